@@ -1,0 +1,72 @@
+# Needs make and Python 3.11 or newer; everything else is installed into $(VENV).
+#   make test PYTHON=python3.13 VENV=/some/folder      another interpreter, another environment
+#   make test TORCH=                                   without PyTorch (its tests are skipped)
+#   make test PYTEST_ARGS="-k roc"                     part of the tests
+
+PYTHON ?= python3
+VENV ?= .venv
+TORCH ?= torch==2.13.0
+WORKERS ?= auto
+PYTEST_ARGS ?=
+# The fraction of the Monte Carlo draws that the slow tests make.
+HALFTRUTH_DRAWS ?= 1
+
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check
+RUNTIME := $(VENV)/.halftruth-runtime
+DEV := $(VENV)/.halftruth-dev
+
+export HALFTRUTH_DRAWS
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow check format dist bench clean
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+$(RUNTIME): pyproject.toml src/halftruth/_version.py
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "halftruth needs Python 3.11 or newer, $(PYTHON) is %d.%d: pass PYTHON=..." % sys.version_info[:2])'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --editable .
+	@touch $@
+
+# Dependency groups need pip 25.1. PyTorch is optional: where this version cannot be had, the tests
+# that need it are skipped, and fail if HALFTRUTH_REQUIRE_EXTRAS=1.
+$(DEV): $(RUNTIME)
+	$(PIP) install --quiet --upgrade "pip>=25.1"
+	$(PIP) install --quiet --group dev
+ifneq ($(strip $(TORCH)),)
+	$(PIP) install --quiet "$(TORCH)" || echo "$(TORCH) cannot be installed here: its tests will be skipped" >&2
+endif
+	@touch $@
+
+demo: $(RUNTIME)  ## hide most labels of a real data set, evaluate, reveal the truth
+	$(PY) -m halftruth.demo
+
+test: $(DEV)  ## all tests but the slow ones, and the examples of the docstrings
+	$(PY) -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
+
+test-slow: $(DEV)  ## estimators and intervals against known truth (HALFTRUTH_DRAWS=0.1: a tenth of it)
+	$(PY) -m pytest -m slow -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
+
+check: $(DEV)  ## lint, format, types, import directions
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(VENV)/bin/lint-imports
+
+format: $(DEV)  ## let ruff mend what it can
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+dist: $(DEV)  ## build wheel and sdist, and run the demo from the wheel in a clean environment
+	rm -rf dist
+	$(PY) -m build --no-isolation --outdir dist .
+	$(PY) tools/check_dist.py dist
+
+bench: $(DEV)  ## speed against other libraries, as ratios
+	$(PY) benchmarks/run.py
+
+clean:  ## remove what was built and the caches, but not the environment
+	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests tools benchmarks docs examples -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

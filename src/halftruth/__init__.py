@@ -1,0 +1,71 @@
+"""halftruth: how good is a classifier, really, when the labels tell only half the truth?"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from halftruth._version import __version__
+
+# Public name → module it lives in. Names load when first used, so that importing halftruth is cheap;
+# `__init__.pyi` tells type checkers the same.
+_HOMES = {
+    "Labeled": "evidence",
+    "SoftLabeled": "evidence",
+    "PositiveUnlabeled": "evidence",
+    "PositiveConfidence": "evidence",
+    "ScoreTable": "table",
+    "ScoreMeasure": "measure",
+    "PriorEstimate": "belief",
+    "Estimate": "results",
+    "Evaluation": "results",
+    "evaluate": "evaluation",
+    "make_scorer": "scorer",
+    "roc_auc": "metrics.areas",
+    "partial_auc": "metrics.areas",
+    "average_precision": "metrics.areas",
+    "pr_auc": "metrics.areas",
+    "precision_at_k": "metrics.areas",
+    "recall_at_k": "metrics.areas",
+    "recall_at_fpr": "metrics.areas",
+    "brier": "metrics.proper",
+    "brier_skill": "metrics.proper",
+    "log_loss": "metrics.proper",
+    "confusion": "metrics.rates",
+    "fbeta": "metrics.rates",
+    "prevalence": "metrics.rates",
+    "roc_curve": "metrics.curves",
+    "precision_recall_curve": "metrics.curves",
+    "det_curve": "metrics.curves",
+    "gain_curve": "metrics.curves",
+    "net_benefit": "metrics.decision",
+    "decision_curve": "metrics.decision",
+    "cost_curve": "metrics.decision",
+    "best_threshold": "metrics.decision",
+    "calibration_error": "calibration.binned",
+    "prior_upper_bound": "prior.bounds",
+    "HalftruthError": "errors",
+    "InputError": "errors",
+    "NotIdentifiable": "errors",
+    "MergeError": "errors",
+    "MissingDependency": "errors",
+    "EmptyClassWarning": "errors",
+}
+_MODULES = ("simulate",)
+
+__all__ = ["__version__", *_HOMES, *_MODULES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f"halftruth.{_HOMES[name]}"), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"halftruth.{name}")
+    else:
+        raise AttributeError(f"module 'halftruth' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,135 @@
+"""What is known of a share (the prior, the purity): a number, a range, an estimate, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halftruth import checks
+from halftruth.checks import Vector
+from halftruth.errors import InputError
+from halftruth.measure import Number
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PriorEstimate:
+    """An estimate of a class prior with its uncertainty.
+
+    ``value`` is α, the share of positives in the unlabeled sample, unless ``population`` is "all";
+    evidence of the other population converts it replicate by replicate (π n = ρ n_P + α n_U).
+    Given to evidence as ``prior=`` (or as ``purity=``), its replicates are carried into every interval.
+
+    Parameters
+    ----------
+    value : float
+    replicates : array, optional
+        Draws that show the estimate's error, e.g. its bootstrap replicates. Without them
+        (``low``, ``high``) is used as a range that nothing narrows.
+    low, high : float, optional
+        Taken from the replicates (2.5% and 97.5%) where not given.
+    upper : float, optional
+        The largest prior that the data do not refute.
+    method, assumption : str
+        How it was estimated and what that rests on.
+    population : {"unlabeled", "all"}
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> ht.PriorEstimate(value=0.3, replicates=[0.28, 0.30, 0.31, 0.33])
+    PriorEstimate(0.3, low=0.28, high=0.33, population='unlabeled')
+    """
+
+    value: float
+    replicates: Vector | Sequence[float] | None = None
+    low: float | None = None
+    high: float | None = None
+    upper: float | None = None
+    method: str = "given"
+    assumption: str = ""
+    population: str = "unlabeled"
+
+    def __post_init__(self) -> None:
+        checks.share(self.value, "value", closed_at_one=True)
+        checks.choice(self.population, "population", ("unlabeled", "all"))
+        if self.replicates is not None:
+            replicates = checks.vector(self.replicates, "replicates")
+            if len(replicates) == 0:
+                raise InputError("`replicates` is empty. Leave it out, or pass draws.")
+            replicates.flags.writeable = False
+            object.__setattr__(self, "replicates", replicates)
+            low, high = np.quantile(replicates, [0.025, 0.975], method="closest_observation")
+            object.__setattr__(self, "low", float(low) if self.low is None else self.low)
+            object.__setattr__(self, "high", float(high) if self.high is None else self.high)
+        if self.low is None or self.high is None:
+            raise InputError(
+                "A PriorEstimate needs `replicates`, or both `low` and `high`. "
+                "Pass a plain number as the prior if it has no error."
+            )
+
+    def __repr__(self) -> str:
+        return (
+            f"PriorEstimate({self.value:.4g}, low={self.low:.4g}, high={self.high:.4g}, "
+            f"population={self.population!r})"
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Belief:
+    """A share as the user gave it, in one form."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    replicates: Vector | None = None
+    population: str | None = None
+    """Whose share: "unlabeled" or "all"; None: the population of the evidence."""
+
+    @property
+    def is_range(self) -> bool:
+        """Whether only a range is known, so that results are unions over it."""
+        return len(self.grid(2)) > 1
+
+    def grid(self, n: int) -> tuple[float | None, ...]:
+        """``n`` values over the range, or the one value."""
+        if self.low is None or self.high is None or self.low == self.high or self.replicates is not None:
+            return (self.value,)
+        return tuple(float(x) for x in np.linspace(self.low, self.high, n))
+
+    def draw(self, chosen: Vector | None, n: int, rng: np.random.Generator) -> Number:
+        """``n`` values, one a resample: the number itself, or replicates (at the ranks ``chosen``)."""
+        if self.replicates is None:
+            return self.value
+        ranks = rng.random(n) if chosen is None else chosen
+        return self.replicates[np.asarray(ranks * len(self.replicates), dtype=np.intp)]
+
+
+def belief(given: Any, name: str, *, closed_at_one: bool = False) -> Belief:
+    """Read a `prior` or `purity` argument."""
+    if given is None:
+        return Belief(value=None)
+    if isinstance(given, PriorEstimate):
+        replicates = None if given.replicates is None else np.asarray(given.replicates)
+        population = given.population if name == "prior" else None
+        return Belief(
+            value=given.value,
+            low=given.low,
+            high=given.high,
+            replicates=replicates,
+            population=population,
+        )
+    if isinstance(given, str):
+        raise InputError(
+            f"`{name}`={given!r} is not available here. Pass a number, a pair (low, high) or a PriorEstimate."
+        )
+    if isinstance(given, (tuple, list)):
+        if len(given) != 2:
+            raise InputError(f"`{name}` as a range must be a pair (low, high), got {given!r}.")
+        low, high = (checks.share(end, name, closed_at_one=closed_at_one) for end in given)
+        if low > high:
+            raise InputError(f"`{name}` must be a pair (low, high) with low <= high, got {given!r}.")
+        return Belief(value=(low + high) / 2, low=low, high=high)
+    return Belief(value=checks.share(given, name, closed_at_one=closed_at_one))

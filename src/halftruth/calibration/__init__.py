@@ -1,0 +1,1 @@
+"""Calibration: how far scores are from the probabilities they claim to be."""

@@ -1,0 +1,238 @@
+"""All validation of user input: array-likes in, clean float64 vectors out, or an error that helps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halftruth.errors import InputError
+
+Vector = NDArray[np.float64]
+
+_TAKES_MISSING = "a number, or NaN/None for unlabeled"
+
+
+def _native(values: Any, name: str) -> NDArray[Any]:
+    """Bring any accepted container to a NumPy array, missing values as NaN."""
+    library = type(values).__module__.partition(".")[0]
+    if library == "torch":
+        return np.asarray(values.detach().cpu().double().numpy())
+    if library in {"pandas", "polars", "pyarrow"}:
+        import narwhals as nw
+
+        series = nw.from_native(values, allow_series=True, pass_through=True)
+        if isinstance(series, nw.DataFrame) and len(series.columns) == 1:
+            series = series[series.columns[0]]
+        if isinstance(series, nw.Series) and (series.dtype.is_numeric() or series.dtype == nw.Boolean):
+            return np.asarray(series.cast(nw.Float64).to_numpy())
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InputError(
+            f"`{name}` must be a one-dimensional sequence of numbers, got nested sequences of "
+            f"different lengths. Pass one number for each row."
+        ) from error
+
+
+def _objects_to_float(array: NDArray[Any], name: str) -> Vector:
+    """Labels may hold None or pd.NA; everything else in an object array is refused."""
+    out = np.empty(array.shape, dtype=np.float64)
+    for position, item in enumerate(array.tolist()):
+        if item is None or type(item).__name__ in {"NAType", "NaTType"}:
+            out[position] = np.nan
+        elif isinstance(item, (bool, int, float, np.number, np.bool_)):
+            out[position] = float(item)
+        else:
+            raise InputError(
+                f"`{name}` must hold {_TAKES_MISSING}; got {item!r} at index {position}. "
+                f"Map your labels to 1 (positive), 0 (negative) and NaN (unlabeled)."
+            )
+    return out
+
+
+def vector(values: Any, name: str, *, missing: bool = False, length: int | None = None) -> Vector:
+    """One-dimensional float64 array of finite numbers (NaN only where ``missing``)."""
+    array = _native(values, name)
+    if array.ndim != 1:
+        hint = (
+            f"Pass the positive class's column, {name}[:, 1]."
+            if array.ndim == 2 and array.shape[1] == 2
+            else "Pass one number for each row."
+        )
+        raise InputError(f"`{name}` must be one-dimensional, got shape {array.shape}. {hint}")
+    if array.dtype == object and missing:
+        array = _objects_to_float(array, name)
+    if array.dtype.kind not in "fiub":
+        raise InputError(
+            f"`{name}` must be numeric, got dtype {array.dtype}. Convert it first, e.g. with .astype(float)."
+        )
+    out = np.array(array, dtype=np.float64)
+    bad = np.isinf(out) if missing else ~np.isfinite(out)
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise InputError(
+            f"`{name}` must be finite, got {int(bad.sum())} NaN or infinite value(s), the first "
+            f"({out[first]}) at index {first}. Drop or repair these rows."
+        )
+    if length is not None and len(out) != length:
+        raise InputError(
+            f"`{name}` has length {len(out)}, but the rows it belongs to number {length}. "
+            f"Pass one value for each row."
+        )
+    return out
+
+
+def scores(values: Any, name: str, *, length: int | None = None) -> Vector:
+    """Finite scores, at least one; −0.0 becomes 0.0 so that equal scores are one atom."""
+    out = vector(values, name, length=length)
+    if len(out) == 0:
+        raise InputError(f"`{name}` is empty. Pass at least one score.")
+    return out + 0.0
+
+
+def weights(values: Any, name: str, *, length: int) -> Vector | None:
+    """Non-negative weights with a positive sum, or None for equal weights."""
+    if values is None:
+        return None
+    out = vector(values, name, length=length)
+    if (out < 0).any():
+        first = int(np.argmax(out < 0))
+        raise InputError(
+            f"`{name}` must not be negative, got {int((out < 0).sum())} negative value(s), the "
+            f"first ({out[first]}) at index {first}. A weight says how many rows a row stands for."
+        )
+    if not out.any():
+        raise InputError(
+            f"`{name}` is zero for all {length} row(s). Give at least one row a positive weight, or "
+            f"leave `{name}` out for equal weights."
+        )
+    return out
+
+
+def probabilities(values: Any, name: str, *, length: int | None = None) -> Vector:
+    """Numbers in [0, 1]."""
+    out = vector(values, name, length=length)
+    outside = (out < 0) | (out > 1)
+    if outside.any():
+        first = int(np.argmax(outside))
+        raise InputError(
+            f"`{name}` must lie in [0, 1], got {int(outside.sum())} value(s) outside, the first "
+            f"({out[first]}) at index {first}. Pass probabilities, not margins or percentages."
+        )
+    return out
+
+
+def positive_probabilities(values: Any, name: str, *, length: int, why: str) -> Vector:
+    """Numbers in (0, 1]: they are divided by."""
+    out = probabilities(values, name, length=length)
+    if (out == 0).any():
+        first = int(np.argmax(out == 0))
+        raise InputError(
+            f"`{name}` must be greater than 0, got {int((out == 0).sum())} zero(s), the first at "
+            f"index {first}. {why}"
+        )
+    return out
+
+
+def _refuse_codes(out: Vector, allowed: NDArray[np.bool_], name: str, remedy: str) -> None:
+    if not allowed.all():
+        codes = np.unique(out[~allowed])
+        first = int(np.argmax(~allowed))
+        shown = ", ".join(f"{code:g}" for code in codes[:5]) + (", …" if len(codes) > 5 else "")
+        raise InputError(
+            f"`{name}` holds {int((~allowed).sum())} label(s) outside the code: {shown} (the first "
+            f"at index {first}). {remedy}"
+        )
+
+
+def binary_labels(values: Any, name: str, *, length: int | None = None) -> NDArray[np.bool_]:
+    """Labels 0 and 1, as booleans (True = positive)."""
+    out = vector(values, name, missing=True, length=length)
+    if np.isnan(out).any():
+        raise InputError(
+            f"`{name}` has {int(np.isnan(out).sum())} missing label(s), the first at index "
+            f"{int(np.argmax(np.isnan(out)))}. If those rows are unlabeled, use "
+            f"PositiveUnlabeled.from_labels; else drop them."
+        )
+    remedy = "Labeled data take 0 (negative) and 1 (positive)."
+    _refuse_codes(out, (out == 0) | (out == 1), name, remedy)
+    return np.asarray(out == 1)
+
+
+def partial_labels(
+    values: Any, name: str, *, unlabeled: float | None, length: int
+) -> dict[str, NDArray[np.bool_]]:
+    """Masks of the strata in a label column: 1 positive, 0 negative, NaN or `unlabeled` unlabeled."""
+    if unlabeled is not None and (isinstance(unlabeled, bool) or unlabeled == 1):
+        raise InputError(
+            f"`unlabeled` must be the code of the unlabeled rows and not 1, the code of the "
+            f"positives; got {unlabeled!r}. Pass unlabeled=0 or unlabeled=-1."
+        )
+    out = vector(values, name, missing=True, length=length)
+    is_unlabeled = np.isnan(out)
+    if unlabeled is not None:
+        is_unlabeled |= out == unlabeled
+    positive = out == 1
+    negative = (out == 0) & ~is_unlabeled
+    remedy = (
+        "The code is 1 positive, 0 negative, NaN unlabeled; name another code for unlabeled rows, "
+        "e.g. unlabeled=-1."
+    )
+    _refuse_codes(out, is_unlabeled | positive | negative, name, remedy)
+    if not is_unlabeled.any():
+        raise InputError(
+            f"`{name}` has no unlabeled row (no NaN{'' if unlabeled is None else f' and no {unlabeled:g}'}). "
+            f"If 0 means unlabeled, pass unlabeled=0; if every row is labeled, use Labeled."
+        )
+    if not positive.any():
+        raise InputError(f"`{name}` has no positive row (no 1). PU evidence needs known positives.")
+    return {"positive": positive, "unlabeled": is_unlabeled, "negative": negative}
+
+
+def share(value: Any, name: str, *, closed_at_one: bool = False) -> float:
+    """A number in (0, 1), or in (0, 1] where ``closed_at_one``."""
+    interval = "(0, 1]" if closed_at_one else "(0, 1)"
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"`{name}` must be a number in {interval}, a pair (low, high) or an estimate, got {value!r}."
+        ) from error
+    if not (0 < number < 1 or (closed_at_one and number == 1)):
+        meaning = {
+            "prior": "Pass the positive fraction of the population, not the odds or a percentage.",
+            "purity": "Pass the share of the labeled positives that are truly positive.",
+        }.get(name, "Pass a fraction.")
+        raise InputError(f"`{name}` must lie in {interval}, got {number:g}. {meaning}")
+    return number
+
+
+def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
+    """One of a few words."""
+    if value not in allowed:
+        words = " or ".join(repr(word) for word in allowed)
+        raise InputError(f"`{name}` must be {words}, got {value!r}.")
+    return str(value)
+
+
+def confidence_level(value: Any) -> float:
+    """A number in (0, 1), read as a fraction."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < 1:
+        raise InputError(f"`confidence_level` must lie in (0, 1), got {value!r}. Pass 0.95 for 95%.")
+    return float(value)
+
+
+def count(value: Any, name: str, *, least: int) -> int:
+    """A whole number not below ``least``."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise InputError(f"`{name}` must be a whole number of at least {least}, got {value!r}.")
+    return int(value)
+
+
+def threshold(value: Any) -> float:
+    """A finite threshold on the score's own scale."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
+        raise InputError(f"`threshold` must be one finite number on the scale of the scores, got {value!r}.")
+    return float(value)

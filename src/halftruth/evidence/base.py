@@ -1,0 +1,76 @@
+"""Evidence: a score table, and the rule that turns it into a measure."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from halftruth.belief import Belief
+from halftruth.measure import Number, ScoreMeasure
+from halftruth.rule import MassRule
+from halftruth.support import Sums
+from halftruth.table import ScoreTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenario:
+    """One setting of what the data do not say: numbers, or one number for each resample."""
+
+    prior: Number = None
+    purity: Number = 1.0
+
+
+class Evidence(ABC):
+    """What every kind of evidence has in common.
+
+    Attributes
+    ----------
+    table : ScoreTable
+        The raw rows, by stratum.
+    prior, purity : Belief
+        What the user knows of the two shares.
+    """
+
+    kind: ClassVar[str]
+    table: ScoreTable
+    prior: Belief
+    purity: Belief
+
+    rows_are_one_sample: bool = True
+    """Whether rows of all strata were drawn together, so that stratum sizes are random too."""
+
+    assumption: str | None = None
+    """What the correction rests on, in one sentence."""
+
+    @abstractmethod
+    def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
+        """The coefficients for these sums under a scenario."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario of the point estimate."""
+        return Scenario(prior=self.prior.value, purity=self.purity.value)
+
+    def measure(self) -> ScoreMeasure:
+        """The measure (μ̂, μ̂₁) at the value of the prior: the middle of a range, an estimate's value."""
+        return self._measure
+
+    @cached_property
+    def _measure(self) -> ScoreMeasure:
+        support = self.table.support
+        sums = support.sums()
+        return self.rule(sums, self.scenario).apply(support.score, sums)
+
+    @abstractmethod
+    def naive_measure(self) -> ScoreMeasure | None:
+        """The measure of one who does not know better; None where there is no such thing."""
+
+    def identified_prior(self, sums: Sums, purity: Number) -> Number:
+        """The prior that the evidence itself identifies, or None."""
+        return None
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{len(rows)} {name}" for name, rows in self.table.strata.items())
+        return f"{type(self).__name__}({sizes})"

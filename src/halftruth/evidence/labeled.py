@@ -1,0 +1,81 @@
+"""Labeled: every row has its class. Supervised evaluation is one evidence type among others."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from halftruth import checks
+from halftruth.belief import Belief
+from halftruth.errors import InputError
+from halftruth.evidence.base import Evidence, Scenario
+from halftruth.measure import ScoreMeasure
+from halftruth.rule import MassRule, total
+from halftruth.support import Sums
+from halftruth.table import NEGATIVE, POSITIVE, Rows, ScoreTable
+
+
+class Labeled(Evidence):
+    """Scores with full labels: μ̂ = Σ w δ_s, μ̂₁ = Σ w y δ_s.
+
+    Parameters
+    ----------
+    y_true : (n,) array of 0 and 1
+    y_score : (n,) array
+        Higher means more positive. Probabilities where a metric needs them.
+    sample_weight : (n,) array, optional
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> evidence = ht.Labeled([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1])
+    >>> ht.roc_auc(evidence)
+    0.75
+    """
+
+    kind: ClassVar[str] = "labeled"
+
+    def __init__(self, y_true: Any, y_score: Any, *, sample_weight: Any = None) -> None:
+        score = checks.scores(y_score, "y_score")
+        positive = checks.binary_labels(y_true, "y_true", length=len(score))
+        weight = checks.weights(sample_weight, "sample_weight", length=len(score))
+        self._set_table(
+            ScoreTable(
+                {
+                    name: Rows(score=score[mask], weight=None if weight is None else weight[mask])
+                    for name, mask in ((POSITIVE, positive), (NEGATIVE, ~positive))
+                }
+            )
+        )
+
+    @classmethod
+    def from_table(cls, table: ScoreTable) -> Labeled:
+        """Labeled evidence from a table of positive and negative rows."""
+        if not isinstance(table, ScoreTable):
+            raise InputError(f"`table` must be a ScoreTable, got {type(table).__name__}.")
+        foreign = [name for name in table.strata if name not in (POSITIVE, NEGATIVE)]
+        if foreign or not table.strata:
+            raise InputError(
+                f"Labeled evidence takes positive and negative rows only, got {table!r}. "
+                f"Use PositiveUnlabeled.from_table where rows are unlabeled."
+            )
+        out = cls.__new__(cls)
+        out._set_table(table)
+        return out
+
+    def _set_table(self, table: ScoreTable) -> None:
+        self.table = table
+        self.prior = Belief(value=None)
+        self.purity = Belief(value=1.0)
+
+    def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
+        return labels_as_given(sums)
+
+    def naive_measure(self) -> ScoreMeasure:
+        return self.measure()
+
+
+def labels_as_given(sums: Sums) -> MassRule:
+    """Known positives are the positives, every other row is a negative."""
+    mass = {column: 1.0 for column in sums if column[1] == "weight"}
+    rows = max(float(sum(total(sums, column).max() for column in mass)), 1.0)
+    return MassRule(mass=mass, pos_mass={(POSITIVE, "weight"): 1.0}, size=rows)

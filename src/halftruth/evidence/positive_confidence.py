@@ -1,0 +1,79 @@
+"""PositiveConfidence: positives only, each with its probability of being positive."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from halftruth import checks
+from halftruth.belief import belief
+from halftruth.evidence.base import Evidence, Scenario
+from halftruth.measure import Number, ScoreMeasure
+from halftruth.rule import MassRule, total
+from halftruth.support import Sums
+from halftruth.table import POSITIVE, Rows, ScoreTable
+
+
+class PositiveConfidence(Evidence):
+    """Positives with confidences r = P(Y=1 | x): μ̂ = Σ δ_s/r normalised, μ̂₁ = π P/n_P.
+
+    E₊[1/r] = 1/π identifies the prior. E₊[1/r²] must be finite: a few tiny confidences can carry the
+    whole population.
+
+    Parameters
+    ----------
+    r : (n,) array in (0, 1]
+        Confidence of each positive.
+    y_score : (n,) array, optional
+        The scores to evaluate; r itself where left out.
+    prior : float, (low, high), PriorEstimate or None
+        π; identified by the confidences where left out.
+    sample_weight : (n,) array, optional
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> evidence = ht.PositiveConfidence([1.0, 0.5, 0.25, 0.25])
+    >>> round(evidence.measure().prior, 4)
+    0.3636
+    """
+
+    kind: ClassVar[str] = "positive_confidence"
+    assumption = (
+        "Assumes that the positives are a random sample of the positives and the confidences are "
+        "P(positive | x)."
+    )
+
+    def __init__(self, r: Any, y_score: Any = None, *, prior: Any = None, sample_weight: Any = None) -> None:
+        score = checks.scores(r if y_score is None else y_score, "y_score")
+        why = "Metrics divide by the confidence; r = 0 is allowed only for the Bayes error."
+        confidence = checks.positive_probabilities(r, "r", length=len(score), why=why)
+        weight = checks.weights(sample_weight, "sample_weight", length=len(score))
+        self.table = ScoreTable({POSITIVE: Rows(score=score, weight=weight, value=1 / confidence)})
+        self.prior = belief(prior, "prior")
+        self.purity = belief(1.0, "purity", closed_at_one=True)
+
+    def identified_prior(self, sums: Sums, purity: Number) -> Number:
+        return total(sums, (POSITIVE, "weight")) / total(sums, (POSITIVE, "value"))
+
+    def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
+        identified = self.identified_prior(sums, 1.0)
+        prior = identified if scenario.prior is None else scenario.prior
+        size = max(float(np.median(total(sums, (POSITIVE, "weight")))), 1.0)
+        return MassRule(
+            mass={(POSITIVE, "value"): 1.0},
+            pos_mass={(POSITIVE, "weight"): prior / identified},
+            size=size,
+        )
+
+    @property
+    def effective_share(self) -> float:
+        """Share of the rows that the weights 1/r leave in effect; small: a few rows carry it all."""
+        cells = self.table.support.strata[POSITIVE]
+        assert cells.value is not None  # rows carry 1/r
+        mass, squares = cells.count @ cells.value, cells.count @ cells.value**2
+        return float(mass**2 / squares / cells.n_rows)
+
+    def naive_measure(self) -> ScoreMeasure | None:
+        return None

@@ -1,0 +1,322 @@
+"""PositiveUnlabeled: known positives, a sea of unlabeled cases, perhaps known negatives."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+
+from halftruth import checks
+from halftruth.belief import belief
+from halftruth.errors import InputError, NotIdentifiable
+from halftruth.evidence.base import Evidence, Scenario
+from halftruth.evidence.labeled import labels_as_given
+from halftruth.evidence.shares import Sizes, mixture_share, unlabeled_share
+from halftruth.measure import Number, ScoreMeasure
+from halftruth.rule import MassRule
+from halftruth.support import Column, Sums
+from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, Rows, ScoreTable
+
+POPULATIONS = ("unlabeled", "all")
+
+
+class PositiveUnlabeled(Evidence):
+    """Positives and unlabeled: μ̂ is the population sample, μ̂₁ = π f̂₁.
+
+    With clean positives f̂₁ is their distribution; with purity ρ it is
+    [(1−α) P/n_P − (1−ρ) U/n_U] / (ρ−α); with propensities e it is Σ_P δ_s/e ÷ Σ_P 1/e. Known negatives
+    give a second estimate, μ̂ − (1−π) N/n_N, mixed in with the weight that makes the noise least.
+
+    Parameters
+    ----------
+    positive, unlabeled : array
+        Scores of the known positives and of the unlabeled cases.
+    prior : float, (low, high), PriorEstimate or None
+        π, the share of positives in the population. A pair is a range: values are at its middle,
+        intervals are unions over it. None: only what needs no prior has a value, unless known
+        negatives, or propensities with ``population="all"``, identify it.
+    purity : float, (low, high) or PriorEstimate
+        ρ, the share of the known positives that are positive.
+    negative : array, optional
+        Scores of known negatives, a random sample of the negatives.
+    propensity : array, optional
+        For each positive, P(labeled | positive, x); only up to a factor if ``population="unlabeled"``.
+    population : {"unlabeled", "all"}
+        "unlabeled": the unlabeled sample is the population (two samples, case-control).
+        "all": known and unlabeled rows together are the population (one table).
+    positive_weight, unlabeled_weight, negative_weight : array, optional
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> evidence = ht.PositiveUnlabeled([0.9, 0.8], [0.9, 0.8, 0.3, 0.2, 0.1], prior=0.4)
+    >>> ht.roc_auc(evidence)
+    1.0
+    """
+
+    kind: ClassVar[str] = "positive_unlabeled"
+
+    def __init__(
+        self,
+        positive: Any,
+        unlabeled: Any,
+        *,
+        prior: Any = None,
+        purity: Any = 1.0,
+        negative: Any = None,
+        propensity: Any = None,
+        population: str = "unlabeled",
+        positive_weight: Any = None,
+        unlabeled_weight: Any = None,
+        negative_weight: Any = None,
+    ) -> None:
+        if negative is None and negative_weight is not None:
+            raise InputError("`negative_weight` was given without `negative`. Pass both or neither.")
+        strata = {
+            POSITIVE: _rows(positive, positive_weight, POSITIVE, propensity),
+            UNLABELED: _rows(unlabeled, unlabeled_weight, UNLABELED),
+        }
+        if negative is not None:
+            strata[NEGATIVE] = _rows(negative, negative_weight, NEGATIVE)
+        self._set(ScoreTable(strata), prior=prior, purity=purity, population=population)
+
+    @classmethod
+    def from_labels(
+        cls,
+        y: Any,
+        y_score: Any,
+        *,
+        prior: Any = None,
+        purity: Any = 1.0,
+        propensity: Any = None,
+        population: str = "all",
+        unlabeled: float | None = None,
+        sample_weight: Any = None,
+    ) -> PositiveUnlabeled:
+        """From one label column: 1 positive, 0 negative, NaN/None unlabeled.
+
+        Parameters
+        ----------
+        y, y_score : (n,) arrays
+        unlabeled : number, optional
+            Another code for unlabeled rows, e.g. 0 where the column says only "known positive or not".
+        propensity : (n,) array or one value for each positive, optional
+            In a column of n, values on rows that are not positive are not read.
+        prior, purity, population, sample_weight
+            As in the class; here the default population is "all", the whole table.
+
+        Examples
+        --------
+        >>> import halftruth as ht
+        >>> ht.PositiveUnlabeled.from_labels([1, 0, None, None], [0.9, 0.1, 0.7, 0.2], prior=0.5)
+        PositiveUnlabeled(1 positive, 2 unlabeled, 1 negative)
+        """
+        score = checks.scores(y_score, "y_score")
+        masks = checks.partial_labels(y, "y", unlabeled=unlabeled, length=len(score))
+        weight = checks.weights(sample_weight, "sample_weight", length=len(score))
+        if propensity is not None and len(propensity) == len(score):
+            propensity = checks.vector(propensity, "propensity", missing=True)[masks[POSITIVE]]
+
+        def part(name: str) -> Rows | None:
+            mask = masks[name]
+            own = None if weight is None else weight[mask]
+            e = propensity if name == POSITIVE else None
+            return _rows(score[mask], own, name, e) if mask.any() else None
+
+        strata = {name: rows for name in masks if (rows := part(name)) is not None}
+        return cls.from_table(ScoreTable(strata), prior=prior, purity=purity, population=population)
+
+    @classmethod
+    def from_table(
+        cls,
+        table: ScoreTable,
+        *,
+        prior: Any = None,
+        purity: Any = 1.0,
+        population: str = "all",
+    ) -> PositiveUnlabeled:
+        """From a table with positive and unlabeled (and perhaps negative) rows."""
+        if not isinstance(table, ScoreTable):
+            raise InputError(f"`table` must be a ScoreTable, got {type(table).__name__}.")
+        out = cls.__new__(cls)
+        out._set(table, prior=prior, purity=purity, population=population)
+        return out
+
+    def _set(self, table: ScoreTable, *, prior: Any, purity: Any, population: str) -> None:
+        for name in (POSITIVE, UNLABELED):
+            if name not in table.strata:
+                raise InputError(
+                    f"PU evidence needs {name} rows, got {table!r}. Use Labeled where every row has "
+                    f"its label."
+                )
+        self.table = table
+        self.prior = belief(prior, "prior")
+        self.purity = belief(purity, "purity", closed_at_one=True)
+        self.population = checks.choice(population, "population", POPULATIONS)
+        self.rows_are_one_sample = population == "all"
+        self.propensity_given = table.strata[POSITIVE].value is not None
+        if self.purity.value is None:
+            raise InputError("`purity` must be a number in (0, 1], a pair or an estimate, got None.")
+        if self.propensity_given and self.purity.value < 1:
+            raise NotIdentifiable(
+                "Propensities together with purity < 1 are not identifiable: nothing says how noisy "
+                "labels depend on x. Pass `propensity` with purity=1, or `purity` without propensity."
+            )
+        self._check_shares()
+
+    def _check_shares(self) -> None:
+        """Refuse priors and purities that the counts rule out."""
+        if self.prior.value is None:
+            return
+        sizes = Sizes.of(self.table.support.sums())
+        ends = (None, None) if self.prior.replicates is not None else (self.prior.low, self.prior.high)
+        priors = (self.prior.value, *ends)
+        purities = (self.purity.value, self.purity.low, self.purity.high)
+        for prior, purity in product(priors, purities):
+            if prior is not None and purity is not None:
+                alpha = float(self._shares(sizes, prior, purity)[1])
+                unlabeled_share(prior, purity, alpha, sizes, self.population)
+
+    @property
+    def _base(self) -> Column:
+        return (POSITIVE, "value" if self.propensity_given else "weight")
+
+    @property
+    def assumption(self) -> str:  # type: ignore[override]
+        if self.propensity_given:
+            text = "Assumes the propensities given: P(labeled | positive, x)."
+        elif self.purity.value == 1:
+            text = "Assumes that the known positives are a random sample of all positives (SCAR)."
+        else:
+            text = (
+                f"Assumes that a share {self.purity.value:g} of the known positives are a random sample "
+                f"of the positives (SCAR) and the rest a random sample of the negatives."
+            )
+        if NEGATIVE in self.table.strata:
+            text += " Known negatives are taken as a random sample of the negatives."
+        return text
+
+    def _shares(self, sizes: Sizes, prior: Number, purity: Number) -> tuple[Number, Number]:
+        """(π, α) of this evidence's population from a prior as the user gave it."""
+        given_for = self.prior.population or self.population
+        alpha = prior if given_for == "unlabeled" else sizes.alpha(prior, purity)
+        if self.population == "unlabeled":
+            return alpha, alpha
+        return (prior if given_for == "all" else sizes.pi(alpha, purity)), alpha
+
+    def identified_prior(self, sums: Sums, purity: Number) -> Number:
+        """π from propensities over one table, or from known negatives; None from P and U alone."""
+        sizes = Sizes.of(sums)
+        if self.propensity_given and self.population == "all":
+            return sums[self._base].sum(axis=-1) / sizes.n
+        if NEGATIVE not in self.table.strata:
+            return None
+        alpha = mixture_share(sums, self._base, purity)
+        return alpha if self.population == "unlabeled" else sizes.pi(alpha, purity)
+
+    def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
+        sizes, purity = Sizes.of(sums), np.asarray(scenario.purity, dtype=np.float64)
+        if scenario.prior is not None:
+            prior, alpha = self._shares(sizes, scenario.prior, purity)
+        else:
+            prior = self.identified_prior(sums, purity)
+            if prior is None:
+                return self._rule_without_prior(sums, sizes)
+            alpha = prior if self.population == "unlabeled" else sizes.alpha(prior, purity)
+        n = sizes.unlabeled if self.population == "unlabeled" else sizes.n
+        shares = {UNLABELED: 1.0} if self.population == "unlabeled" else sizes.shares()
+
+        # f̂₁ as a combination of the strata's own distributions, then the estimate from negatives.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gap = np.where(purity > alpha, purity - alpha, np.nan)
+            first = {POSITIVE: prior * (1 - alpha) / gap, UNLABELED: -prior * (1 - purity) / gap}
+        if (purity == 1).all():
+            first = {POSITIVE: prior}
+        mix: Number = 0.0
+        second: dict[str, Number] = {}
+        if NEGATIVE in self.table.strata:
+            second = dict(shares)
+            second[NEGATIVE] = second.get(NEGATIVE, 0.0) - (1 - prior)
+            mix = self._mix(first, second)
+
+        pos_mass: dict[Column, Number] = {}
+        variance: Number = 1 / n
+        for name in {**first, **second}:
+            own = (1 - mix) * np.asarray(first.get(name, 0.0))
+            other = mix * np.asarray(second.get(name, 0.0))
+            column = self._base if name == POSITIVE else (name, "weight")
+            pos_mass[column] = own * n / sums[column].sum(axis=-1)
+            weight_column = (name, "weight")
+            added = other * n / sums[weight_column].sum(axis=-1)
+            pos_mass[weight_column] = pos_mass.get(weight_column, 0.0) + added
+            variance = variance + (own + other) ** 2 / sizes.rows(name)
+        return MassRule(
+            mass={(name, "weight"): 1.0 for name in shares},
+            pos_mass=pos_mass,
+            size=float(np.nan_to_num(np.median(1 / variance), nan=1.0)),
+            alpha=alpha,
+        )
+
+    def _rule_without_prior(self, sums: Sums, sizes: Sizes) -> MassRule:
+        """Only the distribution of the positives, and that only where they are clean."""
+        names = (UNLABELED,) if self.population == "unlabeled" else tuple(sizes.shares())
+        clean = self.purity.value == 1 and not self.purity.is_range
+        return MassRule(
+            mass={(name, "weight"): 1.0 for name in names},
+            pos_mass={self._base: 1.0 if clean else np.nan},
+            size=1.0,
+            unidentified=(
+                "The class prior is not identified by positives and unlabeled alone"
+                + ("" if clean else ", and with purity < 1 neither is recall")
+                + ". Pass `prior` (a number, a pair (low, high) or a PriorEstimate), or known "
+                "negatives."
+            ),
+        )
+
+    @cached_property
+    def _noise(self) -> dict[str, float]:
+        """For each stratum, the variance of its distribution function, averaged over the scores."""
+        support = self.table.support
+        sums = support.sums()
+        pooled = sum(sums[name, "weight"] for name in support.strata)
+        out = {}
+        for name, cells in support.strata.items():
+            column = self._base if name == POSITIVE else (name, "weight")
+            cdf = np.cumsum(sums[column]) / sums[column].sum()
+            each = cells.totals(np.ones(len(cells.count)), None)[column[1]]
+            effective = (cells.count @ each) ** 2 / (cells.count @ each**2)
+            out[name] = float(pooled @ (cdf * (1 - cdf)) / np.sum(pooled) / effective)
+        return out
+
+    def _mix(self, first: dict[str, Number], second: dict[str, Number]) -> Number:
+        """The weight of the second estimate that makes the variance of the mix least."""
+        noise = self._noise
+
+        def covariance(a: dict[str, Number], b: dict[str, Number]) -> Number:
+            return sum(np.asarray(a[k]) * b[k] * noise[k] for k in a if k in b)
+
+        var_first, var_second = covariance(first, first), covariance(second, second)
+        both = covariance(first, second)
+        spread = var_first + var_second - 2 * both
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weight = np.where(spread > 0, (var_first - both) / spread, 0.0)
+        return np.clip(weight, 0.0, 1.0)
+
+    def naive_measure(self) -> ScoreMeasure:
+        support = self.table.support
+        sums = support.sums()
+        return labels_as_given(sums).apply(support.score, sums)
+
+
+def _rows(values: Any, weight: Any, name: str, propensity: Any = None) -> Rows:
+    score = checks.scores(values, name)
+    if propensity is not None:
+        why = "A positive that can never be labeled is not among the labeled; check the propensities."
+        propensity = checks.positive_probabilities(propensity, "propensity", length=len(score), why=why)
+    return Rows(
+        score=score,
+        weight=checks.weights(weight, f"{name}_weight", length=len(score)),
+        value=None if propensity is None else 1 / propensity,
+    )

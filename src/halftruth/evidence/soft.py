@@ -1,0 +1,85 @@
+"""SoftLabeled: each row has the probability that it is positive."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from halftruth import checks
+from halftruth.belief import Belief
+from halftruth.errors import InputError
+from halftruth.evidence.base import Evidence, Scenario
+from halftruth.evidence.labeled import Labeled
+from halftruth.measure import ScoreMeasure
+from halftruth.rule import MassRule, total
+from halftruth.support import Sums
+from halftruth.table import SOFT, Rows, ScoreTable
+
+
+class SoftLabeled(Evidence):
+    """Scores with soft labels q = P(Y=1 | x): μ̂ = Σ w δ_s, μ̂₁ = Σ w q δ_s.
+
+    Parameters
+    ----------
+    q : (n,) or (n, 2) array in [0, 1]
+        Probability of the positive class; of two columns the second.
+    y_score : (n,) array, optional
+        The scores to evaluate; q itself where left out.
+    sample_weight : (n,) array, optional
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> round(ht.brier(ht.SoftLabeled([1.0, 0.5, 0.0], [0.8, 0.5, 0.2])), 12)
+    0.11
+    """
+
+    kind: ClassVar[str] = "soft"
+
+    def __init__(self, q: Any, y_score: Any = None, *, sample_weight: Any = None) -> None:
+        soft = checks.probabilities(_positive_column(q), "q")
+        score = checks.scores(soft if y_score is None else y_score, "y_score", length=len(soft))
+        weight = checks.weights(sample_weight, "sample_weight", length=len(soft))
+        self.table = ScoreTable({SOFT: Rows(score=score, weight=weight, value=soft)})
+        self.prior = Belief(value=None)
+        self.purity = Belief(value=1.0)
+
+    @classmethod
+    def from_votes(cls, k: Any, m: Any, y_score: Any = None, *, sample_weight: Any = None) -> SoftLabeled:
+        """Soft labels q = k/m from k positive votes out of m, for each row (m: a number or one a row)."""
+        votes = checks.vector(k, "k")
+        ballots = (
+            np.full(len(votes), float(checks.count(m, "m", least=1)))
+            if np.ndim(m) == 0
+            else checks.vector(m, "m", length=len(votes))
+        )
+        bad = (votes < 0) | (votes > ballots) | (ballots < 1)
+        if bad.any():
+            first = int(np.argmax(bad))
+            raise InputError(
+                f"`k` must lie between 0 and `m`, and `m` be at least 1; got k={votes[first]:g}, "
+                f"m={ballots[first]:g} at index {first} ({int(bad.sum())} such row(s))."
+            )
+        return cls(votes / ballots, y_score, sample_weight=sample_weight)
+
+    def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
+        size = max(float(total(sums, (SOFT, "weight")).max()), 1.0)
+        return MassRule(mass={(SOFT, "weight"): 1.0}, pos_mass={(SOFT, "value"): 1.0}, size=size)
+
+    def naive_measure(self) -> ScoreMeasure:
+        rows = self.table.strata[SOFT]
+        assert rows.value is not None  # soft rows always carry q
+        return Labeled(rows.value >= 0.5, rows.score, sample_weight=rows.weight).measure()
+
+
+def _positive_column(q: Any) -> Any:
+    shape = getattr(q, "shape", None) or np.shape(q)
+    if len(shape) == 2 and shape[1] == 2:
+        return np.asarray(q)[:, 1]
+    if len(shape) == 2:
+        raise InputError(
+            f"`q` must have shape (n,) or (n, 2) for binary metrics, got {tuple(shape)}. "
+            f"Pass one class against the rest, e.g. q[:, 0]."
+        )
+    return q

@@ -1,0 +1,45 @@
+"""Bootstrap intervals from replicates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from halftruth.checks import Vector
+from halftruth.errors import InputError
+
+METHODS = ("percentile", "basic", "normal", "bias-corrected")
+
+
+def interval_of(replicates: Vector, centers: Vector, level: float, method: str) -> tuple[float, float]:
+    """(low, high); over several scenarios (rows of replicates) the union of their intervals."""
+    if method not in METHODS:
+        raise InputError(f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
+    ends = [
+        _one(row[~np.isnan(row)], center, level, method)
+        for row, center in zip(np.atleast_2d(replicates), np.atleast_1d(centers), strict=True)
+    ]
+    low, high = np.asarray(ends).T
+    if np.isnan(low).all():
+        return np.nan, np.nan
+    return float(np.nanmin(low)), float(np.nanmax(high))
+
+
+def _one(draws: Vector, center: float, level: float, method: str) -> tuple[float, float]:
+    if len(draws) == 0 or (np.isnan(center) and method != "percentile"):
+        return np.nan, np.nan
+    tails = np.asarray([(1 - level) / 2, (1 + level) / 2])
+    if method == "normal":
+        from scipy.special import ndtri
+
+        spread = float(np.std(draws, ddof=1)) if len(draws) > 1 else np.nan
+        return tuple(center + ndtri(tails) * spread)
+    if method == "bias-corrected":
+        from scipy.special import ndtr, ndtri
+
+        # Ties count half, so that a discrete metric is not called biased.
+        below = (np.mean(draws < center) + np.mean(draws <= center)) / 2
+        edge = 0.5 / len(draws)
+        tails = ndtr(2 * ndtri(np.clip(below, edge, 1 - edge)) + ndtri(tails))
+    # Order statistics at (n+1)q leave exactly the nominal share outside, whatever n.
+    low, high = np.quantile(draws, tails, method="weibull")
+    return (2 * center - high, 2 * center - low) if method == "basic" else (float(low), float(high))

@@ -1,0 +1,161 @@
+"""ScoreMeasure: the mass of the population and of its positives along the score.
+
+Masses may carry leading axes (resamples, priors); every functional works along the last one.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from halftruth.checks import Vector
+from halftruth.errors import EmptyClassWarning, InputError, NotIdentifiable
+
+Number = Any
+"""A float, or an array over the leading axes of a measure."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScoreMeasure:
+    """Atoms (score, mass, pos_mass), scores ascending and distinct.
+
+    Parameters
+    ----------
+    score : (m,) array
+    mass, pos_mass : (..., m) arrays
+        μ and μ₁ of each score, in rows: their sums are the size of the population sample and the
+        number of positives in it. ``pos_mass`` may be signed.
+    size : float
+        Rows of full labels that would be as informative; sets the default number of bins.
+    alpha : float or None
+        Share of positives among the unlabeled, where there are any.
+    unidentified : str or None
+        Why the prior is unknown. Then ``pos_mass`` is known only up to a factor, or NaN where its
+        shape hangs on the prior too.
+    """
+
+    score: Vector
+    mass: Vector
+    pos_mass: Vector
+    size: float
+    alpha: Number = None
+    unidentified: str | None = None
+    memo: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def total(self) -> Vector:
+        return self._once("total", self.mass)
+
+    @property
+    def positives(self) -> Vector:
+        return self._once("positives", self.pos_mass)
+
+    def _once(self, name: str, masses: Vector) -> Vector:
+        if name not in self.memo:
+            self.memo[name] = masses.sum(axis=-1)
+        return np.asarray(self.memo[name])
+
+    @property
+    def prior(self) -> Number:
+        """π = μ₁(all) / μ(all)."""
+        self.need_prior()
+        return scalar(ratio(self.positives, self.total))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The leading axes: () for one measure, (n,) for n resamples of one."""
+        return self.mass.shape[:-1]
+
+    @property
+    def bounded(self) -> bool:
+        """Whether all scores lie in [0, 1]."""
+        return bool(self.score[0] >= 0 and self.score[-1] <= 1)
+
+    def need_prior(self) -> None:
+        """Raise unless the positives' mass is known in full."""
+        if self.unidentified is not None:
+            raise NotIdentifiable(self.unidentified)
+
+    def need_probabilities(self, what: str) -> None:
+        """Raise unless the scores can be read as probabilities."""
+        if not self.bounded:
+            outside = (self.score < 0) | (self.score > 1)
+            raise InputError(
+                f"{what} needs scores in [0, 1], got {int(outside.sum())} distinct score(s) outside, "
+                f"from {self.score[0]:g} to {self.score[-1]:g}. Pass probabilities; scores are never "
+                f"transformed by guess."
+            )
+
+    def warn_of_empty_class(self) -> None:
+        if self.shape == () and self.unidentified is None:
+            for name, mass in (
+                ("positive", self.positives),
+                ("negative", self.total - self.positives),
+            ):
+                if mass == 0:
+                    message = f"No {name} case: metrics that need one are NaN."
+                    warnings.warn(message, EmptyClassWarning, stacklevel=4)
+
+    def __getitem__(self, index: int) -> ScoreMeasure:
+        """One of the measures along the first leading axis."""
+        alpha = self.alpha[index] if np.ndim(self.alpha) else self.alpha
+        return ScoreMeasure(
+            score=self.score,
+            mass=self.mass[index] if self.mass.ndim > 1 else self.mass,
+            pos_mass=self.pos_mass[index],
+            size=self.size,
+            alpha=alpha,
+            unidentified=self.unidentified,
+        )
+
+    def __repr__(self) -> str:
+        return f"ScoreMeasure({len(self.score)} scores, shape={self.shape})"
+
+
+@runtime_checkable
+class HasMeasure(Protocol):
+    """Evidence of any kind."""
+
+    def measure(self) -> ScoreMeasure: ...
+
+
+def as_measure(evidence: object, needs: str = "prior") -> ScoreMeasure:
+    """The measure of evidence, or the measure itself.
+
+    ``needs`` says what of the positives must be known: "prior" (all of their mass), "shape" (their
+    distribution, up to a factor) or "nothing".
+    """
+    if isinstance(evidence, ScoreMeasure):
+        measure = evidence
+    elif isinstance(evidence, HasMeasure):
+        measure = evidence.measure()
+    else:
+        raise InputError(
+            f"Expected evidence (Labeled, SoftLabeled, PositiveUnlabeled, PositiveConfidence) or a "
+            f"ScoreMeasure, got {type(evidence).__name__}. Wrap your arrays, e.g. "
+            f"Labeled(y_true, y_score)."
+        )
+    if needs == "prior":
+        measure.need_prior()
+        measure.warn_of_empty_class()
+    elif needs == "shape" and np.isnan(measure.pos_mass).all():
+        measure.need_prior()
+    return measure
+
+
+def ratio(numerator: Number, denominator: Number) -> Vector:
+    """Quotient, NaN where the denominator is 0."""
+    numerator, denominator = np.broadcast_arrays(
+        np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
+    )
+    out = np.full(numerator.shape, np.nan)
+    np.divide(numerator, denominator, out=out, where=denominator != 0)
+    return out
+
+
+def scalar(value: Number) -> Number:
+    """A Python float where there are no leading axes, else the array."""
+    return float(value) if np.ndim(value) == 0 else np.asarray(value)

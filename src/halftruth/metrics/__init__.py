@@ -1,0 +1,1 @@
+"""Metrics: pure functions of the measure, for any evidence that identifies it."""

@@ -1,0 +1,180 @@
+"""Areas under curves, and points of curves at a fixed budget."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from halftruth.checks import Vector
+from halftruth.errors import InputError
+from halftruth.measure import Number, as_measure, ratio, scalar
+from halftruth.sweep import Sweep, sweep
+
+
+def roc_auc(evidence: object) -> Number:
+    """Area under the ROC curve, P(s₁ > s₀) + ½ P(s₁ = s₀).
+
+    Linear in μ₁ for a given prior, so it needs no projection; it may leave [0, 1] by noise.
+
+    Parameters
+    ----------
+    evidence : evidence or ScoreMeasure
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> ht.roc_auc(ht.Labeled([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1]))
+    0.75
+    >>> ht.roc_auc(ht.PositiveUnlabeled([0.9, 0.8], [0.9, 0.8, 0.3, 0.2, 0.1], prior=0.4))
+    1.0
+    """
+    line = sweep(as_measure(evidence))
+    above = (line.tp[..., 1:] + line.tp[..., :-1]) / 2
+    area = np.sum(np.diff(line.fp, axis=-1) * above, axis=-1)
+    return scalar(ratio(area, line.positives * (line.total - line.positives)))
+
+
+def partial_auc(evidence: object, *, max_fpr: float = 0.1, standardize: bool = True) -> Number:
+    """Area under the ROC curve where FPR ≤ ``max_fpr``.
+
+    Parameters
+    ----------
+    evidence : evidence or ScoreMeasure
+    max_fpr : float in (0, 1]
+    standardize : bool
+        McClish's scale: ½ for chance, 1 for perfect. False gives the raw area.
+
+    Notes
+    -----
+    Where the FPR of a noisy curve steps back, the area ends at its first passage of ``max_fpr``.
+    """
+    if not 0 < max_fpr <= 1:
+        raise InputError(f"`max_fpr` must lie in (0, 1], got {max_fpr!r}.")
+    line = sweep(as_measure(evidence))
+    fpr, tpr = line.fpr, line.tpr
+    width = np.diff(fpr, axis=-1)
+    inside = np.logical_and.accumulate(fpr[..., 1:] <= max_fpr, axis=-1)
+    height = (tpr[..., 1:] + tpr[..., :-1]) / 2
+    area = np.sum(np.where(inside, width * height, 0.0), axis=-1)
+    last = np.sum(inside, axis=-1, keepdims=True)
+    area = area + _cut_segment(fpr, tpr, last, max_fpr)[..., 0]
+    area = np.where(np.isnan(fpr[..., -1] + tpr[..., -1]), np.nan, area)
+    if not standardize:
+        return scalar(area)
+    if max_fpr == 1:
+        return scalar(area)
+    chance = max_fpr**2 / 2
+    return scalar((1 + (area - chance) / (max_fpr - chance)) / 2)
+
+
+def _cut_segment(fpr: Vector, tpr: Vector, last: np.ndarray, max_fpr: float) -> Vector:
+    """Area of the first segment that passes ``max_fpr``, up to there."""
+    end = np.minimum(last + 1, fpr.shape[-1] - 1)
+    x0, x1 = (np.take_along_axis(fpr, i, axis=-1) for i in (last, end))
+    y0, y1 = (np.take_along_axis(tpr, i, axis=-1) for i in (last, end))
+    part = np.clip(np.nan_to_num(ratio(max_fpr - x0, x1 - x0)), 0.0, 1.0)
+    return np.asarray((x1 - x0) * part * (y0 + (y1 - y0) * part / 2))
+
+
+def _precision_in_unit(line: Sweep) -> Vector:
+    return np.clip(line.precision, 0.0, 1.0)
+
+
+def average_precision(evidence: object) -> Number:
+    """Average precision, Σ precision × Δrecall over the falling thresholds.
+
+    Precision is clipped to [0, 1], and read at the next population score where none has been passed
+    yet; scikit-learn's average precision where all rows are labeled.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> ht.average_precision(ht.Labeled([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
+    0.8333333333333333
+    """
+    line = sweep(as_measure(evidence))
+    area = np.sum(np.diff(line.tp, axis=-1) * _precision_in_unit(line)[..., 1:], axis=-1)
+    return scalar(ratio(area, line.positives))
+
+
+def pr_auc(evidence: object) -> Number:
+    """Area under the precision-recall curve, interpolated as it must be.
+
+    Between two thresholds TP and FP grow in proportion, so precision follows a hyperbola in recall, not a
+    line (Davis & Goadrich 2006; Boyd et al. 2013). Precision is clipped to [0, 1] as in
+    `average_precision`.
+    """
+    line = sweep(as_measure(evidence))
+    precision, predicted = _precision_in_unit(line), line.predicted
+    tp = precision * predicted
+    tp0, p0 = tp[..., :-1], predicted[..., :-1]
+    start = np.where(p0 == 0, 1.0, p0)
+    growth = np.diff(predicted, axis=-1) / start
+    bend = _bend(growth)
+    mean = np.diff(tp, axis=-1) / start * bend + tp0 / start * (1 - growth * bend)
+    mean = np.where(p0 == 0, precision[..., 1:], mean)
+    area = np.sum(np.diff(line.tp, axis=-1) * np.clip(mean, 0.0, 1.0), axis=-1)
+    return scalar(ratio(area, line.positives))
+
+
+def _bend(x: Vector) -> Vector:
+    """(1 − log(1+x)/x) / x, by its series where the closed form would cancel."""
+    series = 1 / 2 - x * (1 / 3 - x * (1 / 4 - x * (1 / 5 - x / 6)))
+    safe = np.where(x > 1e-3, x, 1.0)
+    return np.where(x > 1e-3, (1 - np.log1p(safe) / safe) / safe, series)
+
+
+def _true_positives_at(line: Sweep, k: float) -> tuple[Vector, Vector]:
+    """TP among the k highest rows, ties shared, and k in rows."""
+    budget = k * line.total if isinstance(k, float) else np.broadcast_to(float(k), line.total.shape)
+    # A budget of all rows must not miss the last one by rounding.
+    reached = line.predicted >= budget[..., None] * (1 - 1e-12)
+    end = np.argmax(reached, axis=-1)[..., None]
+    start = np.maximum(end - 1, 0)
+    p0, p1 = (np.take_along_axis(line.predicted, i, axis=-1) for i in (start, end))
+    tp0, tp1 = (np.take_along_axis(line.tp, i, axis=-1) for i in (start, end))
+    part = np.clip(np.nan_to_num(ratio(budget[..., None] - p0, p1 - p0)), 0.0, 1.0)
+    return (tp0 + part * (tp1 - tp0))[..., 0], budget
+
+
+def _check_k(k: float, total: Vector) -> float:
+    whole = isinstance(k, (int, np.integer)) and not isinstance(k, bool)
+    if whole and 1 <= k <= float(np.min(total)) * (1 + 1e-12):
+        return int(k)
+    if isinstance(k, (float, np.floating)) and 0 < k < 1:
+        return float(k)
+    raise InputError(
+        f"`k` must be a whole number of cases from 1 to {float(np.min(total)):g} (the population), or a "
+        f"fraction in (0, 1); got {k!r}."
+    )
+
+
+def precision_at_k(evidence: object, k: float) -> Number:
+    """Share of positives among the k cases of the population with the highest scores.
+
+    Parameters
+    ----------
+    evidence : evidence or ScoreMeasure
+    k : int or float
+        A number of cases, or a fraction of the population in (0, 1). Ties at the limit are shared.
+    """
+    line = sweep(as_measure(evidence))
+    found, budget = _true_positives_at(line, _check_k(k, line.total))
+    return scalar(ratio(found, budget))
+
+
+def recall_at_k(evidence: object, k: float) -> Number:
+    """Share of all positives that are among the k highest cases; needs no prior (`precision_at_k`)."""
+    line = sweep(as_measure(evidence, "shape"))
+    found, _ = _true_positives_at(line, _check_k(k, line.total))
+    return scalar(ratio(found, line.positives))
+
+
+def recall_at_fpr(evidence: object, *, max_fpr: float = 0.05) -> Number:
+    """Recall at the lowest threshold before the false-positive rate passes ``max_fpr``."""
+    if not 0 <= max_fpr <= 1:
+        raise InputError(f"`max_fpr` must lie in [0, 1], got {max_fpr!r}.")
+    line = sweep(as_measure(evidence))
+    inside = np.logical_and.accumulate(line.fpr[..., 1:] <= max_fpr * (1 + 1e-12), axis=-1)
+    last = np.sum(inside, axis=-1, keepdims=True)
+    recall = np.take_along_axis(line.tpr, last, axis=-1)[..., 0]
+    return scalar(np.where(np.isnan(line.fpr[..., -1]), np.nan, recall))

@@ -1,0 +1,108 @@
+"""Curves over the threshold, which falls from +inf; raw, so that they show what the evidence says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from halftruth.checks import Vector
+from halftruth.measure import as_measure, ratio
+from halftruth.sweep import sweep
+
+
+class Curve:
+    """Arrays of one length, read-only."""
+
+    def __post_init__(self) -> None:
+        for name, column in vars(self).items():
+            column = np.array(column)
+            column.flags.writeable = False
+            object.__setattr__(self, name, column)
+
+    def __repr__(self) -> str:
+        n = next(iter(vars(self).values())).shape[-1]
+        return f"{type(self).__name__}({n} points: {', '.join(vars(self))})"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RocCurve(Curve):
+    """True- against false-positive rate."""
+
+    fpr: Vector
+    tpr: Vector
+    threshold: Vector
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PrecisionRecallCurve(Curve):
+    """Precision against recall."""
+
+    precision: Vector
+    recall: Vector
+    threshold: Vector
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class DetCurve(Curve):
+    """False-negative against false-positive rate."""
+
+    fpr: Vector
+    fnr: Vector
+    threshold: Vector
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class GainCurve(Curve):
+    """Share of the positives found against the share of cases looked at."""
+
+    fraction: Vector
+    gain: Vector
+    lift: Vector
+    threshold: Vector
+
+
+def roc_curve(evidence: object) -> RocCurve:
+    """ROC points (FPR, TPR) at every distinct score, from (0, 0) to (1, 1).
+
+    Raw: from partial evidence points may leave [0, 1] and the FPR may step back.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> curve = ht.roc_curve(ht.Labeled([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
+    >>> curve.tpr
+    array([0. , 0.5, 0.5, 1. , 1. ])
+    """
+    line = sweep(as_measure(evidence))
+    return RocCurve(fpr=line.fpr, tpr=line.tpr, threshold=line.threshold)
+
+
+def precision_recall_curve(evidence: object) -> PrecisionRecallCurve:
+    """Precision and recall at every distinct score.
+
+    Where no population mass lies at or above the threshold, precision is read at the next score.
+    """
+    line = sweep(as_measure(evidence))
+    return PrecisionRecallCurve(precision=line.precision, recall=line.tpr, threshold=line.threshold)
+
+
+def det_curve(evidence: object) -> DetCurve:
+    """Detection error trade-off: false-positive against false-negative rate."""
+    line = sweep(as_measure(evidence))
+    return DetCurve(fpr=line.fpr, fnr=1 - line.tpr, threshold=line.threshold)
+
+
+def gain_curve(evidence: object) -> GainCurve:
+    """Share of the positives found (gain) against the share of cases looked at, and their ratio (lift).
+
+    Needs no prior.
+    """
+    line = sweep(as_measure(evidence, "shape"))
+    fraction = ratio(line.predicted, line.total[..., None])
+    return GainCurve(
+        fraction=fraction,
+        gain=line.tpr,
+        lift=ratio(line.tpr, fraction),
+        threshold=line.threshold,
+    )

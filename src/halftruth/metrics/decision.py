@@ -1,0 +1,199 @@
+"""Decisions: net benefit, expected cost, and the threshold to use."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halftruth import checks
+from halftruth.checks import Vector
+from halftruth.errors import EmptyClassWarning, InputError
+from halftruth.measure import Number, as_measure, ratio, scalar
+from halftruth.metrics.curves import Curve
+from halftruth.metrics.rates import Confusion
+from halftruth.sweep import Sweep, sweep
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class DecisionCurve(Curve):
+    """Net benefit per case over threshold probabilities."""
+
+    threshold: Vector
+    net_benefit: Vector
+    treat_all: Vector
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CostCurve(Curve):
+    """Least expected cost over probability costs, and the threshold that attains it."""
+
+    probability_cost: Vector
+    expected_cost: Vector
+    threshold: Vector
+
+
+def net_benefit(evidence: object, threshold: float) -> Number:
+    """Net benefit per case, TP − FP · t/(1−t), of treating where the probability reaches t.
+
+    Vickers & Elkin 2006.
+    """
+    measure = as_measure(evidence)
+    measure.need_probabilities("Net benefit")
+    if not 0 <= checks.threshold(threshold) < 1:
+        raise InputError(f"`threshold` of a net benefit must lie in [0, 1), got {threshold!r}.")
+    above = int(np.searchsorted(measure.score, threshold, side="left"))
+    tp, predicted = (mass[..., above:].sum(axis=-1) for mass in (measure.pos_mass, measure.mass))
+    return scalar(ratio(tp - (predicted - tp) * threshold / (1 - threshold), measure.total))
+
+
+def decision_curve(evidence: object, thresholds: Any = None) -> DecisionCurve:
+    """Net benefit over threshold probabilities, with that of treating everyone (treating no one: 0).
+
+    Parameters
+    ----------
+    evidence : evidence or ScoreMeasure
+        Scores must be probabilities.
+    thresholds : array in [0, 1), optional
+        0.99, 0.98, …, 0.01 where left out; always returned falling.
+    """
+    measure = as_measure(evidence)
+    grid = (
+        np.arange(99, 0, -1) / 100 if thresholds is None else checks.probabilities(thresholds, "thresholds")
+    )
+    grid = np.sort(grid)[::-1]
+    prior = np.asarray(measure.prior)[..., None]
+    return DecisionCurve(
+        threshold=grid,
+        net_benefit=np.stack([np.asarray(net_benefit(measure, float(t))) for t in grid], axis=-1),
+        treat_all=prior - (1 - prior) * grid / (1 - grid),
+    )
+
+
+def cost_curve(evidence: object, n_points: int = 101) -> CostCurve:
+    """Least normalised expected cost over thresholds, at each probability cost.
+
+    The probability cost is π c_fn / (π c_fn + (1−π) c_fp); the cost of a threshold there is the line
+    (1 − TPR) x + FPR (1 − x), and the curve is the lower envelope of those lines (Drummond & Holte 2006).
+    Also gives the threshold that attains it.
+    """
+    checks.count(n_points, "n_points", least=2)
+    line = sweep(as_measure(evidence))
+    grid = np.linspace(0, 1, n_points)
+    fpr, fnr = line.fpr, 1 - line.tpr
+    best = [np.argmin(fnr * x + fpr * (1 - x), axis=-1)[..., None] for x in grid]
+    cost = [
+        (np.take_along_axis(fnr, i, axis=-1) * x + np.take_along_axis(fpr, i, axis=-1) * (1 - x))[..., 0]
+        for x, i in zip(grid, best, strict=True)
+    ]
+    return CostCurve(
+        probability_cost=grid,
+        expected_cost=np.stack(cost, axis=-1),
+        threshold=np.stack([line.threshold[i[..., 0]] for i in best], axis=-1),
+    )
+
+
+def best_threshold(
+    evidence: object,
+    *,
+    maximize: str | None = None,
+    precision_at_least: float | None = None,
+    recall_at_least: float | None = None,
+    cost: tuple[float, float] | None = None,
+) -> Number:
+    """The threshold to use, by one of four aims.
+
+    Parameters
+    ----------
+    evidence : evidence or ScoreMeasure
+    maximize : str
+        A rate of `Confusion`, e.g. "f1", "mcc", "youden_j", "balanced_accuracy".
+    precision_at_least : float in (0, 1]
+        The lowest threshold with this precision: the largest recall that keeps it.
+    recall_at_least : float in (0, 1]
+        The highest threshold with this recall; needs no prior.
+    cost : (cost of a false positive, cost of a false negative)
+        The threshold of least expected cost.
+
+    Returns
+    -------
+    float
+        A score, or inf where calling no case positive is best; NaN with a warning where no threshold
+        attains the aim. Precision is clipped to [0, 1]; the highest threshold wins a tie.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> evidence = ht.Labeled([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1])
+    >>> ht.best_threshold(evidence, maximize="f1")
+    0.4
+    >>> ht.best_threshold(evidence, precision_at_least=0.9)
+    0.9
+    """
+    aims = {
+        "maximize": maximize,
+        "precision_at_least": precision_at_least,
+        "recall_at_least": recall_at_least,
+        "cost": cost,
+    }
+    given = {name: value for name, value in aims.items() if value is not None}
+    if len(given) != 1:
+        raise InputError(
+            f"`best_threshold` takes exactly one of {', '.join(aims)}; got "
+            f"{', '.join(given) if given else 'none'}."
+        )
+    line = sweep(as_measure(evidence, "shape" if recall_at_least is not None else "prior"))
+    if maximize is not None:
+        return _where_highest(line, _rates(line, maximize))
+    if cost is not None:
+        fp_cost, fn_cost = _check_cost(cost)
+        return _where_highest(line, -(fp_cost * line.fp + fn_cost * (line.positives[..., None] - line.tp)))
+    if recall_at_least is not None:
+        wanted = checks.share(recall_at_least, "recall_at_least", closed_at_one=True)
+        enough = line.tpr >= wanted - 1e-12
+        return _pick(line, np.argmax(enough, axis=-1), enough.any(axis=-1), "recall")
+    wanted = checks.share(precision_at_least, "precision_at_least", closed_at_one=True)
+    enough = np.clip(line.precision, 0.0, 1.0)[..., 1:] >= wanted - 1e-12
+    lowest = enough.shape[-1] - np.argmax(enough[..., ::-1], axis=-1)
+    return _pick(line, lowest, enough.any(axis=-1), "precision")
+
+
+def _rates(line: Sweep, name: str) -> Vector:
+    """One rate of `Confusion` at every threshold, with TP clipped to what is possible."""
+    positives, total = line.positives[..., None], line.total[..., None]
+    tp = np.clip(line.tp, 0.0, np.minimum(line.predicted, positives))
+    fp = line.predicted - tp
+    every = Confusion(threshold=np.nan, tp=tp, fp=fp, fn=positives - tp, tn=total - positives - fp)
+    try:
+        rates = getattr(every, name)
+    except AttributeError:
+        rates = None
+    if not isinstance(rates, np.ndarray):
+        known = sorted(k for k, v in vars(Confusion).items() if isinstance(v, property))
+        raise InputError(f"`maximize` must be one of {', '.join(known)}; got {name!r}.")
+    return rates
+
+
+def _where_highest(line: Sweep, height: Vector) -> Number:
+    defined = ~np.isnan(height)
+    best = np.argmax(np.where(defined, height, -np.inf), axis=-1)
+    return _pick(line, best, defined.any(axis=-1), "the aim")
+
+
+def _pick(line: Sweep, index: Any, found: Any, aim: str) -> Number:
+    out = np.where(found, line.threshold[index], np.nan)
+    if out.ndim == 0 and np.isnan(out):
+        warnings.warn(f"No threshold attains {aim}: NaN.", EmptyClassWarning, stacklevel=3)
+    return scalar(out)
+
+
+def _check_cost(cost: Any) -> tuple[float, float]:
+    pair = np.asarray(cost, dtype=np.float64) if np.shape(cost) == (2,) else np.full(2, np.nan)
+    if not (np.isfinite(pair).all() and (pair >= 0).all() and pair.any()):
+        raise InputError(
+            f"`cost` must be two non-negative numbers (of a false positive, of a false negative), not "
+            f"both zero; got {cost!r}."
+        )
+    return float(pair[0]), float(pair[1])

@@ -1,0 +1,50 @@
+"""Proper scores: Brier and log loss, linear in the pair (μ, μ₁)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from halftruth.measure import Number, as_measure, ratio, scalar
+
+EPSILON = float(np.finfo(np.float64).eps)
+
+
+def brier(evidence: object) -> Number:
+    """Brier score, ∫ s² dμ − 2 ∫ s dμ₁ + ∫ dμ₁, per case.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> ht.brier(ht.Labeled([1, 0], [0.8, 0.4]))
+    0.1
+    """
+    measure = as_measure(evidence)
+    measure.need_probabilities("The Brier score")
+    s = measure.score
+    # Squared errors of the two classes, so that a perfect score gives exactly 0.
+    loss = measure.pos_mass @ (1 - s) ** 2 + (measure.mass - measure.pos_mass) @ s**2
+    return scalar(ratio(loss, measure.total))
+
+
+def brier_skill(evidence: object) -> Number:
+    """1 − Brier / π(1−π): 0 for a forecast of the prior, 1 for perfection."""
+    measure = as_measure(evidence)
+    prior = np.asarray(measure.prior)
+    return scalar(1 - ratio(brier(measure), prior * (1 - prior)))
+
+
+def log_loss(evidence: object) -> Number:
+    """Logarithmic loss, −∫ log s dμ₁ − ∫ log(1−s) d(μ−μ₁), per case; s is clipped at float64 eps.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> round(ht.log_loss(ht.Labeled([1, 0], [0.5, 0.5])), 4)
+    0.6931
+    """
+    measure = as_measure(evidence)
+    measure.need_probabilities("Log loss")
+    if_positive = -np.log(np.clip(measure.score, EPSILON, 1 - EPSILON))
+    if_negative = -np.log(np.clip(1 - measure.score, EPSILON, 1 - EPSILON))
+    loss = measure.pos_mass @ if_positive + (measure.mass - measure.pos_mass) @ if_negative
+    return scalar(ratio(loss, measure.total))

@@ -1,0 +1,1 @@
+"""The class prior: what the data say of it, and what they cannot."""

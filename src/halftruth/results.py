@@ -1,0 +1,209 @@
+"""Results: an Estimate with its interval, and the Evaluation that holds one for each metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from halftruth import checks
+from halftruth.checks import Vector
+from halftruth.errors import InputError, MissingDependency
+from halftruth.intervals import interval_of
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Estimate:
+    """A number with its interval.
+
+    Attributes
+    ----------
+    value, low, high : float
+        NaN where undefined. Without a known prior the value is NaN, and the interval covers every
+        prior that the data do not refute.
+    naive : float or None
+        What one would have reported who takes unlabeled for negative.
+    confidence_level : float
+    method : str
+        How the interval was made.
+    notes : tuple of str
+    replicates : array or None
+        Resampled values, (n_resamples,); over a range of priors (n_priors, n_resamples).
+    reference : float or None
+        A figure to compare with, where one is known.
+    bound : float or None
+        A bound from theory, where its assumptions hold.
+    """
+
+    value: float
+    low: float
+    high: float
+    naive: float | None = None
+    confidence_level: float = 0.95
+    method: str = "none"
+    notes: tuple[str, ...] = ()
+    replicates: Vector | None = None
+    centers: Vector | None = None
+    reference: float | None = None
+    bound: float | None = None
+
+    def interval(self, confidence_level: float, method: str | None = None) -> tuple[float, float]:
+        """(low, high) at another level or by another method, from the replicates at hand.
+
+        Parameters
+        ----------
+        confidence_level : float in (0, 1)
+        method : {"percentile", "basic", "normal", "bias-corrected"}, optional
+            The estimate's own where left out.
+        """
+        level = checks.confidence_level(confidence_level)
+        if self.replicates is None or self.centers is None:
+            raise InputError(
+                "This estimate has no replicates, so no other interval. Evaluate with n_resamples > 0."
+            )
+        return interval_of(self.replicates, self.centers, level, method or self.method)
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __repr__(self) -> str:
+        return f"Estimate({figure(self.value)}, {interval_text(self)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, without the replicates; undefined numbers are None."""
+        names = ("value", "low", "high", "naive", "confidence_level", "reference", "bound")
+        numbers = {name: _json_number(getattr(self, name)) for name in names}
+        return numbers | {"method": self.method, "notes": list(self.notes)}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evaluation(Mapping[str, Estimate]):
+    """Estimates by metric, with what was assumed.
+
+    ``result["roc_auc"]`` is an `Estimate`; ``prior`` is π, the share of positives in the population,
+    ``alpha`` is α, their share among the unlabeled (None where no row is unlabeled).
+    """
+
+    rows: Mapping[str, Estimate]
+    evidence: str
+    prior: Estimate
+    alpha: Estimate | None
+    notes: tuple[str, ...] = ()
+    threshold: float | None = None
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in self.rows:
+            raise KeyError(f"{name!r}: this evaluation has {', '.join(self.rows)}")
+        return self.rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready and versioned."""
+        return {
+            "schema": SCHEMA,
+            "evidence": self.evidence,
+            "prior": self.prior.to_dict(),
+            "alpha": None if self.alpha is None else self.alpha.to_dict(),
+            "threshold": self.threshold,
+            "metrics": {name: row.to_dict() for name, row in self.rows.items()},
+            "notes": list(self.notes),
+        }
+
+    def to_frame(self) -> Any:
+        """A data frame, one row a metric: pandas where installed, else polars."""
+        columns: dict[str, list[Any]] = {"metric": list(self.rows)}
+        for name in ("value", "low", "high", "naive", "method"):
+            columns[name] = [getattr(row, name) for row in self.rows.values()]
+        try:
+            import pandas as pd
+        except ImportError:
+            try:
+                import polars as pl
+            except ImportError as error:
+                raise MissingDependency(
+                    "to_frame() needs pandas or polars: pip install pandas. to_dict() needs neither."
+                ) from error
+            return pl.DataFrame(columns)
+        return pd.DataFrame(columns).set_index("metric")
+
+    def _table(self) -> list[tuple[str, str, str, str]]:
+        return [
+            (name, figure(row.naive), figure(row.value), interval_text(row))
+            for name, row in self.rows.items()
+        ]
+
+    @property
+    def _header(self) -> tuple[str, str, str, str]:
+        level = next((row.confidence_level for row in self.rows.values()), 0.95)
+        return "metric", "naive", "halftruth", f"{100 * level:g}% interval"
+
+    def _shares(self) -> str:
+        parts = [f"π = {share_text(self.prior)} positive in the population"]
+        if self.alpha is not None:
+            parts.append(f"α = {share_text(self.alpha)} among the unlabeled")
+        return "; ".join(parts)
+
+    def __str__(self) -> str:
+        lines = [self._header, *self._table()]
+        widths = [max(len(line[i]) for line in lines) for i in range(4)]
+        text = [
+            f"{line[0]:<{widths[0]}}  " + "  ".join(f"{line[i]:>{widths[i]}}" for i in (1, 2, 3))
+            for line in lines
+        ]
+        text.insert(1, "-" * len(text[0]))
+        at = "" if self.threshold is None else f"; threshold {self.threshold:g}"
+        return "\n".join([f"{self.evidence}{at}", self._shares(), "", *text, *self._note_lines()])
+
+    def _note_lines(self) -> list[str]:
+        own = [f"{name}: {note}" for name, row in self.rows.items() for note in row.notes]
+        notes = [*self.notes, *own]
+        return ["", *(f"Note: {note}" for note in notes)] if notes else []
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{escape(word)}</th>" for word in self._header)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in self._table()
+        )
+        notes = "".join(f"<li>{escape(line[6:])}</li>" for line in self._note_lines() if line)
+        return (
+            f"<p>{escape(self.evidence)}<br>{escape(self._shares())}</p>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            + (f"<ul>{notes}</ul>" if notes else "")
+        )
+
+
+def _json_number(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def figure(value: float | None) -> str:
+    """A number for people: three decimals, or three digits where it is small."""
+    if value is None or np.isnan(value):
+        return "–"
+    return f"{value:.3f}" if abs(value) >= 0.01 or value == 0 else f"{value:.3g}"
+
+
+def interval_text(row: Estimate) -> str:
+    """An interval for people."""
+    return f"{figure(row.low)} to {figure(row.high)}"
+
+
+def share_text(row: Estimate) -> str:
+    """A share with its interval, where it has one."""
+    if np.isnan(row.value):
+        return f"unknown ({interval_text(row)} not refuted)"
+    certain = figure(row.low) == figure(row.high)
+    return figure(row.value) + ("" if certain else f" ({interval_text(row)})")

@@ -1,0 +1,61 @@
+"""MassRule: a handful of coefficients that turn the sums of the strata into a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halftruth.checks import Vector
+from halftruth.measure import Number, ScoreMeasure
+from halftruth.support import Column, Sums
+
+Coefficients = Mapping[Column, Number]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MassRule:
+    """μ and μ₁ as linear combinations of the sums of each stratum.
+
+    A coefficient is a number, or an array over the resamples. Changing the prior, the purity or the
+    resampled counts changes only these numbers; no row is read or sorted again.
+    """
+
+    mass: Coefficients
+    pos_mass: Coefficients
+    size: float
+    alpha: Number = None
+    unidentified: str | None = None
+
+    def apply(self, score: Vector, sums: Sums) -> ScoreMeasure:
+        """The measure on the distinct scores."""
+        mass, pos_mass = np.broadcast_arrays(_combine(self.mass, sums), _combine(self.pos_mass, sums))
+        return ScoreMeasure(
+            score=score,
+            mass=mass,
+            pos_mass=pos_mass,
+            size=self.size,
+            alpha=self.alpha,
+            unidentified=self.unidentified,
+        )
+
+
+def _combine(coefficients: Coefficients, sums: Sums) -> Vector:
+    used = [(np.asarray(c), sums[k]) for k, c in coefficients.items() if k in sums]
+    if not used:
+        return np.zeros_like(next(iter(sums.values())))
+    terms: list[Any] = [
+        column if coefficient.ndim == 0 and coefficient == 1 else coefficient[..., None] * column
+        for coefficient, column in used
+    ]
+    out = terms[0]
+    for term in terms[1:]:
+        out = out + term
+    return np.asarray(out)
+
+
+def total(sums: Sums, column: Column) -> Vector:
+    """Sum over all scores of one column, 0 where there is no such stratum."""
+    return np.asarray(sums[column].sum(axis=-1)) if column in sums else np.asarray(0.0)

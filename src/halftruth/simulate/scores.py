@@ -1,0 +1,138 @@
+"""Two normal classes on a line, and the score that orders them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit, logit
+
+from halftruth.errors import InputError
+from halftruth.simulate.checks import finite, inside
+from halftruth.simulate.draw import FloatArray
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaussianScores:
+    """The law of two normal classes and of their score; see `GaussianClasses` for the fields.
+
+    Examples
+    --------
+    >>> GaussianScores(prior=0.5, separation=2.0, location=-1.0).means
+    (-1.0, 1.0)
+    """
+
+    prior: float = 0.3
+    separation: float = 2.0
+    location: float = 0.0
+    intercept: float | None = None
+    slope: float | None = None
+    limits: tuple[float, float] = (0.0, 1.0)
+    margin: bool = False
+
+    def __post_init__(self) -> None:
+        advice = "Pass the positive fraction of the population, not the odds."
+        inside(self.prior, "prior", 0.0, 1.0, advice=advice)
+        finite(self.separation, "separation")
+        finite(self.location, "location")
+        if self.margin:
+            self._check_margin()
+        else:
+            self._check_sigmoid()
+
+    def _check_margin(self) -> None:
+        if (self.intercept, self.slope, tuple(self.limits)) != (None, None, (0.0, 1.0)):
+            raise InputError(
+                f"`intercept`, `slope` and `limits` must be left out with margin=True, got "
+                f"{self.intercept!r}, {self.slope!r} and {self.limits!r}. Drop them, or the margin."
+            )
+
+    def _check_sigmoid(self) -> None:
+        low, high = self.limits
+        if not 0.0 <= low < high <= 1.0:
+            raise InputError(
+                f"`limits` must be (low, high) with 0 <= low < high <= 1, got {self.limits!r}. "
+                "Pass margin=True for scores that are no probabilities."
+            )
+        intercept, slope = self.coefficients
+        finite(intercept, "intercept")
+        advice = "The score must rise with x: pass a positive slope, or margin=True."
+        inside(slope, "slope", 0.0, math.inf, advice=advice)
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """Means of the negatives and of the positives."""
+        return self.location, self.location + self.separation
+
+    @property
+    def posterior_coefficients(self) -> tuple[float, float]:
+        """Intercept and slope of logit P(Y=1 | x)."""
+        m0, m1 = self.means
+        # The difference of squares as a product, which keeps its digits far from zero.
+        intercept = float(logit(self.prior)) - self.separation * (m0 + m1) / 2.0
+        return intercept, self.separation
+
+    @property
+    def coefficients(self) -> tuple[float, float]:
+        """Intercept and slope inside the score's sigmoid."""
+        intercept, slope = self.posterior_coefficients
+        return (
+            intercept if self.intercept is None else self.intercept,
+            slope if self.slope is None else self.slope,
+        )
+
+    def posterior(self, x: ArrayLike) -> FloatArray:
+        """Return P(Y=1 | x).
+
+        Examples
+        --------
+        >>> GaussianScores(prior=0.5, separation=2.0, location=-1.0).posterior(0.0).item()
+        0.5
+        """
+        intercept, slope = self.posterior_coefficients
+        return np.asarray(expit(intercept + slope * np.asarray(x, dtype=np.float64)))
+
+    def score(self, x: ArrayLike) -> FloatArray:
+        """Return the score of x.
+
+        Examples
+        --------
+        >>> GaussianScores(intercept=0.0, slope=1.0, limits=(0.1, 0.9)).score(0.0).item()
+        0.5
+        """
+        if self.margin:
+            return np.array(x, dtype=np.float64)
+        (low, high), (intercept, slope) = self.limits, self.coefficients
+        share = expit(intercept + slope * np.asarray(x, dtype=np.float64))
+        # Rounding may carry low + (high - low) past high.
+        return np.asarray(np.minimum(low + (high - low) * share, high))
+
+    def x_at(self, threshold: float) -> float:
+        """Return the x above which score >= threshold: -inf for every x, inf for none.
+
+        Examples
+        --------
+        >>> GaussianScores(intercept=-0.5, slope=1.0).x_at(0.5)
+        0.5
+        """
+        value = float(threshold)
+        if math.isnan(value):
+            raise InputError("`threshold` must be a number, got nan. Pass a score to cut at.")
+        if self.margin:
+            return value
+        (low, high), (intercept, slope) = self.limits, self.coefficients
+        if value <= low:
+            return -math.inf
+        if value >= high:
+            return math.inf
+        return (float(logit((value - low) / (high - low))) - intercept) / slope
+
+    def require_probability(self, name: str) -> None:
+        """Raise unless the score is a probability, as the metric `name` needs."""
+        if self.margin:
+            raise InputError(
+                f"`{name}` must have scores that are probabilities, got margin=True. "
+                "Make the model with margin=False."
+            )

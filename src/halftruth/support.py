@@ -1,0 +1,142 @@
+"""Support: distinct scores with multiplicities, where resampling is cheap.
+
+A resample of the rows is a draw of counts on the distinct rows. Where those are too many, rows that
+are neighbours in score are joined first, so that the cost of a resample stops growing with the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halftruth.checks import Vector
+
+Column = tuple[str, str]
+Sums = Mapping[Column, Vector]
+"""(stratum, "weight" or "value") → sums at each distinct score, shape (..., n_scores)."""
+
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Cells:
+    """Distinct rows of one stratum: where they lie, how many they are, what one of them adds."""
+
+    atom: Index
+    count: NDArray[np.int64]
+    weight: Vector | None = None
+    value: Vector | None = None
+    spread: Vector | None = None
+    """Lower Cholesky factor (3, n) of the covariance of (weight, value) inside a joined cell."""
+
+    def moved(self, atom: Index) -> Cells:
+        """The same cells at other positions of the score axis."""
+        return replace(self, atom=atom)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.count.sum())
+
+    def joined(self, group: Index) -> Cells:
+        """Cells of one group become one, with the group's mean and covariance of what a row adds."""
+        where = group[self.atom]
+        atom, cell = np.unique(where, return_inverse=True)
+        count = np.bincount(cell, self.count)
+        if self.weight is None and self.value is None:
+            return Cells(atom=atom, count=count.astype(np.int64))
+
+        def mean(column: Vector) -> Vector:
+            return np.asarray(np.bincount(cell, self.count * column) / count)
+
+        weight = np.ones(len(self.atom)) if self.weight is None else self.weight
+        value = weight if self.value is None else self.value
+        w, v = mean(weight), mean(value)
+        dw, dv = weight - w[cell], value - v[cell]
+        ww, wv, vv = mean(dw * dw), mean(dw * dv), mean(dv * dv)
+        l11 = np.sqrt(ww)
+        l21 = np.divide(wv, l11, out=np.zeros_like(wv), where=l11 > 0)
+        l22 = np.sqrt(np.maximum(vv - l21**2, 0.0))
+        return Cells(
+            atom=atom,
+            count=count.astype(np.int64),
+            weight=w,
+            value=None if self.value is None else v,
+            spread=np.stack([l11, l21, l22]),
+        )
+
+    def totals(self, count: NDArray[Any], rng: np.random.Generator | None) -> dict[str, Vector]:
+        """What ``count`` rows of each cell add up to, by column."""
+        number = count.astype(np.float64)
+        weight = number if self.weight is None else number * self.weight
+        if self.spread is None or rng is None:
+            return {"weight": weight} | ({} if self.value is None else {"value": number * self.value})
+        noise = rng.standard_normal((2, *number.shape)) * np.sqrt(number)
+        l11, l21, l22 = self.spread
+        out = {"weight": weight + l11 * noise[0]}
+        if self.value is not None:
+            out["value"] = number * self.value + l21 * noise[0] + l22 * noise[1]
+        return out
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Support:
+    """Distinct scores, ascending, and the cells of each stratum on them."""
+
+    score: Vector
+    strata: Mapping[str, Cells]
+
+    def sums(
+        self,
+        counts: Mapping[str, NDArray[Any]] | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> Sums:
+        """Sums at each score: of the rows as they came, or of resampled ``counts`` (..., n_cells)."""
+        out: dict[Column, Vector] = {}
+        for name, cells in self.strata.items():
+            count = cells.count if counts is None else counts[name]
+            for column, total in cells.totals(count, rng).items():
+                out[name, column] = self._scatter(cells.atom, total)
+        return out
+
+    def _scatter(self, atom: Index, total: Vector) -> Vector:
+        first = np.flatnonzero(np.diff(atom, prepend=-1))
+        if len(first) < len(atom):
+            total = np.add.reduceat(total, first, axis=-1)
+        if len(first) == len(self.score):
+            return total
+        out = np.zeros((*total.shape[:-1], len(self.score)))
+        out[..., atom[first]] = total
+        return out
+
+    def coarse(self, n_atoms: int, keep: Iterable[float] = ()) -> Support:
+        """Join neighbouring scores until about ``n_atoms`` are left, fine where any stratum is dense.
+
+        Scores on the two sides of a threshold in ``keep`` are never joined, nor are the smallest and
+        the largest score (where probabilities of exactly 0 and 1 pile up) joined to others.
+        """
+        if len(self.score) <= n_atoms:
+            return self
+        starts = np.zeros(len(self.score), dtype=bool)
+        starts[[0, 1, -1]] = True
+        starts[[i for i in np.searchsorted(self.score, list(keep)) if i < len(starts)]] = True
+        n_bins = max(1, n_atoms // len(self.strata))
+        rows = np.zeros(len(self.score))
+        for cells in self.strata.values():
+            own = np.bincount(cells.atom, cells.count, minlength=len(self.score))
+            # Where the upper half of each row's share falls: a stratum smaller than n_bins
+            # keeps every one of its rows apart.
+            level = np.floor((np.cumsum(own) - own / 2) * (n_bins / own.sum()))
+            starts[1:] |= np.diff(level) > 0
+            rows += own
+        group = np.cumsum(starts) - 1
+        first = np.flatnonzero(starts)
+        mean = np.bincount(group, rows * self.score) / np.bincount(group, rows)
+        last = np.append(first[1:], len(self.score)) - 1
+        return Support(
+            score=np.clip(mean, self.score[first], self.score[last]),
+            strata={name: cells.joined(group) for name, cells in self.strata.items()},
+        )

@@ -1,0 +1,71 @@
+"""Sweep: one cumulative pass from the highest score down, which feeds every curve and area."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from halftruth.checks import Vector
+from halftruth.measure import ScoreMeasure, ratio
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sweep:
+    """Masses at or above each threshold; thresholds fall from +inf to the lowest score.
+
+    ``tp`` and ``predicted`` have shape (..., m + 1): μ₁[s ≥ t] and μ[s ≥ t].
+    """
+
+    threshold: Vector
+    tp: Vector
+    predicted: Vector
+    positives: Vector
+    total: Vector
+
+    @property
+    def fp(self) -> Vector:
+        return np.asarray(self.predicted - self.tp)
+
+    @property
+    def tpr(self) -> Vector:
+        return ratio(self.tp, self.positives[..., None])
+
+    @property
+    def fpr(self) -> Vector:
+        return ratio(self.fp, (self.total - self.positives)[..., None])
+
+    @property
+    def precision(self) -> Vector:
+        """μ₁/μ above each threshold, read at the next population score where μ is still 0."""
+        raw = ratio(self.tp, self.predicted)
+        return np.take_along_axis(raw, self._next_populated(), axis=-1)
+
+    def _next_populated(self) -> np.ndarray:
+        """Index of the first threshold, from here down, with population mass above it."""
+        populated = self.predicted != 0
+        here = np.arange(self.predicted.shape[-1])
+        index = np.where(populated, here, here[-1])
+        return np.asarray(np.minimum.accumulate(index[..., ::-1], axis=-1)[..., ::-1])
+
+
+def sweep(measure: ScoreMeasure) -> Sweep:
+    """The sweep of a measure, made once."""
+    if "sweep" not in measure.memo:
+        tp, predicted = _from_above(measure.pos_mass), _from_above(measure.mass)
+        measure.memo["sweep"] = Sweep(
+            threshold=np.concatenate([[np.inf], measure.score[::-1]]),
+            tp=tp,
+            predicted=predicted,
+            # The last partial sums, so that every curve ends at exactly 1.
+            positives=tp[..., -1],
+            total=predicted[..., -1],
+        )
+    out: Sweep = measure.memo["sweep"]
+    return out
+
+
+def _from_above(masses: Vector) -> Vector:
+    out = np.zeros((*masses.shape[:-1], masses.shape[-1] + 1))
+    np.cumsum(masses[..., ::-1], axis=-1, out=out[..., 1:])
+    return out

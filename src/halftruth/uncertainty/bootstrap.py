@@ -1,0 +1,49 @@
+"""Resampled sums: rows drawn again as the data came, as counts on the distinct rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halftruth.support import Cells, Sums, Support
+
+CHUNK = 1 << 17
+"""Numbers in one array of a chunk of resamples: small enough to stay in a processor's cache."""
+
+
+def resampled_sums(
+    support: Support, n_resamples: int, rng: np.random.Generator, *, one_sample: bool
+) -> Iterator[Sums]:
+    """Sums of ``n_resamples`` resamples, in chunks along the first axis.
+
+    ``one_sample``: rows of all strata are drawn together, so that stratum sizes vary; else each
+    stratum is drawn by itself.
+    """
+    rows = {name: cells.n_rows for name, cells in support.strata.items()}
+    n = sum(rows.values())
+    step = max(1, CHUNK // len(support.score))
+    for start in range(0, n_resamples, step):
+        size = min(step, n_resamples - start)
+        if one_sample:
+            drawn = rng.multinomial(n, np.asarray(list(rows.values())) / n, size=size).T
+        else:
+            drawn = np.repeat(np.asarray(list(rows.values()))[:, None], size, axis=1)
+        counts = {
+            name: draw_counts(cells, each, rng)
+            for (name, cells), each in zip(support.strata.items(), drawn, strict=True)
+        }
+        yield support.sums(counts, rng)
+
+
+def draw_counts(cells: Cells, n_drawn: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+    """How often each cell is drawn, (len(n_drawn), n_cells), by ``n_drawn`` draws of rows each."""
+    n_cells, n_rows = len(cells.count), cells.n_rows
+    if n_rows > 8 * n_cells:
+        return rng.multinomial(n_drawn, cells.count / n_rows)
+    row = rng.integers(0, n_rows, size=int(n_drawn.sum()), dtype=np.int32)
+    cell = row if n_rows == n_cells else np.repeat(np.arange(n_cells, dtype=np.int32), cells.count)[row]
+    flat = cell + np.repeat(np.arange(len(n_drawn)) * n_cells, n_drawn)
+    return np.bincount(flat, minlength=len(n_drawn) * n_cells).reshape(len(n_drawn), n_cells)

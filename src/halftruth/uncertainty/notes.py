@@ -1,0 +1,96 @@
+"""Notes: what was assumed, clipped, refuted or undefined, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from halftruth.checks import Vector
+from halftruth.evidence import Evidence, PositiveConfidence
+from halftruth.measure import ScoreMeasure
+from halftruth.registry import Metric
+from halftruth.results import Estimate
+from halftruth.sweep import sweep
+from halftruth.table import POSITIVE
+
+FEW_POSITIVES = 20
+CLIPPED = ("average_precision", "pr_auc")
+
+
+def on_evidence(evidence: Evidence, *, by_default: bool) -> Iterator[str]:
+    """What the correction rests on, and what is thin."""
+    if evidence.assumption:
+        yield evidence.assumption
+    known = evidence.table.strata.get(POSITIVE)
+    if known is not None and len(known) < FEW_POSITIVES:
+        yield f"Only {len(known)} known positive(s): intervals are rough and likely too narrow."
+    measure = evidence.measure()
+    if by_default and not measure.bounded:
+        yield (
+            f"Scores run from {measure.score[0]:g} to {measure.score[-1]:g}, so they are no probabilities: "
+            f"brier, log_loss and calibration_error are left out."
+        )
+    if measure.unidentified is None:
+        for name, mass in (
+            ("positive", measure.positives),
+            ("negative", measure.total - measure.positives),
+        ):
+            if mass == 0:
+                yield f"No {name} case: metrics that need one are undefined."
+    if isinstance(evidence, PositiveConfidence) and evidence.effective_share < 0.1:
+        yield (
+            f"A few positives of low confidence carry the population (effective share of the rows "
+            f"{evidence.effective_share:.2g}): E[1/r²] may not be finite, and intervals not hold."
+        )
+
+
+def on_prior(evidence: Evidence, identified: Vector) -> Iterator[str]:
+    """Where the prior came from, and whether the evidence contradicts it."""
+    given = evidence.prior
+    population = getattr(evidence, "population", None)
+    if given.population is not None and given.population != population:
+        share = {"unlabeled": "α, of the unlabeled sample", "all": "π, of all rows"}
+        yield (
+            f"The prior's estimate is {share[given.population]}; it was converted to this population by "
+            f"π n = ρ n_P + α n_U."
+        )
+    if np.isnan(identified).all():
+        return
+    low, high = np.nanquantile(identified, [0.005, 0.995])
+    if given.value is None:
+        yield f"The prior is identified by the evidence itself: {low:.4g} to {high:.4g} (99%)."
+        return
+    measure = evidence.measure()
+    lowest, highest = (measure.prior, measure.prior) if not given.is_range else (given.low, given.high)
+    if lowest is not None and highest is not None and (highest < low or lowest > high):
+        yield (
+            f"The prior given ({measure.prior:.4g}) is refuted: the evidence itself puts it between "
+            f"{low:.4g} and {high:.4g} (99%). Check it, or leave it out."
+        )
+
+
+def on_row(metric: Metric | None, measure: ScoreMeasure, estimate: Estimate) -> tuple[str, ...]:
+    """What happened to one metric."""
+    if metric is None:
+        return ()
+    out = []
+    known = measure.unidentified is None
+    if known and metric.name in CLIPPED and _leaves_unit(measure):
+        out.append("precision was clipped to [0, 1].")
+    if known and metric.name == "mcc" and np.isnan(estimate.value):
+        out.append("undefined: a cell of the confusion matrix is negative or a margin empty.")
+    low, high = metric.limits
+    if estimate.value < low or estimate.value > high:
+        out.append(f"leaves [{low:g}, {high:g}], what is possible: noise, or a prior that is too large.")
+    replicates = estimate.replicates
+    undefined = 0.0 if replicates is None else float(np.isnan(replicates).mean())
+    if 0 < undefined < 1:
+        out.append(f"{undefined:.1%} of the resamples leave it undefined and were left out.")
+    return tuple(out)
+
+
+def _leaves_unit(measure: ScoreMeasure) -> bool:
+    line = sweep(measure)
+    slack = 1e-12 * float(line.total)
+    return bool(((line.tp < -slack) | (line.tp > line.predicted + slack)).any())

@@ -1,0 +1,85 @@
+"""Scenarios: the priors and purities that an interval must cover."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from halftruth.evidence import Evidence, PositiveUnlabeled, Scenario
+from halftruth.evidence.shares import Sizes
+from halftruth.prior.bounds import prior_upper_bound
+from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
+
+N_GRID = 9
+"""Points over a range. Metrics are smooth in the prior, so a few points find their extremes."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """Scenarios to take the union over, and what to say of them."""
+
+    scenarios: tuple[Scenario, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def wide(self) -> bool:
+        return len(self.scenarios) > 1
+
+
+def prior_range(evidence: Evidence, confidence_level: float) -> Range:
+    """The scenarios of evidence: one, or a grid where prior or purity is only known to a range."""
+    notes: list[str] = []
+    priors = evidence.prior.grid(N_GRID)
+    if evidence.prior.value is None and evidence.measure().unidentified is not None:
+        assert isinstance(evidence, PositiveUnlabeled)  # the only kind that can lack a prior
+        priors = _unrefuted(evidence, confidence_level)
+        notes.append(
+            f"No prior was given: intervals of what needs one cover every prior that the data do not "
+            f"refute, up to π = {priors[-1]:.4g}."
+        )
+    elif isinstance(evidence, PositiveUnlabeled) and NEGATIVE not in evidence.table.strata:
+        notes += _refuted(evidence, confidence_level)
+    purities = evidence.purity.grid(N_GRID)
+    scenarios = tuple(Scenario(prior=p, purity=r) for p, r in product(priors, purities))
+    return Range(scenarios, tuple(notes))
+
+
+def _alpha_upper(evidence: PositiveUnlabeled, confidence_level: float) -> float:
+    """The largest α not refuted: ρ times the bound for a pure component (f₀ ≥ 0 gives α f_P ≤ ρ f_U)."""
+    positive, unlabeled = (evidence.table.strata[name] for name in (POSITIVE, UNLABELED))
+    weight = positive.weight
+    if positive.value is not None:
+        weight = positive.full_weight() * positive.value
+    bound = prior_upper_bound(
+        positive.score,
+        unlabeled.score,
+        confidence_level=confidence_level,
+        positive_weight=weight,
+        unlabeled_weight=unlabeled.weight,
+    )
+    purity = evidence.purity.high or evidence.purity.value or 1.0
+    return bound * purity
+
+
+def _unrefuted(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[float, ...]:
+    upper = min(_alpha_upper(evidence, confidence_level), 0.999)
+    alphas = np.linspace(upper / 1000, upper, N_GRID)
+    if evidence.population == "unlabeled":
+        return tuple(float(a) for a in alphas)
+    sizes = Sizes.of(evidence.table.support.sums())
+    purity = evidence.purity.value
+    return tuple(float(sizes.pi(a, purity)) for a in alphas)
+
+
+def _refuted(evidence: PositiveUnlabeled, confidence_level: float) -> list[str]:
+    alpha = evidence.measure().alpha
+    upper = _alpha_upper(evidence, confidence_level)
+    if alpha is None or evidence.prior.is_range or not float(alpha) > upper:
+        return []
+    return [
+        f"The prior is refuted by the data: it puts α = {float(alpha):.4g} positives among the "
+        f"unlabeled, and more than {upper:.4g} would need more high scores there than were seen "
+        f"(confidence {confidence_level:g}). Lower the prior, or doubt the purity or SCAR."
+    ]

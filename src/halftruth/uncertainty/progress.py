@@ -1,0 +1,28 @@
+"""Progress of long work: on a terminal only."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+
+class Advance(Protocol):
+    """Tell that some steps are done."""
+
+    def __call__(self, steps: int) -> None: ...
+
+
+@contextmanager
+def progress(title: str, total: int, *, long: bool) -> Iterator[Advance]:
+    """A bar on stderr where that is a terminal and the work is long; else nothing."""
+    if not (long and sys.stderr.isatty()):
+        yield lambda steps: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda steps: bar.advance(task, steps)
