@@ -23,7 +23,7 @@ from halftruth.uncertainty.bootstrap import resampled_sums
 from halftruth.uncertainty.prior_range import Range, prior_range
 from halftruth.uncertainty.progress import progress
 
-MAX_ATOMS = 1024
+MAX_ATOMS = 512
 """Distinct scores on which resamples are drawn; see `Support.coarse`."""
 
 
@@ -97,7 +97,7 @@ def evaluate(
 
     Notes
     -----
-    Rows are resampled as counts on the distinct rows, joined to about a thousand where there are more, so
+    Rows are resampled as counts on the distinct rows, joined to some hundreds where there are more, so
     that the cost does not grow with rows × resamples. Where the prior or the purity is a range, an
     interval is the union over it; where it is an estimate, each resample takes one of its replicates.
 

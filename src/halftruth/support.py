@@ -115,22 +115,20 @@ class Support:
     def coarse(self, n_atoms: int, keep: Iterable[float] = ()) -> Support:
         """Join neighbouring scores until about ``n_atoms`` are left, fine where any stratum is dense.
 
-        Scores on the two sides of a threshold in ``keep`` are never joined, nor are the smallest and
-        the largest score (where probabilities of exactly 0 and 1 pile up) joined to others.
+        The highest rows of each stratum stay apart, for metrics at small budgets. Scores on the two sides
+        of a threshold in ``keep`` are never joined, nor are the smallest and the largest score (where
+        probabilities of exactly 0 and 1 pile up) joined to others.
         """
         if len(self.score) <= n_atoms:
             return self
         starts = np.zeros(len(self.score), dtype=bool)
         starts[[0, 1, -1]] = True
         starts[[i for i in np.searchsorted(self.score, list(keep)) if i < len(starts)]] = True
-        n_bins = max(1, n_atoms // len(self.strata))
         rows = np.zeros(len(self.score))
         for cells in self.strata.values():
             own = np.bincount(cells.atom, cells.count, minlength=len(self.score))
-            # Where the upper half of each row's share falls: a stratum smaller than n_bins
-            # keeps every one of its rows apart.
-            level = np.floor((np.cumsum(own) - own / 2) * (n_bins / own.sum()))
-            starts[1:] |= np.diff(level) > 0
+            level = _level(np.cumsum(own[::-1])[::-1] - own / 2, own.sum(), n_atoms / len(self.strata))
+            starts[1:] |= np.diff(np.floor(level)) != 0
             rows += own
         group = np.cumsum(starts) - 1
         first = np.flatnonzero(starts)
@@ -140,3 +138,16 @@ class Support:
             score=np.clip(mean, self.score[first], self.score[last]),
             strata={name: cells.joined(group) for name, cells in self.strata.items()},
         )
+
+
+def _level(depth: Vector, n_rows: float, n_levels: float) -> Vector:
+    """Where a row at this depth from the top falls among ``n_levels`` groups, as a real number.
+
+    Half of the levels are spread evenly over the rows; the others grow with the depth, starting at one
+    row each. A stratum of no more rows than levels keeps every row apart.
+    """
+    if n_rows <= n_levels:
+        return depth
+    even = n_levels / 2 * depth / n_rows
+    fine = n_levels / 16
+    return np.asarray(even + fine * np.log1p(depth / fine))

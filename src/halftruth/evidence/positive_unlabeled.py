@@ -13,7 +13,7 @@ from halftruth.belief import belief
 from halftruth.errors import InputError, NotIdentifiable
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.evidence.labeled import labels_as_given
-from halftruth.evidence.shares import Sizes, mixture_share, unlabeled_share
+from halftruth.evidence.shares import Sizes, mixture_share, refuse_prior, refuse_purity
 from halftruth.measure import Number, ScoreMeasure
 from halftruth.rule import MassRule
 from halftruth.support import Column, Sums
@@ -167,17 +167,19 @@ class PositiveUnlabeled(Evidence):
         self._check_shares()
 
     def _check_shares(self) -> None:
-        """Refuse priors and purities that the counts rule out."""
+        """Refuse priors and purities that the counts rule out; an estimate may miss them by its error."""
         if self.prior.value is None:
             return
         sizes = Sizes.of(self.table.support.sums())
-        ends = (None, None) if self.prior.replicates is not None else (self.prior.low, self.prior.high)
-        priors = (self.prior.value, *ends)
+        priors = (self.prior.value, self.prior.low, self.prior.high)
         purities = (self.purity.value, self.purity.low, self.purity.high)
-        for prior, purity in product(priors, purities):
+        exact = self.prior.replicates is None
+        for prior, purity in product(priors if exact else priors[:1], purities):
             if prior is not None and purity is not None:
                 alpha = float(self._shares(sizes, prior, purity)[1])
-                unlabeled_share(prior, purity, alpha, sizes, self.population)
+                refuse_purity(purity, alpha)
+                if exact:
+                    refuse_prior(prior, purity, alpha, sizes, self.population)
 
     @property
     def _base(self) -> Column:

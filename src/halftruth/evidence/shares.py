@@ -46,21 +46,28 @@ class Sizes:
         return (purity * self.positive + alpha * self.unlabeled) / self.n
 
 
-def unlabeled_share(prior: float, purity: float, alpha: float, sizes: Sizes, population: str) -> None:
-    """Refuse a prior or a purity that cannot go with the counts."""
+def refuse_prior(prior: float, purity: float, alpha: float, sizes: Sizes, population: str) -> None:
+    """Raise where a prior cannot go with the counts."""
     slack = 1e-12
-    if not -slack <= alpha <= 1 + slack:
-        low, high = float(sizes.pi(0.0, purity)), float(sizes.pi(1.0, purity))
+    if -slack <= alpha <= 1 + slack:
+        return
+    if population == "unlabeled":
         raise InputError(
-            f"`prior` must lie in [{low:.6g}, {high:.6g}], what the counts allow in this table "
-            f"(n_P={float(sizes.positive):g}, n_U={float(sizes.unlabeled):g}, "
-            f"n_N={float(sizes.negative):g}, purity={purity:g}); got {prior:g}. With "
-            f'population="all" the prior is the share of positives among all rows; pass '
-            f'population="unlabeled" if it is the share among the unlabeled.'
-            if population == "all"
-            else f"`prior` gives a share of {alpha:.4g} positives among the unlabeled, outside [0, 1]. "
+            f"`prior` gives a share of {alpha:.4g} positives among the unlabeled, outside [0, 1]. "
             f"Pass an estimate made for these rows."
         )
+    low, high = float(sizes.pi(0.0, purity)), float(sizes.pi(1.0, purity))
+    raise InputError(
+        f"`prior` must lie in [{low:.6g}, {high:.6g}], what the counts allow in this table "
+        f"(n_P={float(sizes.positive):g}, n_U={float(sizes.unlabeled):g}, "
+        f"n_N={float(sizes.negative):g}, purity={purity:g}); got {prior:g}. With "
+        f'population="all" the prior is the share of positives among all rows; pass '
+        f'population="unlabeled" if it is the share among the unlabeled.'
+    )
+
+
+def refuse_purity(purity: float, alpha: float) -> None:
+    """Raise where the known positives are no purer than the unlabeled."""
     if purity <= alpha:
         raise InputError(
             f"`purity` must exceed the share of positives among the unlabeled, got purity={purity:g} "

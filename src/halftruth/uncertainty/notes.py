@@ -55,6 +55,12 @@ def on_prior(evidence: Evidence, identified: Vector) -> Iterator[str]:
             f"The prior's estimate is {share[given.population]}; it was converted to this population by "
             f"π n = ρ n_P + α n_U."
         )
+    alpha = evidence.measure().alpha
+    if alpha is not None and not 0 <= alpha <= 1:
+        yield (
+            f"The prior's estimate puts a share of {alpha:.4g} positives among the unlabeled, which the counts "
+            f"do not allow: it is too {'small' if alpha < 0 else 'large'} for this table."
+        )
     if np.isnan(identified).all():
         return
     low, high = np.nanquantile(identified, [0.005, 0.995])
