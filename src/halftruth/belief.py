@@ -61,6 +61,11 @@ class PriorEstimate:
                 raise InputError("`replicates` is empty. Leave it out, or pass draws.")
             replicates.flags.writeable = False
             object.__setattr__(self, "replicates", replicates)
+            if not ((replicates >= 0) & (replicates <= 1)).all():
+                raise InputError(
+                    f"`replicates` must be shares in [0, 1], got {replicates.min():g} to "
+                    f"{replicates.max():g}."
+                )
             low, high = np.quantile(replicates, [0.025, 0.975], method="closest_observation")
             object.__setattr__(self, "low", float(low) if self.low is None else self.low)
             object.__setattr__(self, "high", float(high) if self.high is None else self.high)
@@ -68,6 +73,10 @@ class PriorEstimate:
             raise InputError(
                 "A PriorEstimate needs `replicates`, or both `low` and `high`. "
                 "Pass a plain number as the prior if it has no error."
+            )
+        if not 0 <= self.low <= self.high <= 1:
+            raise InputError(
+                f"`low` and `high` must satisfy 0 <= low <= high <= 1, got {self.low!r} and {self.high!r}."
             )
 
     def __repr__(self) -> str:
@@ -98,6 +107,11 @@ class Belief:
         if self.low is None or self.high is None or self.low == self.high or self.replicates is not None:
             return (self.value,)
         return tuple(float(x) for x in np.linspace(self.low, self.high, n))
+
+    def ends(self) -> list[float]:
+        """Both ends of the range, twice the value where there is none, nothing where nothing is known."""
+        known = [x for x in self.grid(2) if x is not None]
+        return [known[0], known[-1]] if known else []
 
     def draw(self, chosen: Vector | None, n: int, rng: np.random.Generator) -> Number:
         """``n`` values, one a resample: the number itself, or replicates (at the ranks ``chosen``)."""

@@ -14,11 +14,14 @@ Vector = NDArray[np.float64]
 _TAKES_MISSING = "a number, or NaN/None for unlabeled"
 
 
-def _native(values: Any, name: str) -> NDArray[Any]:
+def native(values: Any, name: str) -> NDArray[Any]:
     """Bring any accepted container to a NumPy array, missing values as NaN."""
     library = type(values).__module__.partition(".")[0]
     if library == "torch":
-        return np.asarray(values.detach().cpu().double().numpy())
+        tensor = values.detach().cpu()
+        return np.asarray((tensor.double() if tensor.is_floating_point() else tensor).numpy())
+    if isinstance(values, np.ma.MaskedArray):
+        return np.asarray(np.ma.filled(values.astype(np.float64), np.nan))
     if library in {"pandas", "polars", "pyarrow"}:
         import narwhals as nw
 
@@ -54,7 +57,7 @@ def _objects_to_float(array: NDArray[Any], name: str) -> Vector:
 
 def vector(values: Any, name: str, *, missing: bool = False, length: int | None = None) -> Vector:
     """One-dimensional float64 array of finite numbers (NaN only where ``missing``)."""
-    array = _native(values, name)
+    array = native(values, name)
     if array.ndim != 1:
         hint = (
             f"Pass the positive class's column, {name}[:, 1]."
@@ -124,7 +127,7 @@ def probabilities(values: Any, name: str, *, length: int | None = None) -> Vecto
     return out
 
 
-def positive_probabilities(values: Any, name: str, *, length: int, why: str) -> Vector:
+def positive_probabilities(values: Any, name: str, *, length: int | None = None, why: str) -> Vector:
     """Numbers in (0, 1]: they are divided by."""
     out = probabilities(values, name, length=length)
     if (out == 0).any():
@@ -161,15 +164,40 @@ def binary_labels(values: Any, name: str, *, length: int | None = None) -> NDArr
     return np.asarray(out == 1)
 
 
+def unlabeled_code(value: Any) -> float:
+    """The number that stands for unlabeled in a label column."""
+    advice = "Pass the code of the unlabeled rows: unlabeled=0 or unlabeled=-1."
+    code = number(value, "unlabeled", advice)
+    if code == 1:
+        raise InputError(f"`unlabeled` must not be 1, the code of the positives. {advice}")
+    return code
+
+
+def at_rows(values: Any, name: str, mask: NDArray[np.bool_]) -> Vector:
+    """The values of the rows in ``mask``, from a column of all rows or of these rows only."""
+    column = vector(values, name, missing=True)
+    if len(column) == len(mask) != mask.sum():
+        absent = mask & np.isnan(column)
+        if absent.any():
+            raise InputError(
+                f"`{name}` must be given for every positive row, got NaN for {int(absent.sum())} of them, "
+                f"the first at index {int(np.argmax(absent))}."
+            )
+        return np.asarray(column[mask])
+    if len(column) != mask.sum():
+        raise InputError(
+            f"`{name}` must have one value for each of {len(mask)} rows or {int(mask.sum())} positives, got "
+            f"{len(column)}."
+        )
+    return column
+
+
 def partial_labels(
     values: Any, name: str, *, unlabeled: float | None, length: int
 ) -> dict[str, NDArray[np.bool_]]:
     """Masks of the strata in a label column: 1 positive, 0 negative, NaN or `unlabeled` unlabeled."""
-    if unlabeled is not None and (isinstance(unlabeled, bool) or unlabeled == 1):
-        raise InputError(
-            f"`unlabeled` must be the code of the unlabeled rows and not 1, the code of the "
-            f"positives; got {unlabeled!r}. Pass unlabeled=0 or unlabeled=-1."
-        )
+    if unlabeled is not None:
+        unlabeled = unlabeled_code(unlabeled)
     out = vector(values, name, missing=True, length=length)
     is_unlabeled = np.isnan(out)
     if unlabeled is not None:
@@ -191,22 +219,45 @@ def partial_labels(
     return {"positive": positive, "unlabeled": is_unlabeled, "negative": negative}
 
 
+def number(value: Any, name: str, advice: str = "Pass a real number.") -> float:
+    """A real number, not NaN; no guess is made at strings and booleans."""
+    try:
+        out = np.nan if isinstance(value, (bool, np.bool_, str, bytes)) else float(value)
+    except (TypeError, ValueError):
+        out = np.nan
+    if np.isnan(out):
+        raise InputError(f"`{name}` must be a real number, got {value!r}. {advice}")
+    return out
+
+
+def finite(value: Any, name: str) -> float:
+    """A finite float."""
+    out = number(value, name)
+    if np.isinf(out):
+        raise InputError(f"`{name}` must be finite, got {value!r}. Pass a real number.")
+    return out
+
+
+def inside(value: Any, name: str, low: float, high: float, *, closed: str = "neither", advice: str) -> float:
+    """A float between ``low`` and ``high``; ends count on the ``closed`` side: left, right, both."""
+    out = number(value, name, advice)
+    at_left, at_right = closed in ("left", "both"), closed in ("right", "both")
+    if not ((low < out or (at_left and out == low)) and (out < high or (at_right and out == high))):
+        left, right = "[" if at_left else "(", "]" if at_right else ")"
+        raise InputError(f"`{name}` must lie in {left}{low:g}, {high:g}{right}, got {value!r}. {advice}")
+    return out
+
+
+SHARES = {
+    "prior": "Pass the positive fraction of the population, not the odds or a percentage.",
+    "purity": "Pass the share of the known positives that are truly positive.",
+}
+
+
 def share(value: Any, name: str, *, closed_at_one: bool = False) -> float:
     """A number in (0, 1), or in (0, 1] where ``closed_at_one``."""
-    interval = "(0, 1]" if closed_at_one else "(0, 1)"
-    try:
-        number = float(value)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"`{name}` must be a number in {interval}, a pair (low, high) or an estimate, got {value!r}."
-        ) from error
-    if not (0 < number < 1 or (closed_at_one and number == 1)):
-        meaning = {
-            "prior": "Pass the positive fraction of the population, not the odds or a percentage.",
-            "purity": "Pass the share of the labeled positives that are truly positive.",
-        }.get(name, "Pass a fraction.")
-        raise InputError(f"`{name}` must lie in {interval}, got {number:g}. {meaning}")
-    return number
+    closed = "right" if closed_at_one else "neither"
+    return inside(value, name, 0.0, 1.0, closed=closed, advice=SHARES.get(name, "Pass a fraction."))
 
 
 def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
@@ -219,9 +270,7 @@ def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
 
 def confidence_level(value: Any) -> float:
     """A number in (0, 1), read as a fraction."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < 1:
-        raise InputError(f"`confidence_level` must lie in (0, 1), got {value!r}. Pass 0.95 for 95%.")
-    return float(value)
+    return inside(value, "confidence_level", 0.0, 1.0, advice="Pass 0.95 for 95%.")
 
 
 def count(value: Any, name: str, *, least: int) -> int:
@@ -233,6 +282,4 @@ def count(value: Any, name: str, *, least: int) -> int:
 
 def threshold(value: Any) -> float:
     """A finite threshold on the score's own scale."""
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
-        raise InputError(f"`threshold` must be one finite number on the scale of the scores, got {value!r}.")
-    return float(value)
+    return number(value, "threshold", "Pass one number on the scale of the scores.")

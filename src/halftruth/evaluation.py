@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,9 +12,9 @@ import numpy as np
 
 from halftruth import checks, registry
 from halftruth.checks import Vector
-from halftruth.errors import InputError, NotIdentifiable
+from halftruth.errors import EmptyClassWarning, InputError, NotIdentifiable
 from halftruth.evidence import Evidence, Scenario
-from halftruth.intervals import interval_of
+from halftruth.intervals import METHODS, interval_of
 from halftruth.measure import ScoreMeasure
 from halftruth.registry import Metric
 from halftruth.results import Estimate, Evaluation
@@ -27,34 +28,41 @@ MAX_ATOMS = 512
 """Distinct scores on which resamples are drawn; see `Support.coarse`."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Request:
     """One row of an evaluation: its label and what to compute from a measure."""
 
     label: str
     call: Callable[[ScoreMeasure], Any]
     metric: Metric | None = None
+    batched: bool = True
+    """Whether ``call`` takes many measures at once, as all of halftruth's own functionals do."""
 
     def over(self, measure: ScoreMeasure) -> Vector:
         """The value for each measure along the first axis; NaN where it is not identified."""
         try:
-            if self.metric is not None:
+            if self.batched:
                 out = np.asarray(self.call(measure), dtype=np.float64)
             else:
-                out = np.asarray([float(self.call(one)) for one in _each(measure)])
+                out = np.asarray([self._number(measure[i]) for i in range(measure.shape[0])])
         except NotIdentifiable:
             return np.full(measure.shape, np.nan)
         return np.broadcast_to(out, measure.shape)
 
+    def _number(self, measure: ScoreMeasure) -> float:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EmptyClassWarning)
+            value = self.call(measure)
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"A metric must return one number, {self.label!r} returned {type(value).__name__}."
+            ) from None
 
-def _each(measure: ScoreMeasure) -> Iterable[ScoreMeasure]:
-    return (measure[i] for i in range(measure.shape[0]))
 
-
-def _share(name: str) -> Request:
-    """π or α as a row of its own, for the head of the result."""
-    pick = {"prior": lambda m: m.prior, "alpha": lambda m: m.alpha}[name]
-    return Request(label=name, call=pick, metric=registry.get("prevalence"))
+PRIOR = Request(label="π", call=lambda measure: measure.prior)
+ALPHA = Request(label="α", call=lambda measure: measure.alpha)
 
 
 def evaluate(
@@ -118,17 +126,19 @@ def evaluate(
     level = checks.confidence_level(confidence_level)
     n_resamples = checks.count(n_resamples, "n_resamples", least=0)
     limit = None if threshold is None else checks.threshold(threshold)
+    if method is not None:
+        checks.choice(method, "method", METHODS)
     requests = _requests(metrics, evidence, limit)
-    shares = [_share("prior")] + ([_share("alpha")] if evidence.kind == "positive_unlabeled" else [])
+    shares = (PRIOR, ALPHA) if evidence.kind == "positive_unlabeled" else (PRIOR,)
     span = prior_range(evidence, level)
     run = _Run(evidence, (*requests, *shares), span, limit)
     replicates, identified = run.resample(n_resamples, np.random.default_rng(rng), stratified)
     rows = run.estimates(replicates, level, method)
     return Evaluation(
-        rows={request.label: rows[request.label] for request in requests},
+        rows={request.label: rows[request] for request in requests},
         evidence=repr(evidence),
-        prior=rows["prior"],
-        alpha=rows.get("alpha"),
+        prior=rows[PRIOR],
+        alpha=rows.get(ALPHA),
         threshold=limit,
         notes=(
             *remarks.on_evidence(evidence, by_default=metrics is None),
@@ -143,6 +153,8 @@ def _requests(metrics: Any, evidence: Evidence, threshold: float | None) -> tupl
         metrics = registry.default_rows(evidence.measure(), threshold)
     elif isinstance(metrics, str) or callable(metrics):
         metrics = (metrics,)
+    elif not isinstance(metrics, Iterable):
+        raise InputError(f"`metrics` takes names, callables or {{label: metric}}, got {metrics!r}.")
     pairs = metrics.items() if isinstance(metrics, Mapping) else ((None, item) for item in metrics)
     requests = tuple(_request(label, item, threshold) for label, item in pairs)
     labels = [request.label for request in requests]
@@ -161,12 +173,15 @@ def _request(label: str | None, item: Any, threshold: float | None) -> Request:
         return Request(label=label or item, call=metric.bind(threshold), metric=metric)
     if not callable(item):
         raise InputError(f"`metrics` takes names and callables, got {item!r}.")
-    inner = item.func if isinstance(item, partial) else item
-    known = next((m for m in registry.REGISTRY.values() if m.function is inner), None)
+    inner, given = (item.func, item.keywords) if isinstance(item, partial) else (item, {})
     name = label or str(getattr(inner, "__name__", type(inner).__name__))
-    if known is not None and known.threshold and "threshold" not in getattr(item, "keywords", {}):
-        item = partial(item, threshold=known.need_threshold(threshold))
-    return Request(label=name, call=item, metric=known)
+    known = next((m for m in registry.REGISTRY.values() if m.function is inner), None)
+    if known is None or (isinstance(item, partial) and item.args):
+        return Request(label=name, call=item, batched=False)
+    return Request(label=name, call=known.bind(threshold, **given), metric=known)
+
+
+Values = dict[Request, Vector]
 
 
 class _Run:
@@ -187,24 +202,22 @@ class _Run:
         self.centers = self._over_scenarios(self.full)
         near = self.centers if self.support is self.full else self._over_scenarios(self.support)
         # Resamples are drawn on joined rows; their values are moved by what the joining changed.
-        self.shift = {label: self.centers[label] - near[label] for label in self.centers}
+        self.shift = {request: self.centers[request] - near[request] for request in requests}
 
-    def _over_scenarios(self, support: Support) -> dict[str, Vector]:
+    def _over_scenarios(self, support: Support) -> Values:
         sums = _lifted(support.sums())
         each = [self._values(support, sums, scenario) for scenario in self.span.scenarios]
-        return {r.label: np.concatenate([one[r.label] for one in each]) for r in self.requests}
+        return {request: np.concatenate([one[request] for one in each]) for request in self.requests}
 
-    def _values(self, support: Support, sums: Sums, scenario: Scenario) -> dict[str, Vector]:
+    def _values(self, support: Support, sums: Sums, scenario: Scenario) -> Values:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             measure = self.evidence.rule(sums, scenario).apply(support.score, sums)
-            return {request.label: request.over(measure) for request in self.requests}
+            return {request: request.over(measure) for request in self.requests}
 
-    def resample(
-        self, n: int, rng: np.random.Generator, stratified: bool | None
-    ) -> tuple[dict[str, Vector], Vector]:
+    def resample(self, n: int, rng: np.random.Generator, stratified: bool | None) -> tuple[Values, Vector]:
         """Replicates (n_scenarios, n) of each request, and of the prior the evidence identifies."""
         scenarios = self.span.scenarios
-        out = {r.label: np.empty((len(scenarios), n)) for r in self.requests}
+        out = {r: np.empty((len(scenarios), n)) for r in self.requests}
         identified = np.full(n, np.nan)
         one_sample = self.evidence.rows_are_one_sample if stratified is None else not stratified
         long = n * len(scenarios) * len(self.support.score) > 30_000_000
@@ -218,8 +231,8 @@ class _Run:
                     found = self.evidence.identified_prior(sums, purity)
                 identified[part] = np.nan if found is None else found
                 for i, scenario in enumerate(self._drawn(size, rng)):
-                    for label, values in self._values(self.support, sums, scenario).items():
-                        out[label][i, part] = values + self.shift[label][i]
+                    for request, values in self._values(self.support, sums, scenario).items():
+                        out[request][i, part] = values + self.shift[request][i]
                 start += size
                 advance(size)
         return out, identified
@@ -244,11 +257,9 @@ class _Run:
             for s in self.span.scenarios
         )
 
-    def estimates(
-        self, replicates: dict[str, Vector], level: float, method: str | None
-    ) -> dict[str, Estimate]:
+    def estimates(self, replicates: Values, level: float, method: str | None) -> dict[Request, Estimate]:
         naive = self.evidence.naive_measure()
-        return {r.label: self._estimate(r, replicates[r.label], level, method, naive) for r in self.requests}
+        return {r: self._estimate(r, replicates[r], level, method, naive) for r in self.requests}
 
     def _estimate(
         self,
@@ -258,8 +269,9 @@ class _Run:
         method: str | None,
         naive: ScoreMeasure | None,
     ) -> Estimate:
-        value = float(self.point[request.label][0])
-        centers = self.centers[request.label]
+        value = float(self.point[request][0])
+        replicates.flags.writeable = False
+        centers = self.centers[request]
         how = method or (request.metric.interval if request.metric else "percentile")
         if replicates.shape[1]:
             low, high = interval_of(replicates, centers, level, how)

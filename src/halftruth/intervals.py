@@ -15,7 +15,7 @@ def interval_of(replicates: Vector, centers: Vector, level: float, method: str) 
     if method not in METHODS:
         raise InputError(f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
     ends = [
-        _one(row[~np.isnan(row)], center, level, method)
+        _one(row[np.isfinite(row)], center, level, method)
         for row, center in zip(np.atleast_2d(replicates), np.atleast_1d(centers), strict=True)
     ]
     low, high = np.asarray(ends).T

@@ -89,15 +89,21 @@ class ScoreMeasure:
                 f"transformed by guess."
             )
 
-    def warn_of_empty_class(self) -> None:
-        if self.shape == () and self.unidentified is None:
-            for name, mass in (
-                ("positive", self.positives),
-                ("negative", self.total - self.positives),
-            ):
-                if mass == 0:
-                    message = f"No {name} case: metrics that need one are NaN."
-                    warnings.warn(message, EmptyClassWarning, stacklevel=4)
+    @property
+    def empty_classes(self) -> tuple[str, ...]:
+        """Which of the two classes have no mass, of a single measure."""
+        if self.shape or self.unidentified is not None:
+            return ()
+        masses = {"positive": self.positives, "negative": self.total - self.positives}
+        return tuple(name for name, mass in masses.items() if mass == 0)
+
+    def result(self, value: Number) -> Number:
+        """A functional's value as it is returned; one warning where an empty class leaves it undefined."""
+        if self.shape == () and np.isnan(value).any():
+            for name in self.empty_classes:
+                message = f"No {name} case: metrics that need one are NaN."
+                warnings.warn(message, EmptyClassWarning, stacklevel=3)
+        return scalar(value)
 
     def __getitem__(self, index: int) -> ScoreMeasure:
         """One of the measures along the first leading axis."""
@@ -138,10 +144,7 @@ def as_measure(evidence: object, needs: str = "prior") -> ScoreMeasure:
             f"ScoreMeasure, got {type(evidence).__name__}. Wrap your arrays, e.g. "
             f"Labeled(y_true, y_score)."
         )
-    if needs == "prior":
-        measure.need_prior()
-        measure.warn_of_empty_class()
-    elif needs == "shape" and np.isnan(measure.pos_mass).all():
+    if needs == "prior" or (needs == "shape" and np.isnan(measure.pos_mass).all()):
         measure.need_prior()
     return measure
 

@@ -5,6 +5,7 @@ A metric joins every law and oracle test, `evaluate`, the scorers and the comman
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -60,27 +61,29 @@ class Metric:
     interval: str = "percentile"
     unit_laws: bool = True
 
-    def need_threshold(self, threshold: float | None) -> float:
-        """The threshold, checked; an error where a rate has none."""
-        if threshold is None:
+    def bind(self, threshold: float | None = None, **parameters: Any) -> Functional:
+        """The function of the measure alone; an error where a parameter is missing or unknown."""
+        if self.threshold and "threshold" not in parameters:
+            if threshold is None:
+                raise InputError(
+                    f"`{self.name}` is a rate at a threshold. Pass threshold=…, on the scale of the scores."
+                )
+            parameters["threshold"] = checks.threshold(threshold)
+        try:
+            inspect.signature(self.function).bind(None, **parameters)
+        except TypeError as error:
             raise InputError(
-                f"`{self.name}` is a rate at a threshold. Pass threshold=…, on the scale of the scores."
-            )
-        return checks.threshold(threshold)
-
-    def bind(self, threshold: float | None = None) -> Functional:
-        """The function of the measure alone."""
-        if not self.threshold:
-            return self.function
-        return partial(self.function, threshold=self.need_threshold(threshold))
+                f"`{self.name}`: {error}. Give its parameters, e.g. {{label: partial(ht.{self.name}, "
+                f"{', '.join(f'{k}={v!r}' for k, v in self.example.items())})}}."
+            ) from None
+        return partial(self.function, **parameters) if parameters else self.function
 
 
 INFINITY = float("inf")
 
 
 def _rate(name: str, **properties: Any) -> Metric:
-    function = rates.rate(name, properties.get("needs", "prior"))
-    return Metric(name=name, function=function, threshold=True, **properties)
+    return Metric(name=name, function=rates.Rate(name), threshold=True, **properties)
 
 
 _METRICS = (

@@ -162,8 +162,10 @@ class Evaluation(Mapping[str, Estimate]):
             for line in lines
         ]
         text.insert(1, "-" * len(text[0]))
-        at = "" if self.threshold is None else f"; threshold {self.threshold:g}"
-        return "\n".join([f"{self.evidence}{at}", self._shares(), "", *text, *self._note_lines()])
+        return "\n".join([self._title(), self._shares(), "", *text, *self._note_lines()])
+
+    def _title(self) -> str:
+        return self.evidence + ("" if self.threshold is None else f"; threshold {self.threshold:g}")
 
     def _note_lines(self) -> list[str]:
         own = [f"{name}: {note}" for name, row in self.rows.items() for note in row.notes]
@@ -179,7 +181,7 @@ class Evaluation(Mapping[str, Estimate]):
         )
         notes = "".join(f"<li>{escape(line[6:])}</li>" for line in self._note_lines() if line)
         return (
-            f"<p>{escape(self.evidence)}<br>{escape(self._shares())}</p>"
+            f"<p>{escape(self._title())}<br>{escape(self._shares())}</p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
             + (f"<ul>{notes}</ul>" if notes else "")
         )

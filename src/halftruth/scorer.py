@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import registry
+from halftruth import checks, registry
+from halftruth.belief import belief
 from halftruth.errors import InputError
 from halftruth.evidence import PositiveUnlabeled
+from halftruth.evidence.positive_unlabeled import POPULATIONS
 
 
 def make_scorer(
@@ -85,17 +87,16 @@ class PUScorer:
         self.metric = registry.get(metric)
         if self.metric.better is None:
             raise InputError(f"`{metric}` is neither better high nor low, so nothing can be selected by it.")
-        if unlabeled is None:
-            raise InputError(
-                "`unlabeled` must be the code of the unlabeled rows, since scikit-learn refuses NaN in y; "
-                "got None. Pass unlabeled=0 or unlabeled=-1."
-            )
-        if prior is None and self.metric.needs == "prior":
+        checks.unlabeled_code(unlabeled)
+        checks.choice(population, "population", POPULATIONS)
+        belief(prior, "prior")
+        belief(purity, "purity", closed_at_one=True)
+        # Known negatives identify the prior, but there are none where 0 means unlabeled.
+        if prior is None and self.metric.needs == "prior" and unlabeled == 0:
             raise InputError(
                 f"`{metric}` needs the class prior. Pass prior=…, the share of positives in the population."
             )
-        self._call = self.metric.bind(threshold)
-        self._parameters = parameters
+        self._call = self.metric.bind(threshold, **parameters)
         self._evidence = {
             "prior": prior,
             "unlabeled": unlabeled,
@@ -107,21 +108,30 @@ class PUScorer:
         evidence = PositiveUnlabeled.from_labels(
             y, self._scores(estimator, X), sample_weight=sample_weight, **self._evidence
         )
-        value = float(self._call(evidence, **self._parameters))
+        value = float(self._call(evidence))
         return -value if self.metric.better == "low" else value
 
     def _scores(self, estimator: Any, X: Any) -> Any:
-        if hasattr(estimator, "predict_proba"):
-            classes = list(np.asarray(estimator.classes_).tolist())
-            if 1 not in classes:
-                raise InputError(f"The estimator knows the classes {classes}, not 1, the known positives.")
-            return estimator.predict_proba(X)[:, classes.index(1)]
-        if self.metric.probability:
+        """Scores of class 1, the known positives."""
+        proba = hasattr(estimator, "predict_proba")
+        if not proba and self.metric.probability:
             raise InputError(
                 f"`{self.metric.name}` needs probabilities, and {type(estimator).__name__} has no "
                 f"predict_proba. Use a ranking metric, or calibrate the estimator."
             )
-        return estimator.decision_function(X)
+        if not proba and not hasattr(estimator, "decision_function"):
+            raise InputError(
+                f"{type(estimator).__name__} has neither predict_proba nor decision_function, so it gives "
+                f"no scores. Use an estimator that has one."
+            )
+        classes = np.asarray(estimator.classes_).tolist()
+        if 1 not in classes:
+            raise InputError(f"The estimator knows the classes {classes}, not 1, the known positives.")
+        out = np.asarray(estimator.predict_proba(X) if proba else estimator.decision_function(X))
+        if out.ndim == 2:
+            return out[:, classes.index(1)]
+        # A single decision value speaks for the second class.
+        return out if classes.index(1) == 1 else -out
 
     def __repr__(self) -> str:
         return f"make_scorer({self.metric.name!r}, prior={self._evidence['prior']!r})"

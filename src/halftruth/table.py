@@ -112,6 +112,12 @@ class ScoreTable:
         unknown = [name for name in self.strata if name not in STRATA]
         if unknown:
             raise InputError(f"`strata` must be named {', '.join(STRATA)}; got {unknown[0]!r}.")
+        for name, rows in self.strata.items():
+            if not isinstance(rows, Rows):
+                raise InputError(
+                    f"`strata` must hold Rows, got {type(rows).__name__} for {name!r}. Make tables from "
+                    f"evidence, e.g. Labeled(y_true, y_score).table."
+                )
         if SOFT in self.strata and len(self.strata) > 1:
             raise MergeError(
                 "Soft-labeled rows cannot share a table with positive, unlabeled or negative rows. "

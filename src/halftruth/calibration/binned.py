@@ -7,12 +7,13 @@ import numpy as np
 from halftruth import checks
 from halftruth.checks import Vector
 from halftruth.errors import InputError
-from halftruth.measure import Number, ScoreMeasure, as_measure, ratio, scalar
+from halftruth.measure import Number, ScoreMeasure, as_measure, ratio
 
 
 def calibration_error(
     evidence: object,
     n_bins: int | str = "optimal",
+    *,
     binning: str = "mass",
     norm: float | str = 1,
 ) -> Number:
@@ -53,11 +54,11 @@ def calibration_error(
     gap = np.abs(_by_bin(measure.pos_mass - measure.score * measure.mass, index, n_bins))
     mass = _by_bin(measure.mass, index, n_bins)
     if norm == 1:
-        return scalar(ratio(gap.sum(axis=-1), measure.total))
+        return measure.result(ratio(gap.sum(axis=-1), measure.total))
     each = np.nan_to_num(ratio(gap, mass))
     if norm == "max":
-        return scalar(np.where(measure.total == 0, np.nan, each.max(axis=-1)))
-    return scalar(np.sqrt(ratio((each**2 * mass).sum(axis=-1), measure.total)))
+        return measure.result(np.where(measure.total == 0, np.nan, each.max(axis=-1)))
+    return measure.result(np.sqrt(ratio((each**2 * mass).sum(axis=-1), measure.total)))
 
 
 def _width_bins(measure: ScoreMeasure, n_bins: int) -> np.ndarray:
@@ -74,7 +75,8 @@ def _mass_bins(measure: ScoreMeasure, n_bins: int) -> np.ndarray:
     if (measure.mass == np.floor(measure.mass)).all():
         # Counts: the ⌊n b/B⌋-th order statistic, exact whatever the rounding of n b/B.
         targets = np.floor(targets + 1e-9)
-    flat = below.reshape(-1, below.shape[-1]), targets.reshape(-1, n_bins - 1)
+    n = int(np.prod(measure.shape, dtype=np.intp))
+    flat = below.reshape(n, -1), targets.reshape(n, n_bins - 1)
     rows = [np.searchsorted(t, b, side="right") for b, t in zip(*flat, strict=True)]
     return np.asarray(rows).reshape(below.shape)
 

@@ -67,6 +67,10 @@ class Evidence(ABC):
     def naive_measure(self) -> ScoreMeasure | None:
         """The measure of one who does not know better; None where there is no such thing."""
 
+    def prior_ends(self) -> list[float]:
+        """The lowest and the highest π that the user's prior stands for; none without one."""
+        return self.prior.ends()
+
     def identified_prior(self, sums: Sums, purity: Number) -> Number:
         """The prior that the evidence itself identifies, or None."""
         return None

@@ -46,9 +46,10 @@ class PositiveConfidence(Evidence):
     )
 
     def __init__(self, r: Any, y_score: Any = None, *, prior: Any = None, sample_weight: Any = None) -> None:
-        score = checks.scores(r if y_score is None else y_score, "y_score")
         why = "Metrics divide by the confidence; r = 0 is allowed only for the Bayes error."
-        confidence = checks.positive_probabilities(r, "r", length=len(score), why=why)
+        confidence = checks.positive_probabilities(checks.scores(r, "r"), "r", why=why)
+        given = confidence if y_score is None else y_score
+        score = checks.scores(given, "y_score", length=len(confidence))
         weight = checks.weights(sample_weight, "sample_weight", length=len(score))
         self.table = ScoreTable({POSITIVE: Rows(score=score, weight=weight, value=1 / confidence)})
         self.prior = belief(prior, "prior")

@@ -116,16 +116,16 @@ class PositiveUnlabeled(Evidence):
         score = checks.scores(y_score, "y_score")
         masks = checks.partial_labels(y, "y", unlabeled=unlabeled, length=len(score))
         weight = checks.weights(sample_weight, "sample_weight", length=len(score))
-        if propensity is not None and len(propensity) == len(score):
-            propensity = checks.vector(propensity, "propensity", missing=True)[masks[POSITIVE]]
+        if propensity is not None:
+            propensity = checks.at_rows(propensity, "propensity", masks[POSITIVE])
 
-        def part(name: str) -> Rows | None:
-            mask = masks[name]
+        def part(name: str, mask: Any) -> Rows:
+            if weight is not None and not weight[mask].any():
+                raise InputError(f"`sample_weight` is zero for all {name} rows. Drop them, or weigh some.")
             own = None if weight is None else weight[mask]
-            e = propensity if name == POSITIVE else None
-            return _rows(score[mask], own, name, e) if mask.any() else None
+            return _rows(score[mask], own, name, propensity if name == POSITIVE else None)
 
-        strata = {name: rows for name in masks if (rows := part(name)) is not None}
+        strata = {name: part(name, mask) for name, mask in masks.items() if mask.any()}
         return cls.from_table(ScoreTable(strata), prior=prior, purity=purity, population=population)
 
     @classmethod
@@ -170,16 +170,20 @@ class PositiveUnlabeled(Evidence):
         """Refuse priors and purities that the counts rule out; an estimate may miss them by its error."""
         if self.prior.value is None:
             return
-        sizes = Sizes.of(self.table.support.sums())
+        sizes = self._sizes
         priors = (self.prior.value, self.prior.low, self.prior.high)
         purities = (self.purity.value, self.purity.low, self.purity.high)
         exact = self.prior.replicates is None
         for prior, purity in product(priors if exact else priors[:1], purities):
             if prior is not None and purity is not None:
                 alpha = float(self._shares(sizes, prior, purity)[1])
-                refuse_purity(purity, alpha)
                 if exact:
                     refuse_prior(prior, purity, alpha, sizes, self.population)
+                refuse_purity(purity, alpha)
+
+    @cached_property
+    def _sizes(self) -> Sizes:
+        return Sizes.of(self.table.support.sums())
 
     @property
     def _base(self) -> Column:
@@ -207,6 +211,13 @@ class PositiveUnlabeled(Evidence):
         if self.population == "unlabeled":
             return alpha, alpha
         return (prior if given_for == "all" else sizes.pi(alpha, purity)), alpha
+
+    def prior_ends(self) -> list[float]:
+        return [float(self._shares(self._sizes, x, self.purity.value)[0]) for x in self.prior.ends()]
+
+    def alpha_ends(self) -> list[float]:
+        """The lowest and the highest α that the user's prior stands for; none without one."""
+        return [float(self._shares(self._sizes, x, self.purity.value)[1]) for x in self.prior.ends()]
 
     def identified_prior(self, sums: Sums, purity: Number) -> Number:
         """π from propensities over one table, or from known negatives; None from P and U alone."""

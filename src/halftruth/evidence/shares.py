@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from halftruth.errors import InputError, NotIdentifiable
-from halftruth.measure import Number
+from halftruth.measure import Number, ratio
 from halftruth.rule import total
 from halftruth.support import Column, Sums
 from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
@@ -39,11 +39,11 @@ class Sizes:
 
     def alpha(self, prior: Number, purity: Number) -> Number:
         """α from the prior of the whole table: π n = ρ n_P + α n_U."""
-        return (prior * self.n - purity * self.positive) / self.unlabeled
+        return ratio(prior * self.n - purity * self.positive, self.unlabeled)
 
     def pi(self, alpha: Number, purity: Number) -> Number:
         """The prior of the whole table from α."""
-        return (purity * self.positive + alpha * self.unlabeled) / self.n
+        return ratio(purity * self.positive + alpha * self.unlabeled, self.n)
 
 
 def refuse_prior(prior: float, purity: float, alpha: float, sizes: Sizes, population: str) -> None:
@@ -68,7 +68,7 @@ def refuse_prior(prior: float, purity: float, alpha: float, sizes: Sizes, popula
 
 def refuse_purity(purity: float, alpha: float) -> None:
     """Raise where the known positives are no purer than the unlabeled."""
-    if purity <= alpha:
+    if purity <= alpha and purity < 1:
         raise InputError(
             f"`purity` must exceed the share of positives among the unlabeled, got purity={purity:g} "
             f"and α={alpha:.4g}: the known positives would say nothing. Check which share is which."

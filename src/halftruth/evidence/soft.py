@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halftruth import checks
 from halftruth.belief import Belief
@@ -38,7 +39,9 @@ class SoftLabeled(Evidence):
     kind: ClassVar[str] = "soft"
 
     def __init__(self, q: Any, y_score: Any = None, *, sample_weight: Any = None) -> None:
-        soft = checks.probabilities(_positive_column(q), "q")
+        soft = checks.probabilities(_positive_column(checks.native(q, "q")), "q")
+        if len(soft) == 0:
+            raise InputError("`q` is empty. Pass at least one soft label.")
         score = checks.scores(soft if y_score is None else y_score, "y_score", length=len(soft))
         weight = checks.weights(sample_weight, "sample_weight", length=len(soft))
         self.table = ScoreTable({SOFT: Rows(score=score, weight=weight, value=soft)})
@@ -73,13 +76,12 @@ class SoftLabeled(Evidence):
         return Labeled(rows.value >= 0.5, rows.score, sample_weight=rows.weight).measure()
 
 
-def _positive_column(q: Any) -> Any:
-    shape = getattr(q, "shape", None) or np.shape(q)
-    if len(shape) == 2 and shape[1] == 2:
-        return np.asarray(q)[:, 1]
-    if len(shape) == 2:
+def _positive_column(q: NDArray[Any]) -> NDArray[Any]:
+    if q.ndim == 2 and q.shape[1] == 2:
+        return q[:, 1]
+    if q.ndim == 2:
         raise InputError(
-            f"`q` must have shape (n,) or (n, 2) for binary metrics, got {tuple(shape)}. "
-            f"Pass one class against the rest, e.g. q[:, 0]."
+            f"`q` must have shape (n,) or (n, 2) for binary metrics, got {q.shape}. Pass one class against "
+            f"the rest, e.g. q[:, 0]."
         )
     return q

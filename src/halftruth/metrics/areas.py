@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from halftruth import checks
 from halftruth.checks import Vector
 from halftruth.errors import InputError
-from halftruth.measure import Number, as_measure, ratio, scalar
+from halftruth.measure import Number, ScoreMeasure, as_measure, ratio
 from halftruth.sweep import Sweep, sweep
+
+MAX_FPR = "Pass the largest false-positive rate that counts."
 
 
 def roc_auc(evidence: object) -> Number:
@@ -27,10 +30,11 @@ def roc_auc(evidence: object) -> Number:
     >>> ht.roc_auc(ht.PositiveUnlabeled([0.9, 0.8], [0.9, 0.8, 0.3, 0.2, 0.1], prior=0.4))
     1.0
     """
-    line = sweep(as_measure(evidence))
+    measure = as_measure(evidence)
+    line = sweep(measure)
     above = (line.tp[..., 1:] + line.tp[..., :-1]) / 2
     area = np.sum(np.diff(line.fp, axis=-1) * above, axis=-1)
-    return scalar(ratio(area, line.positives * (line.total - line.positives)))
+    return measure.result(ratio(area, line.positives * (line.total - line.positives)))
 
 
 def partial_auc(evidence: object, *, max_fpr: float = 0.1, standardize: bool = True) -> Number:
@@ -46,10 +50,17 @@ def partial_auc(evidence: object, *, max_fpr: float = 0.1, standardize: bool = T
     Notes
     -----
     Where the FPR of a noisy curve steps back, the area ends at its first passage of ``max_fpr``.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> evidence = ht.Labeled([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1])
+    >>> ht.partial_auc(evidence, max_fpr=0.5, standardize=False)
+    0.25
     """
-    if not 0 < max_fpr <= 1:
-        raise InputError(f"`max_fpr` must lie in (0, 1], got {max_fpr!r}.")
-    line = sweep(as_measure(evidence))
+    max_fpr = checks.inside(max_fpr, "max_fpr", 0.0, 1.0, closed="right", advice=MAX_FPR)
+    measure = as_measure(evidence)
+    line = sweep(measure)
     fpr, tpr = line.fpr, line.tpr
     width = np.diff(fpr, axis=-1)
     inside = np.logical_and.accumulate(fpr[..., 1:] <= max_fpr, axis=-1)
@@ -58,12 +69,10 @@ def partial_auc(evidence: object, *, max_fpr: float = 0.1, standardize: bool = T
     last = np.sum(inside, axis=-1, keepdims=True)
     area = area + _cut_segment(fpr, tpr, last, max_fpr)[..., 0]
     area = np.where(np.isnan(fpr[..., -1] + tpr[..., -1]), np.nan, area)
-    if not standardize:
-        return scalar(area)
-    if max_fpr == 1:
-        return scalar(area)
+    if not standardize or max_fpr == 1:
+        return measure.result(area)
     chance = max_fpr**2 / 2
-    return scalar((1 + (area - chance) / (max_fpr - chance)) / 2)
+    return measure.result((1 + (area - chance) / (max_fpr - chance)) / 2)
 
 
 def _cut_segment(fpr: Vector, tpr: Vector, last: np.ndarray, max_fpr: float) -> Vector:
@@ -91,9 +100,10 @@ def average_precision(evidence: object) -> Number:
     >>> ht.average_precision(ht.Labeled([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
     0.8333333333333333
     """
-    line = sweep(as_measure(evidence))
+    measure = as_measure(evidence)
+    line = sweep(measure)
     area = np.sum(np.diff(line.tp, axis=-1) * _precision_in_unit(line)[..., 1:], axis=-1)
-    return scalar(ratio(area, line.positives))
+    return measure.result(ratio(area, line.positives))
 
 
 def pr_auc(evidence: object) -> Number:
@@ -102,8 +112,15 @@ def pr_auc(evidence: object) -> Number:
     Between two thresholds TP and FP grow in proportion, so precision follows a hyperbola in recall, not a
     line (Davis & Goadrich 2006; Boyd et al. 2013). Precision is clipped to [0, 1] as in
     `average_precision`.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> round(ht.pr_auc(ht.Labeled([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1])), 4)
+    0.7973
     """
-    line = sweep(as_measure(evidence))
+    measure = as_measure(evidence)
+    line = sweep(measure)
     precision, predicted = _precision_in_unit(line), line.predicted
     tp = precision * predicted
     tp0, p0 = tp[..., :-1], predicted[..., :-1]
@@ -113,7 +130,7 @@ def pr_auc(evidence: object) -> Number:
     mean = np.diff(tp, axis=-1) / start * bend + tp0 / start * (1 - growth * bend)
     mean = np.where(p0 == 0, precision[..., 1:], mean)
     area = np.sum(np.diff(line.tp, axis=-1) * np.clip(mean, 0.0, 1.0), axis=-1)
-    return scalar(ratio(area, line.positives))
+    return measure.result(ratio(area, line.positives))
 
 
 def _bend(x: Vector) -> Vector:
@@ -125,7 +142,8 @@ def _bend(x: Vector) -> Vector:
 
 def _true_positives_at(line: Sweep, k: float) -> tuple[Vector, Vector]:
     """TP among the k highest rows, ties shared, and k in rows."""
-    budget = k * line.total if isinstance(k, float) else np.broadcast_to(float(k), line.total.shape)
+    # Weighted resamples vary in size, so a budget in rows may exceed one of them.
+    budget = k * line.total if isinstance(k, float) else np.minimum(float(k), line.total)
     # A budget of all rows must not miss the last one by rounding.
     reached = line.predicted >= budget[..., None] * (1 - 1e-12)
     end = np.argmax(reached, axis=-1)[..., None]
@@ -136,15 +154,16 @@ def _true_positives_at(line: Sweep, k: float) -> tuple[Vector, Vector]:
     return (tp0 + part * (tp1 - tp0))[..., 0], budget
 
 
-def _check_k(k: float, total: Vector) -> float:
-    whole = isinstance(k, (int, np.integer)) and not isinstance(k, bool)
-    if whole and 1 <= k <= float(np.min(total)) * (1 + 1e-12):
-        return int(k)
-    if isinstance(k, (float, np.floating)) and 0 < k < 1:
+def _check_k(k: float, measure: ScoreMeasure) -> float:
+    most = float(np.max(measure.total))
+    if isinstance(k, (int, np.integer)) and not isinstance(k, bool):
+        if k >= 1 and (measure.shape or k <= most * (1 + 1e-12)):
+            return int(k)
+    elif isinstance(k, (float, np.floating)) and 0 < k < 1:
         return float(k)
     raise InputError(
-        f"`k` must be a whole number of cases from 1 to {float(np.min(total)):g} (the population), or a "
-        f"fraction in (0, 1); got {k!r}."
+        f"`k` must be a whole number of cases from 1 to {most:g} (the population), or a fraction in "
+        f"(0, 1); got {k!r}."
     )
 
 
@@ -156,25 +175,58 @@ def precision_at_k(evidence: object, k: float) -> Number:
     evidence : evidence or ScoreMeasure
     k : int or float
         A number of cases, or a fraction of the population in (0, 1). Ties at the limit are shared.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> ht.precision_at_k(ht.Labeled([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), 2)
+    0.5
     """
-    line = sweep(as_measure(evidence))
-    found, budget = _true_positives_at(line, _check_k(k, line.total))
-    return scalar(ratio(found, budget))
+    measure = as_measure(evidence)
+    line = sweep(measure)
+    found, budget = _true_positives_at(line, _check_k(k, measure))
+    return measure.result(ratio(found, budget))
 
 
 def recall_at_k(evidence: object, k: float) -> Number:
-    """Share of all positives that are among the k highest cases; needs no prior (`precision_at_k`)."""
-    line = sweep(as_measure(evidence, "shape"))
-    found, _ = _true_positives_at(line, _check_k(k, line.total))
-    return scalar(ratio(found, line.positives))
+    """Share of all positives that are among the k highest cases; needs no prior.
+
+    Parameters
+    ----------
+    evidence : evidence or ScoreMeasure
+    k : int or float
+        As in `precision_at_k`.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> ht.recall_at_k(ht.PositiveUnlabeled([0.9, 0.4], [0.9, 0.6, 0.3, 0.2]), 0.5)
+    0.5
+    """
+    measure = as_measure(evidence, "shape")
+    line = sweep(measure)
+    found, _ = _true_positives_at(line, _check_k(k, measure))
+    return measure.result(ratio(found, line.positives))
 
 
 def recall_at_fpr(evidence: object, *, max_fpr: float = 0.05) -> Number:
-    """Recall at the lowest threshold before the false-positive rate passes ``max_fpr``."""
-    if not 0 <= max_fpr <= 1:
-        raise InputError(f"`max_fpr` must lie in [0, 1], got {max_fpr!r}.")
-    line = sweep(as_measure(evidence))
+    """Recall at the lowest threshold before the false-positive rate passes ``max_fpr``.
+
+    Parameters
+    ----------
+    evidence : evidence or ScoreMeasure
+    max_fpr : float in [0, 1]
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> ht.recall_at_fpr(ht.Labeled([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), max_fpr=0.0)
+    0.5
+    """
+    max_fpr = checks.inside(max_fpr, "max_fpr", 0.0, 1.0, closed="both", advice=MAX_FPR)
+    measure = as_measure(evidence)
+    line = sweep(measure)
     inside = np.logical_and.accumulate(line.fpr[..., 1:] <= max_fpr * (1 + 1e-12), axis=-1)
     last = np.sum(inside, axis=-1, keepdims=True)
     recall = np.take_along_axis(line.tpr, last, axis=-1)[..., 0]
-    return scalar(np.where(np.isnan(line.fpr[..., -1]), np.nan, recall))
+    return measure.result(np.where(np.isnan(line.fpr[..., -1]), np.nan, recall))

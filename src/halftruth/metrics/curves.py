@@ -8,7 +8,7 @@ import numpy as np
 
 from halftruth.checks import Vector
 from halftruth.measure import as_measure, ratio
-from halftruth.sweep import sweep
+from halftruth.sweep import Sweep, sweep
 
 
 class Curve:
@@ -62,6 +62,13 @@ class GainCurve(Curve):
     threshold: Vector
 
 
+def _swept(evidence: object, needs: str = "prior") -> Sweep:
+    measure = as_measure(evidence, needs)
+    line = sweep(measure)
+    measure.result(line.tpr[..., -1] if needs == "shape" else line.tpr[..., -1] + line.fpr[..., -1])
+    return line
+
+
 def roc_curve(evidence: object) -> RocCurve:
     """ROC points (FPR, TPR) at every distinct score, from (0, 0) to (1, 1).
 
@@ -74,7 +81,7 @@ def roc_curve(evidence: object) -> RocCurve:
     >>> curve.tpr
     array([0. , 0.5, 0.5, 1. , 1. ])
     """
-    line = sweep(as_measure(evidence))
+    line = _swept(evidence)
     return RocCurve(fpr=line.fpr, tpr=line.tpr, threshold=line.threshold)
 
 
@@ -82,14 +89,28 @@ def precision_recall_curve(evidence: object) -> PrecisionRecallCurve:
     """Precision and recall at every distinct score.
 
     Where no population mass lies at or above the threshold, precision is read at the next score.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> curve = ht.precision_recall_curve(ht.Labeled([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]))
+    >>> curve.precision.round(3)
+    array([1.   , 1.   , 0.5  , 0.667, 0.5  ])
     """
-    line = sweep(as_measure(evidence))
+    line = _swept(evidence)
     return PrecisionRecallCurve(precision=line.precision, recall=line.tpr, threshold=line.threshold)
 
 
 def det_curve(evidence: object) -> DetCurve:
-    """Detection error trade-off: false-positive against false-negative rate."""
-    line = sweep(as_measure(evidence))
+    """Detection error trade-off: false-positive against false-negative rate.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> ht.det_curve(ht.Labeled([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1])).fnr
+    array([1. , 0.5, 0.5, 0. , 0. ])
+    """
+    line = _swept(evidence)
     return DetCurve(fpr=line.fpr, fnr=1 - line.tpr, threshold=line.threshold)
 
 
@@ -97,8 +118,15 @@ def gain_curve(evidence: object) -> GainCurve:
     """Share of the positives found (gain) against the share of cases looked at, and their ratio (lift).
 
     Needs no prior.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> curve = ht.gain_curve(ht.PositiveUnlabeled([0.9, 0.4], [0.9, 0.6, 0.3, 0.2]))
+    >>> curve.gain
+    array([0. , 0.5, 0.5, 1. , 1. , 1. ])
     """
-    line = sweep(as_measure(evidence, "shape"))
+    line = _swept(evidence, "shape")
     fraction = ratio(line.predicted, line.total[..., None])
     return GainCurve(
         fraction=fraction,

@@ -11,7 +11,7 @@ import numpy as np
 from halftruth import checks
 from halftruth.checks import Vector
 from halftruth.errors import EmptyClassWarning, InputError
-from halftruth.measure import Number, as_measure, ratio, scalar
+from halftruth.measure import Number, ScoreMeasure, as_measure, ratio, scalar
 from halftruth.metrics.curves import Curve
 from halftruth.metrics.rates import Confusion
 from halftruth.sweep import Sweep, sweep
@@ -39,14 +39,30 @@ def net_benefit(evidence: object, threshold: float) -> Number:
     """Net benefit per case, TP − FP · t/(1−t), of treating where the probability reaches t.
 
     Vickers & Elkin 2006.
+
+    Parameters
+    ----------
+    evidence : evidence or ScoreMeasure
+        Scores must be probabilities.
+    threshold : float in [0, 1)
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> ht.net_benefit(ht.Labeled([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1]), 0.5)
+    0.0
     """
+    advice = "Pass the probability at which one would treat."
+    at = checks.inside(threshold, "threshold", 0.0, 1.0, closed="left", advice=advice)
     measure = as_measure(evidence)
     measure.need_probabilities("Net benefit")
-    if not 0 <= checks.threshold(threshold) < 1:
-        raise InputError(f"`threshold` of a net benefit must lie in [0, 1), got {threshold!r}.")
+    return measure.result(_benefit(measure, at))
+
+
+def _benefit(measure: ScoreMeasure, threshold: float) -> Vector:
     above = int(np.searchsorted(measure.score, threshold, side="left"))
     tp, predicted = (mass[..., above:].sum(axis=-1) for mass in (measure.pos_mass, measure.mass))
-    return scalar(ratio(tp - (predicted - tp) * threshold / (1 - threshold), measure.total))
+    return ratio(tp - (predicted - tp) * threshold / (1 - threshold), measure.total)
 
 
 def decision_curve(evidence: object, thresholds: Any = None) -> DecisionCurve:
@@ -58,16 +74,26 @@ def decision_curve(evidence: object, thresholds: Any = None) -> DecisionCurve:
         Scores must be probabilities.
     thresholds : array in [0, 1), optional
         0.99, 0.98, …, 0.01 where left out; always returned falling.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> curve = ht.decision_curve(ht.Labeled([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1]), [0.25, 0.5])
+    >>> curve.net_benefit.round(4)
+    array([0.    , 0.4167])
     """
     measure = as_measure(evidence)
+    measure.need_probabilities("Net benefit")
     grid = (
         np.arange(99, 0, -1) / 100 if thresholds is None else checks.probabilities(thresholds, "thresholds")
     )
+    if len(grid) == 0 or (grid == 1).any():
+        raise InputError(f"`thresholds` must hold numbers in [0, 1), at least one; got {thresholds!r}.")
     grid = np.sort(grid)[::-1]
     prior = np.asarray(measure.prior)[..., None]
     return DecisionCurve(
         threshold=grid,
-        net_benefit=np.stack([np.asarray(net_benefit(measure, float(t))) for t in grid], axis=-1),
+        net_benefit=np.stack([_benefit(measure, float(t)) for t in grid], axis=-1),
         treat_all=prior - (1 - prior) * grid / (1 - grid),
     )
 
@@ -78,6 +104,18 @@ def cost_curve(evidence: object, n_points: int = 101) -> CostCurve:
     The probability cost is π c_fn / (π c_fn + (1−π) c_fp); the cost of a threshold there is the line
     (1 − TPR) x + FPR (1 − x), and the curve is the lower envelope of those lines (Drummond & Holte 2006).
     Also gives the threshold that attains it.
+
+    Parameters
+    ----------
+    evidence : evidence or ScoreMeasure
+    n_points : int
+        Probability costs from 0 to 1.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> ht.cost_curve(ht.Labeled([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1]), n_points=3).expected_cost
+    array([0.  , 0.25, 0.  ])
     """
     checks.count(n_points, "n_points", least=2)
     line = sweep(as_measure(evidence))
@@ -163,9 +201,13 @@ def best_threshold(
 def _rates(line: Sweep, name: str) -> Vector:
     """One rate of `Confusion` at every threshold, with TP clipped to what is possible."""
     positives, total = line.positives[..., None], line.total[..., None]
-    tp = np.clip(line.tp, 0.0, np.minimum(line.predicted, positives))
-    fp = line.predicted - tp
-    every = Confusion(threshold=np.nan, tp=tp, fp=fp, fn=positives - tp, tn=total - positives - fp)
+    every = Confusion(
+        threshold=np.nan,
+        pos_above=np.clip(line.tp, 0.0, np.minimum(line.predicted, positives)),
+        pos_total=np.broadcast_to(positives, line.tp.shape),
+        predicted=line.predicted,
+        total=np.broadcast_to(total, line.tp.shape),
+    )
     try:
         rates = getattr(every, name)
     except AttributeError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from halftruth.measure import Number, as_measure, ratio, scalar
+from halftruth.measure import Number, as_measure, ratio
 
 EPSILON = float(np.finfo(np.float64).eps)
 
@@ -23,14 +23,21 @@ def brier(evidence: object) -> Number:
     s = measure.score
     # Squared errors of the two classes, so that a perfect score gives exactly 0.
     loss = measure.pos_mass @ (1 - s) ** 2 + (measure.mass - measure.pos_mass) @ s**2
-    return scalar(ratio(loss, measure.total))
+    return measure.result(ratio(loss, measure.total))
 
 
 def brier_skill(evidence: object) -> Number:
-    """1 − Brier / π(1−π): 0 for a forecast of the prior, 1 for perfection."""
+    """1 − Brier / π(1−π): 0 for a forecast of the prior, 1 for perfection.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> ht.brier_skill(ht.Labeled([1, 0], [0.5, 0.5]))
+    0.0
+    """
     measure = as_measure(evidence)
     prior = np.asarray(measure.prior)
-    return scalar(1 - ratio(brier(measure), prior * (1 - prior)))
+    return measure.result(1 - ratio(brier(measure), prior * (1 - prior)))
 
 
 def log_loss(evidence: object) -> Number:
@@ -47,4 +54,4 @@ def log_loss(evidence: object) -> Number:
     if_positive = -np.log(np.clip(measure.score, EPSILON, 1 - EPSILON))
     if_negative = -np.log(np.clip(1 - measure.score, EPSILON, 1 - EPSILON))
     loss = measure.pos_mass @ if_positive + (measure.mass - measure.pos_mass) @ if_negative
-    return scalar(ratio(loss, measure.total))
+    return measure.result(ratio(loss, measure.total))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from halftruth import checks
-from halftruth.errors import InputError
+from halftruth.errors import NotIdentifiable
 from halftruth.measure import Number, ScoreMeasure, as_measure, ratio, scalar
 
 
@@ -18,34 +16,50 @@ class Confusion:
     """Masses of the four cells where ``score >= threshold`` is called positive.
 
     With labels these are counts (or sums of weights); with partial evidence they are estimates, in rows
-    of the population sample, and a cell may come out negative. Rates of an empty class are NaN.
+    of the population sample, and a cell may come out negative. Rates of an empty class are NaN; what needs
+    a prior that is not known raises `NotIdentifiable`.
 
-    Every rate is a property: ``precision``, ``recall``, ``fpr``, ``specificity``, ``npv``, ``fdr``,
-    ``f1``, ``accuracy``, ``balanced_accuracy``, ``mcc``, ``cohen_kappa``, ``jaccard``, ``youden_j``,
-    ``lift``, ``prevalence``, ``predicted_positive_rate``; and ``fbeta(beta)``.
+    Cells: ``tp``, ``fp``, ``fn``, ``tn``. Rates: ``precision``, ``recall``, ``fpr``, ``specificity``,
+    ``npv``, ``fdr``, ``f1``, ``fbeta(beta)``, ``accuracy``, ``balanced_accuracy``, ``mcc``,
+    ``cohen_kappa``, ``jaccard``, ``youden_j``, ``lift``, ``prevalence``, ``predicted_positive_rate``.
     """
 
     threshold: float
-    tp: Number
-    fp: Number
-    fn: Number
-    tn: Number
+    pos_above: Number
+    pos_total: Number
+    predicted: Number
+    total: Number
+    unidentified: str | None = None
+    """Why the positives' masses are known only up to a factor (NaN: not even that)."""
+
+    def _known(self, mass: Number) -> Number:
+        if self.unidentified is not None:
+            raise NotIdentifiable(self.unidentified)
+        return mass
+
+    @property
+    def tp(self) -> Number:
+        return self._known(self.pos_above)
 
     @property
     def positives(self) -> Number:
-        return self.tp + self.fn
+        return self._known(self.pos_total)
+
+    @property
+    def fp(self) -> Number:
+        return self.predicted - self.tp
+
+    @property
+    def fn(self) -> Number:
+        return self.positives - self.tp
+
+    @property
+    def tn(self) -> Number:
+        return self.negatives - self.fp
 
     @property
     def negatives(self) -> Number:
-        return self.fp + self.tn
-
-    @property
-    def predicted(self) -> Number:
-        return self.tp + self.fp
-
-    @property
-    def total(self) -> Number:
-        return self.positives + self.negatives
+        return self.total - self.positives
 
     @property
     def precision(self) -> Number:
@@ -53,7 +67,9 @@ class Confusion:
 
     @property
     def recall(self) -> Number:
-        return scalar(ratio(self.tp, self.positives))
+        if np.isnan(self.pos_total).all():
+            self._known(self.pos_total)
+        return scalar(ratio(self.pos_above, self.pos_total))
 
     @property
     def fpr(self) -> Number:
@@ -77,9 +93,8 @@ class Confusion:
 
     def fbeta(self, beta: float) -> Number:
         """(1 + β²) TP / ((1 + β²) TP + β² FN + FP)."""
-        if not beta > 0:
-            raise InputError(f"`beta` must be positive, got {beta!r}.")
-        square = beta**2
+        advice = "Above 1 it weighs recall more than precision, below 1 less."
+        square = checks.inside(beta, "beta", 0.0, np.inf, advice=advice) ** 2
         return scalar(ratio((1 + square) * self.tp, square * self.positives + self.predicted))
 
     @property
@@ -131,16 +146,15 @@ class Confusion:
         return scalar(ratio(self.predicted, self.total))
 
 
-def _cells(measure: ScoreMeasure, threshold: float) -> Confusion:
+def _confusion(measure: ScoreMeasure, threshold: float) -> Confusion:
     first = int(np.searchsorted(measure.score, threshold, side="left"))
-    tp, fn = (measure.pos_mass[..., part].sum(axis=-1) for part in (slice(first, None), slice(first)))
-    above, below = (measure.mass[..., part].sum(axis=-1) for part in (slice(first, None), slice(first)))
     return Confusion(
         threshold=threshold,
-        tp=scalar(tp),
-        fp=scalar(above - tp),
-        fn=scalar(fn),
-        tn=scalar(below - fn),
+        pos_above=scalar(measure.pos_mass[..., first:].sum(axis=-1)),
+        pos_total=scalar(measure.positives),
+        predicted=scalar(measure.mass[..., first:].sum(axis=-1)),
+        total=scalar(measure.total),
+        unidentified=measure.unidentified,
     )
 
 
@@ -151,7 +165,7 @@ def confusion(evidence: object, threshold: float) -> Confusion:
     ----------
     evidence : evidence or ScoreMeasure
     threshold : float
-        On the scale of the scores; ``score >= threshold`` is positive.
+        On the scale of the scores; ``score >= threshold`` is positive, so inf calls no case positive.
 
     Examples
     --------
@@ -162,29 +176,53 @@ def confusion(evidence: object, threshold: float) -> Confusion:
     >>> pu = ht.PositiveUnlabeled([0.9, 0.4], [0.9, 0.6, 0.3, 0.2], prior=0.25)
     >>> ht.confusion(pu, 0.5).precision
     0.25
+    >>> ht.confusion(ht.PositiveUnlabeled([0.9, 0.4], [0.9, 0.6, 0.3, 0.2]), 0.5).recall  # needs no prior
+    0.5
     """
-    return _cells(as_measure(evidence), checks.threshold(threshold))
+    return _confusion(as_measure(evidence, "nothing"), checks.threshold(threshold))
 
 
-Rate = Callable[..., Any]
+@dataclass(frozen=True)
+class Rate:
+    """The function (evidence, threshold) → rate, for one property of a `Confusion`."""
 
+    name: str
 
-def rate(name: str, needs: str = "prior") -> Rate:
-    """The function (evidence, threshold) → rate, for one property of a Confusion."""
+    def __call__(self, evidence: object, threshold: float) -> Number:
+        measure = as_measure(evidence, "nothing")
+        return measure.result(getattr(_confusion(measure, checks.threshold(threshold)), self.name))
 
-    def function(evidence: object, threshold: float) -> Number:
-        return getattr(_cells(as_measure(evidence, needs), checks.threshold(threshold)), name)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`{name}` at a threshold; see `Confusion`."
-    return function
+    @property
+    def __name__(self) -> str:
+        return self.name
 
 
 def fbeta(evidence: object, threshold: float, *, beta: float = 2.0) -> Number:
-    """F-beta at a threshold; β > 1 weighs recall more than precision."""
-    return confusion(evidence, threshold).fbeta(beta)
+    """F-beta at a threshold, (1 + β²) TP / ((1 + β²) TP + β² FN + FP); β > 1 favours recall.
+
+    Parameters
+    ----------
+    evidence : evidence or ScoreMeasure
+    threshold : float
+    beta : float > 0
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> round(ht.fbeta(ht.Labeled([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1]), 0.4, beta=2), 4)
+    0.9091
+    """
+    measure = as_measure(evidence)
+    return measure.result(_confusion(measure, checks.threshold(threshold)).fbeta(beta))
 
 
 def prevalence(evidence: object) -> Number:
-    """π = μ₁(all)/μ(all), the share of positives in the population."""
+    """π = μ₁(all)/μ(all), the share of positives in the population.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> ht.prevalence(ht.Labeled([1, 0, 0, 0], [0.9, 0.4, 0.6, 0.1]))
+    0.25
+    """
     return as_measure(evidence).prior

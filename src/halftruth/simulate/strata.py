@@ -10,7 +10,6 @@ import numpy as np
 
 from halftruth import checks
 from halftruth.errors import InputError
-from halftruth.simulate.checks import inside
 from halftruth.simulate.draw import Draw, FloatArray, IntArray
 from halftruth.simulate.scores import GaussianScores
 
@@ -63,7 +62,7 @@ class Design:
         checks.count(self.n_unlabeled, "n_unlabeled", least=1)
         checks.count(self.n_negative, "n_negative", least=0)
         advice = "Pass the share of the known positives that are positive."
-        inside(self.purity, "purity", 0.0, 1.0, closed="right", advice=advice)
+        checks.inside(self.purity, "purity", 0.0, 1.0, closed="right", advice=advice)
         if self.propensity is not None and self.purity < 1.0:
             raise InputError(
                 f"`purity` must be 1 with a propensity, got {self.purity!r}: the two together "

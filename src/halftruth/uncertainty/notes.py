@@ -31,13 +31,8 @@ def on_evidence(evidence: Evidence, *, by_default: bool) -> Iterator[str]:
             f"Scores run from {measure.score[0]:g} to {measure.score[-1]:g}, so they are no probabilities: "
             f"brier, log_loss and calibration_error are left out."
         )
-    if measure.unidentified is None:
-        for name, mass in (
-            ("positive", measure.positives),
-            ("negative", measure.total - measure.positives),
-        ):
-            if mass == 0:
-                yield f"No {name} case: metrics that need one are undefined."
+    for name in measure.empty_classes:
+        yield f"No {name} case: metrics that need one are undefined."
     if isinstance(evidence, PositiveConfidence) and evidence.effective_share < 0.1:
         yield (
             f"A few positives of low confidence carry the population (effective share of the rows "
@@ -49,30 +44,27 @@ def on_prior(evidence: Evidence, identified: Vector) -> Iterator[str]:
     """Where the prior came from, and whether the evidence contradicts it."""
     given = evidence.prior
     population = getattr(evidence, "population", None)
-    if given.population is not None and given.population != population:
-        share = {"unlabeled": "α, of the unlabeled sample", "all": "π, of all rows"}
+    if population is not None and given.population not in (None, population):
+        share = {"unlabeled": "α, of the unlabeled sample", "all": "π, of all rows"}[given.population]
         yield (
-            f"The prior's estimate is {share[given.population]}; it was converted to this population by "
-            f"π n = ρ n_P + α n_U."
+            f"The prior's estimate is {share}; it was converted to this population by π n = ρ n_P + α n_U."
         )
     alpha = evidence.measure().alpha
-    if alpha is not None and not 0 <= alpha <= 1:
+    if alpha is not None and not -1e-12 <= alpha <= 1 + 1e-12:
         yield (
-            f"The prior's estimate puts a share of {alpha:.4g} positives among the unlabeled, which the counts "
-            f"do not allow: it is too {'small' if alpha < 0 else 'large'} for this table."
+            f"The prior's estimate puts a share of {alpha:.4g} positives among the unlabeled, which the "
+            f"counts do not allow: it is too {'small' if alpha < 0 else 'large'} for this table."
         )
     if np.isnan(identified).all():
         return
     low, high = np.nanquantile(identified, [0.005, 0.995])
-    if given.value is None:
+    ends = evidence.prior_ends()
+    if not ends:
         yield f"The prior is identified by the evidence itself: {low:.4g} to {high:.4g} (99%)."
-        return
-    measure = evidence.measure()
-    lowest, highest = (measure.prior, measure.prior) if not given.is_range else (given.low, given.high)
-    if lowest is not None and highest is not None and (highest < low or lowest > high):
+    elif ends[1] < low or ends[0] > high:
         yield (
-            f"The prior given ({measure.prior:.4g}) is refuted: the evidence itself puts it between "
-            f"{low:.4g} and {high:.4g} (99%). Check it, or leave it out."
+            f"The prior given ({evidence.measure().prior:.4g}) is refuted: the evidence itself puts it "
+            f"between {low:.4g} and {high:.4g} (99%). Check it, or leave it out."
         )
 
 

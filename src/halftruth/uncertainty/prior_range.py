@@ -30,20 +30,13 @@ class Range:
 
 def prior_range(evidence: Evidence, confidence_level: float) -> Range:
     """The scenarios of evidence: one, or a grid where prior or purity is only known to a range."""
-    notes: list[str] = []
-    priors = evidence.prior.grid(N_GRID)
-    if evidence.prior.value is None and evidence.measure().unidentified is not None:
-        assert isinstance(evidence, PositiveUnlabeled)  # the only kind that can lack a prior
-        priors = _unrefuted(evidence, confidence_level)
-        notes.append(
-            f"No prior was given: intervals of what needs one cover every prior that the data do not "
-            f"refute, up to π = {priors[-1]:.4g}."
-        )
-    elif isinstance(evidence, PositiveUnlabeled) and NEGATIVE not in evidence.table.strata:
-        notes += _refuted(evidence, confidence_level)
-    purities = evidence.purity.grid(N_GRID)
-    scenarios = tuple(Scenario(prior=p, purity=r) for p, r in product(priors, purities))
-    return Range(scenarios, tuple(notes))
+    if isinstance(evidence, PositiveUnlabeled) and evidence.measure().unidentified is not None:
+        return _unrefuted(evidence, confidence_level)
+    notes = ()
+    if isinstance(evidence, PositiveUnlabeled) and NEGATIVE not in evidence.table.strata:
+        notes = _refuted(evidence, confidence_level)
+    grids = evidence.prior.grid(N_GRID), evidence.purity.grid(N_GRID)
+    return Range(tuple(Scenario(prior=p, purity=r) for p, r in product(*grids)), notes)
 
 
 def _alpha_upper(evidence: PositiveUnlabeled, confidence_level: float) -> float:
@@ -63,23 +56,30 @@ def _alpha_upper(evidence: PositiveUnlabeled, confidence_level: float) -> float:
     return bound * purity
 
 
-def _unrefuted(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[float, ...]:
+def _unrefuted(evidence: PositiveUnlabeled, confidence_level: float) -> Range:
     upper = min(_alpha_upper(evidence, confidence_level), 0.999)
     alphas = np.linspace(upper / 1000, upper, N_GRID)
-    if evidence.population == "unlabeled":
-        return tuple(float(a) for a in alphas)
     sizes = Sizes.of(evidence.table.support.sums())
-    purity = evidence.purity.value
-    return tuple(float(sizes.pi(a, purity)) for a in alphas)
-
-
-def _refuted(evidence: PositiveUnlabeled, confidence_level: float) -> list[str]:
-    alpha = evidence.measure().alpha
-    upper = _alpha_upper(evidence, confidence_level)
-    if alpha is None or evidence.prior.is_range or not float(alpha) > upper:
-        return []
-    return [
-        f"The prior is refuted by the data: it puts α = {float(alpha):.4g} positives among the "
-        f"unlabeled, and more than {upper:.4g} would need more high scores there than were seen "
-        f"(confidence {confidence_level:g}). Lower the prior, or doubt the purity or SCAR."
+    scenarios = [
+        Scenario(prior=float(alpha if evidence.population == "unlabeled" else sizes.pi(alpha, r)), purity=r)
+        for alpha, r in product(alphas, evidence.purity.grid(N_GRID))
+        if r is not None and alpha < r
     ]
+    highest = max(scenario.prior for scenario in scenarios)
+    note = (
+        f"No prior was given: intervals of what needs one cover every prior that the data do not refute, "
+        f"up to π = {highest:.4g}."
+    )
+    return Range(tuple(scenarios), (note,))
+
+
+def _refuted(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[str, ...]:
+    ends = evidence.alpha_ends()
+    upper = _alpha_upper(evidence, confidence_level)
+    if not ends or ends[0] <= upper:
+        return ()
+    return (
+        f"The prior is refuted by the data: it puts α = {ends[0]:.4g} positives among the unlabeled, "
+        f"and more than {upper:.4g} would need more scores like the positives' there than were seen "
+        f"(confidence {confidence_level:g}). Lower the prior, or doubt the purity or SCAR.",
+    )

@@ -1,0 +1,1 @@
+"""Laws that every functional and every kind of evidence must keep."""

@@ -1,0 +1,118 @@
+"""Every registered functional with its parameters, and how two results are compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+import halftruth as ht
+from halftruth.errors import NotIdentifiable
+from halftruth.registry import REGISTRY, Metric
+
+ignore_empty_class = pytest.mark.filterwarnings("ignore::halftruth.errors.EmptyClassWarning")
+"""A sample of a few rows may lack a class: its metrics are NaN, with a warning that other tests see to."""
+
+FIXED: dict[str, dict[str, Any]] = {"calibration_error": {"n_bins": 5, "binning": "width"}}
+"""Parameters that take the number of rows out of a metric with ``unit_laws=False``."""
+
+MORE: dict[str, list[dict[str, Any]]] = {
+    "fbeta": [{"beta": 0.5}],
+    "partial_auc": [{"max_fpr": 0.5}, {"max_fpr": 0.25, "standardize": False}, {"max_fpr": 1.0}],
+    "precision_at_k": [{"k": 0.5}],
+    "recall_at_k": [{"k": 0.5}],
+    "recall_at_fpr": [{"max_fpr": 0.25}, {"max_fpr": 0.0}],
+    "calibration_error": [
+        {"n_bins": 4, "binning": "width", "norm": 2},
+        {"n_bins": 4, "binning": "width", "norm": "max"},
+    ],
+}
+"""Further parameters worth trying; a metric that is not named here is tried with its example."""
+
+COUNTING: dict[str, list[dict[str, Any]]] = {
+    "precision_at_k": [{"k": 1}],
+    "recall_at_k": [{"k": 1}],
+    "calibration_error": [{"n_bins": 3, "binning": "mass"}, {"n_bins": 1, "binning": "mass"}],
+}
+"""Parameters under which the number of rows matters, not only their distribution."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A functional with its parameters."""
+
+    metric: Metric
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.metric.name}({', '.join(f'{k}={v!r}' for k, v in self.parameters.items())})"
+
+    def at(self, threshold: float) -> dict[str, Any]:
+        """All arguments; a threshold probability must lie below 1."""
+        if not self.metric.threshold:
+            return self.parameters
+        if self.metric.probability:
+            threshold = min(max(threshold, 0.0), 0.9375)
+        return {**self.parameters, "threshold": threshold}
+
+    def of(self, evidence: object, threshold: float) -> float | str:
+        """The value, or in words why there is none."""
+        try:
+            return float(self.metric.function(evidence, **self.at(threshold)))
+        except NotIdentifiable:
+            return "not identifiable"
+        except ht.InputError as error:
+            # Scores that are no probabilities, or fewer rows than k: an outcome like any other.
+            return f"refused: {str(error).split(',')[0]}"
+
+
+def _settings() -> tuple[list[Setting], list[Setting]]:
+    unit_free, counting = [], []
+    for metric in REGISTRY.values():
+        example = dict(metric.example)
+        if metric.unit_laws:
+            unit_free.append(Setting(metric, example))
+        else:
+            unit_free.append(Setting(metric, example | FIXED[metric.name]))
+            counting.append(Setting(metric, example))
+        unit_free += [Setting(metric, example | more) for more in MORE.get(metric.name, ())]
+        counting += [Setting(metric, example | more) for more in COUNTING.get(metric.name, ())]
+    return unit_free, counting
+
+
+UNIT_FREE, _COUNTING = _settings()
+"""Every functional, with parameters under which only the distribution of the rows matters."""
+
+ALL = UNIT_FREE + _COUNTING
+RANKING = [setting for setting in ALL if setting.metric.ranking]
+
+
+def same(one: float | str, other: float | str, tolerance: float) -> bool:
+    """Equal to the bit where the tolerance is 0, else relatively (absolutely below 1). NaN equals NaN."""
+    if isinstance(one, str) or isinstance(other, str):
+        return one == other
+    if math.isnan(one) or math.isnan(other):
+        return math.isnan(one) and math.isnan(other)
+    return one == other or abs(one - other) <= tolerance * max(1.0, abs(one), abs(other))
+
+
+def differences(
+    one: object,
+    other: object,
+    threshold: float,
+    *,
+    other_threshold: float | None = None,
+    settings: Iterable[Setting] = UNIT_FREE,
+    tolerance: float = 0.0,
+) -> dict[str, tuple[float | str, float | str]]:
+    """The functionals that two pieces of evidence, or two measures, do not agree on."""
+    second = threshold if other_threshold is None else other_threshold
+    out = {}
+    for setting in settings:
+        values = setting.of(one, threshold), setting.of(other, second)
+        if not same(*values, tolerance):
+            out[str(setting)] = values
+    return out

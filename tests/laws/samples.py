@@ -1,0 +1,230 @@
+"""Small random samples of every evidence kind, as one list of rows that a law can act on."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from hypothesis import Phase, assume, settings
+from hypothesis import strategies as st
+
+import halftruth as ht
+from halftruth.errors import NotIdentifiable
+from halftruth.evidence import Evidence
+from halftruth.table import Rows, ScoreTable
+
+# Explaining a failure takes far longer than finding and shrinking it.
+_PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
+
+
+def examples(n: int) -> settings:
+    """So many examples of a law."""
+    return settings(max_examples=n, phases=_PHASES)
+
+
+DYADIC = tuple(i / 16 for i in range(17))
+LABEL = {"positive": 1.0, "negative": 0.0, "unlabeled": np.nan}
+
+dyadic_scores = st.sampled_from(DYADIC)
+score_kinds = st.sampled_from(
+    (dyadic_scores, dyadic_scores, st.floats(0, 1), st.floats(-100, 100, allow_subnormal=False))
+)
+weight_kinds = st.sampled_from((None, st.integers(1, 4).map(float), st.floats(0.125, 4)))
+shares = st.one_of(st.sampled_from((0.125, 0.25, 0.5)), st.floats(0.05, 0.6))
+probabilities = st.one_of(st.sampled_from((0.25, 0.5, 1.0)), st.floats(0.1, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows of all strata. ``value`` is the soft label, propensity or confidence of those that have one."""
+
+    stratum: np.ndarray
+    score: np.ndarray
+    value: np.ndarray
+    weight: np.ndarray | None = None
+
+    def __repr__(self) -> str:
+        weight = [None] * len(self) if self.weight is None else self.weight.tolist()
+        rows = zip(self.stratum, self.score.tolist(), weight, self.value.tolist(), strict=True)
+        return f"Sample((stratum, score, weight, value): {list(rows)})"
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    @property
+    def full_weight(self) -> np.ndarray:
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+    def take(self, index: Any) -> Sample:
+        weight = None if self.weight is None else self.weight[index]
+        return Sample(self.stratum[index], self.score[index], self.value[index], weight)
+
+    def weighted(self, weight: np.ndarray) -> Sample:
+        return replace(self, weight=np.asarray(weight, dtype=float))
+
+    def scored(self, score: np.ndarray) -> Sample:
+        return replace(self, score=np.asarray(score, dtype=float))
+
+    def joined(self, other: Sample) -> Sample:
+        both = (np.concatenate([getattr(x, k) for x in (self, other)]) for k in ("stratum", "score", "value"))
+        return Sample(*both, np.concatenate([self.full_weight, other.full_weight]))
+
+    def part(self, name: str) -> dict[str, Any]:
+        """Score, weight and value of one stratum."""
+        own = self.take(self.stratum == name)
+        return {"score": own.score, "weight": own.weight, "value": own.value}
+
+    def size(self, name: str) -> float:
+        return float(self.full_weight[self.stratum == name].sum())
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of evidence: its strata, which of them carries values, and what else is known."""
+
+    name: str
+    strata: tuple[str, ...]
+    valued: str | None = None
+    population: str | None = None
+    purity: bool = False
+    prior: bool = False
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def _pu_kinds() -> list[Kind]:
+    out = []
+    for population in ("unlabeled", "all"):
+        for negative in (False, True):
+            strata = ("positive", "unlabeled", *(("negative",) if negative else ()))
+            for what in ("clean", "purity", "propensity"):
+                name = f"pu-{population}-{what}{'-negative' * negative}"
+                valued = "positive" if what == "propensity" else None
+                kind = Kind(name, strata, valued, population, what == "purity", True)
+                out += [kind, replace(kind, name=f"{name}-no_prior", prior=False)]
+    return out
+
+
+KINDS = (
+    Kind("labeled", ("positive", "negative")),
+    Kind("soft", ("soft",), "soft"),
+    *_pu_kinds(),
+    Kind("confidence", ("positive",), "positive", prior=True),
+    Kind("confidence-no_prior", ("positive",), "positive"),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A sample with what is known beside it: α, the purity, and a threshold."""
+
+    kind: Kind
+    sample: Sample
+    threshold: float
+    alpha: float
+    purity: float = 1.0
+
+    def on(self, sample: Sample) -> Case:
+        """The same for another sample, whose prior is its own."""
+        return replace(self, sample=sample)
+
+    @property
+    def prior(self) -> float | None:
+        """π that the counts of this sample allow; None where the kind gives none."""
+        if not self.kind.prior or self.kind.population != "all":
+            return self.alpha if self.kind.prior else None
+        known, unlabeled = self.sample.size("positive"), self.sample.size("unlabeled")
+        return float((self.purity * known + self.alpha * unlabeled) / self.sample.full_weight.sum())
+
+    @property
+    def well_posed(self) -> bool:
+        """Whether a prior that only the evidence identifies is well inside (0, 1).
+
+        Near its ends a class is empty but for rounding, and nothing about it is defined.
+        """
+        if self.kind.prior or self.kind.population is None:
+            return True
+        try:
+            measure = self.evidence().measure()
+            return measure.unidentified is not None or bool(0.02 < measure.prior < 0.98)
+        except NotIdentifiable:
+            return False
+
+    def evidence(self, sample: Sample | None = None, **changed: Any) -> Evidence:
+        """Evidence of this kind from the sample, or from what a law has made of it."""
+        rows = self.sample if sample is None else sample
+        kind = self.kind
+        if kind.name == "labeled":
+            return ht.Labeled(rows.stratum == "positive", rows.score, sample_weight=rows.weight)
+        if kind.name == "soft":
+            return ht.SoftLabeled(rows.value, rows.score, sample_weight=rows.weight)
+        known = {"prior": self.prior} | changed
+        if kind.population is None:
+            return ht.PositiveConfidence(rows.value, rows.score, sample_weight=rows.weight, **known)
+        known = {"purity": self.purity, "population": kind.population} | known
+        if known["population"] == "all":
+            y = np.asarray([LABEL[name] for name in rows.stratum])
+            value = rows.value if kind.valued else None
+            return ht.PositiveUnlabeled.from_labels(
+                y, rows.score, propensity=value, sample_weight=rows.weight, **known
+            )
+        return self._two_samples(rows, known)
+
+    def _two_samples(self, rows: Sample, known: dict[str, Any]) -> Evidence:
+        parts = {name: rows.part(name) for name in self.kind.strata}
+        weights = {f"{name}_weight": part["weight"] for name, part in parts.items()}
+        if self.kind.valued:
+            known = known | {"propensity": parts["positive"]["value"]}
+        scores = {name: part["score"] for name, part in parts.items()}
+        return ht.PositiveUnlabeled(**scores, **weights, **known)
+
+    def table(self, sample: Sample) -> ScoreTable:
+        """The table of some of the rows, which need not make up evidence by themselves."""
+        strata = {}
+        for name in self.kind.strata:
+            part = sample.part(name)
+            value = part["value"] if name == self.kind.valued else None
+            part["value"] = value if value is None or name == "soft" else 1 / value
+            strata[name] = Rows(**part)
+        return ScoreTable(strata)
+
+    def on_table(self, table: ScoreTable) -> Evidence:
+        """The case's evidence with another table in its place."""
+        out = copy.copy(self.evidence())
+        for made in ("_measure", "_noise"):
+            out.__dict__.pop(made, None)
+        out.table = table
+        return out
+
+
+@st.composite
+def samples(draw: st.DrawFn, kind: Kind, *, max_rows: int = 8, scores: Any = None) -> Sample:
+    """One to ``max_rows`` rows a stratum, many of them tied; of labeled rows one class may be missing."""
+    score = draw(score_kinds) if scores is None else scores
+    weight = draw(weight_kinds)
+    row = st.tuples(score, st.just(1.0) if weight is None else weight, probabilities)
+    rows = [draw(st.lists(row, min_size=1, max_size=max_rows)) for _ in kind.strata]
+    if kind.name == "labeled":
+        present = draw(st.sampled_from((("positive", "negative"),) * 3 + (("positive",), ("negative",))))
+        rows = [own if name in present else [] for name, own in zip(kind.strata, rows, strict=True)]
+    if kind.name == "soft":
+        rows = [[(s, w, (q - 0.1) / 0.9 if q < 1 else q) for s, w, q in rows[0]]]
+    flat = np.asarray([cell for own in rows for cell in own])
+    stratum = np.repeat(np.asarray(kind.strata), [len(own) for own in rows])
+    return Sample(stratum, flat[:, 0], flat[:, 2], None if weight is None else flat[:, 1])
+
+
+@st.composite
+def cases(draw: st.DrawFn, kind: Kind, **how: Any) -> Case:
+    """A sample of a kind with shares that its counts allow."""
+    sample = draw(samples(kind, **how))
+    on_a_score = st.sampled_from(sorted(set(sample.score.tolist())))
+    threshold = draw(st.one_of(dyadic_scores, on_a_score))
+    alpha = draw(shares)
+    purity = alpha + (1 - alpha) * draw(st.sampled_from((0.25, 0.5, 0.875))) if kind.purity else 1.0
+    case = Case(kind, sample, threshold, alpha, purity)
+    assume(case.well_posed)
+    return case

@@ -1,0 +1,255 @@
+"""Every metric of the registry by its definition: plain loops over rows, in exact fractions.
+
+Nothing here knows of halftruth. A function has the name and the parameters of the metric it defines.
+"""
+
+import math
+import sys
+from fractions import Fraction
+from itertools import pairwise
+
+from scipy.integrate import quad
+
+from .rows import NAN, Rows, at_or_above, cells, exact, falling, over, totals
+
+# --- Rates at a threshold ----------------------------------------------------------------------
+
+
+def prevalence(rows):
+    mass, pos = totals(rows)
+    return over(pos, mass)
+
+
+def predicted_positive_rate(rows, threshold):
+    return over(totals(at_or_above(rows, threshold)[0])[0], totals(rows)[0])
+
+
+def precision(rows, threshold):
+    c = cells(rows, threshold)
+    return over(c.tp, c.tp + c.fp)
+
+
+def recall(rows, threshold):
+    c = cells(rows, threshold)
+    return over(c.tp, c.tp + c.fn)
+
+
+def fpr(rows, threshold):
+    c = cells(rows, threshold)
+    return over(c.fp, c.fp + c.tn)
+
+
+def specificity(rows, threshold):
+    return 1 - fpr(rows, threshold)
+
+
+def npv(rows, threshold):
+    c = cells(rows, threshold)
+    return over(c.tn, c.tn + c.fn)
+
+
+def fdr(rows, threshold):
+    return 1 - precision(rows, threshold)
+
+
+def fbeta(rows, threshold, beta=2.0):
+    c, b = cells(rows, threshold), Fraction(beta) ** 2
+    return over((1 + b) * c.tp, (1 + b) * c.tp + b * c.fn + c.fp)
+
+
+def f1(rows, threshold):
+    return fbeta(rows, threshold, beta=1.0)
+
+
+def accuracy(rows, threshold):
+    c = cells(rows, threshold)
+    return over(c.tp + c.tn, sum(c))
+
+
+def balanced_accuracy(rows, threshold):
+    return (recall(rows, threshold) + specificity(rows, threshold)) / 2
+
+
+def mcc(rows, threshold):
+    c = cells(rows, threshold)
+    margins = (c.tp + c.fp) * (c.tp + c.fn) * (c.tn + c.fp) * (c.tn + c.fn)
+    return NAN if min(c) < 0 or margins == 0 else float(c.tp * c.tn - c.fp * c.fn) / math.sqrt(margins)
+
+
+def cohen_kappa(rows, threshold):
+    c = cells(rows, threshold)
+    n = sum(c)
+    by_chance = ((c.tp + c.fp) * (c.tp + c.fn) + (c.tn + c.fp) * (c.tn + c.fn)) / n**2
+    return over((c.tp + c.tn) / n - by_chance, 1 - by_chance)
+
+
+def jaccard(rows, threshold):
+    c = cells(rows, threshold)
+    return over(c.tp, c.tp + c.fp + c.fn)
+
+
+def youden_j(rows, threshold):
+    return recall(rows, threshold) - fpr(rows, threshold)
+
+
+def lift(rows, threshold):
+    """How many times more positives than a random choice of as many cases holds."""
+    return over(recall(rows, threshold), predicted_positive_rate(rows, threshold))
+
+
+def net_benefit(rows, threshold):
+    c, t = cells(rows, threshold), Fraction(threshold)
+    return over(c.tp - c.fp * t / (1 - t), sum(c))
+
+
+# --- Areas and budgets -------------------------------------------------------------------------
+
+
+def roc_auc(rows):
+    """Every pair of a positive and a negative: 1 where the positive is higher, ½ where they tie."""
+    mass, pos = totals(rows)
+    won = Fraction()
+    for a in rows:
+        for b in rows:
+            if a.score >= b.score:
+                won += a.pos * (b.mass - b.pos) / (2 if a.score == b.score else 1)
+    return over(won, pos * (mass - pos))
+
+
+def partial_auc(rows, max_fpr=0.1, standardize=True):
+    """Trapezoids up to where the false-positive rate first passes ``max_fpr``."""
+    mass, pos = totals(rows)
+    if pos in (0, mass):
+        return NAN
+    end, area, x0, y0 = exact(max_fpr), Fraction(), Fraction(), Fraction()
+    for _, above, tp in falling(rows):
+        x1, y1 = (above - tp) / (mass - pos), tp / pos
+        if x1 > end:
+            y1 = y0 + (y1 - y0) * (end - x0) / (x1 - x0)
+            area += (end - x0) * (y0 + y1) / 2
+            break
+        area += (x1 - x0) * (y0 + y1) / 2
+        x0, y0 = x1, y1
+    chance = end**2 / 2
+    return (1 + (area - chance) / (end - chance)) / 2 if standardize else area
+
+
+def clipped_precisions(rows: Rows) -> list[Fraction | float]:
+    """Precision in [0, 1] at each falling threshold, read at the next case of the population."""
+    points = list(falling(rows))
+    out = []
+    for i in range(len(points)):
+        mass, pos = next(((m, p) for _, m, p in points[i:] if m != 0), (Fraction(), Fraction()))
+        out.append(min(max(over(pos, mass), Fraction()), Fraction(1)))
+    return out
+
+
+def average_precision(rows):
+    gained = [b - a for (_, _, a), (_, _, b) in pairwise(falling(rows))]
+    steps = [step * height for step, height in zip(gained, clipped_precisions(rows)[1:], strict=True)]
+    return over(sum(steps), totals(rows)[1])
+
+
+def pr_auc(rows):
+    """Between two thresholds TP and FP grow in proportion; precision is integrated over recall there."""
+    points, height, area = list(falling(rows)), clipped_precisions(rows), 0.0
+    for i in range(1, len(points)):
+        (_, p0, raw0), (_, p1, raw1) = points[i - 1 : i + 1]
+        tp0, tp1 = (float(height[j] * p) for j, p in ((i - 1, p0), (i, p1)))
+        start, growth = float(p0), float(p1 - p0)
+
+        def between(t, tp0=tp0, tp1=tp1, start=start, growth=growth):
+            return (tp0 + t * (tp1 - tp0)) / (start + t * growth)
+
+        mean = float(height[i]) if p0 == 0 else quad(between, 0, 1, epsabs=1e-14, epsrel=1e-13)[0]
+        area += float(raw1 - raw0) * mean
+    return over(area, float(totals(rows)[1]))
+
+
+def true_positives_at(rows: Rows, k: float) -> tuple[Fraction, Fraction]:
+    """Positives among the k highest cases, cases of one score sharing the last places; and k."""
+    budget = exact(k) * totals(rows)[0] if isinstance(k, float) else Fraction(k)
+    p0, tp0 = Fraction(), Fraction()
+    for _, p1, tp1 in falling(rows):
+        if p1 >= budget:
+            break
+        p0, tp0 = p1, tp1
+    return tp0 + (tp1 - tp0) * (budget - p0) / (p1 - p0), budget
+
+
+def precision_at_k(rows, k):
+    found, budget = true_positives_at(rows, k)
+    return over(found, budget)
+
+
+def recall_at_k(rows, k):
+    return over(true_positives_at(rows, k)[0], totals(rows)[1])
+
+
+def recall_at_fpr(rows, max_fpr=0.05):
+    mass, pos = totals(rows)
+    best = Fraction() if mass != pos else NAN
+    for _, above, tp in falling(rows):
+        if over(above - tp, mass - pos) > exact(max_fpr):
+            break
+        best = tp if mass != pos else NAN
+    return over(best, pos)
+
+
+# --- Probabilities -----------------------------------------------------------------------------
+
+
+def brier(rows):
+    loss = sum(r.mass * r.score**2 - 2 * r.score * r.pos + r.pos for r in rows)
+    return over(loss, totals(rows)[0])
+
+
+def brier_skill(rows):
+    prior = prevalence(rows)
+    return 1 - over(brier(rows), prior * (1 - prior))
+
+
+def log_loss(rows):
+    eps, loss = sys.float_info.epsilon, []
+    for r in rows:
+        p, q = (min(max(float(x), eps), 1 - eps) for x in (r.score, 1 - r.score))
+        loss += [-float(r.pos) * math.log(p), -float(r.mass - r.pos) * math.log(q)]
+    return math.fsum(loss) / float(totals(rows)[0])
+
+
+def least_cube_root(n: Fraction) -> int:
+    """The smallest whole B with B³ ≥ n: one bin for each in ⌈n^(1/3)⌉."""
+    return next(b for b in range(1, 10**6) if b**3 >= n)
+
+
+def upper_edges(rows: Rows, n_bins: int, binning: str) -> list[Fraction]:
+    """Right ends u_b of the bins (u_{b−1}, u_b], the last left open above."""
+    if binning == "width":
+        return [Fraction(b / n_bins) for b in range(1, n_bins)]
+    total, counts = totals(rows)[0], all(r.mass.denominator == 1 for r in rows)
+    rising, edges = sorted(rows), []
+    for b in range(1, n_bins):
+        rank, mass, edge = total * b / n_bins, Fraction(), Fraction(-1)
+        rank = Fraction(math.floor(rank)) if counts else rank
+        for row in rising:
+            if mass >= rank:
+                break
+            mass, edge = mass + row.mass, row.score
+        edges.append(edge)
+    return edges
+
+
+def calibration_error(rows, n_bins="optimal", binning="mass", norm=1):
+    total = totals(rows)[0]
+    n_bins = least_cube_root(total) if n_bins == "optimal" else n_bins
+    edges = [Fraction(-1), *upper_edges(rows, n_bins, binning), Fraction(2)]
+    gaps = []
+    for low, high in pairwise(edges):
+        members = [r for r in rows if low < r.score <= high]
+        mass, pos = totals(members)
+        gaps.append((mass, abs(pos - sum(r.score * r.mass for r in members))))
+    if norm == 1:
+        return over(sum(gap for _, gap in gaps), total)
+    if norm == "max":
+        return max((gap / mass for mass, gap in gaps if mass != 0), default=NAN)
+    return math.sqrt(sum(gap**2 / mass for mass, gap in gaps if mass != 0) / total)

@@ -1,0 +1,92 @@
+"""Labeled evidence equals scikit-learn, or a naive definition, on every metric of the registry."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from sklearn.calibration import calibration_curve
+
+import halftruth as ht
+from halftruth.registry import REGISTRY
+
+from . import naive
+from .agreement import assert_same
+from .cases import CASES, Case
+from .references import PARAMETERS, REFERENCES, by_hand, is_naive, parameters_of
+from .rows import cells
+
+
+def test_every_metric_of_the_registry_has_a_reference() -> None:
+    assert set(REFERENCES) == set(REGISTRY)
+    assert set(PARAMETERS) <= set(REGISTRY)
+
+
+def test_every_metric_of_the_registry_has_a_naive_definition() -> None:
+    assert [name for name in REGISTRY if not callable(getattr(naive, name, None))] == []
+
+
+def calls(name: str, case: Case) -> list[dict[str, object]]:
+    """Every set of parameters, at every threshold where the metric takes one."""
+    metric = REGISTRY[name]
+    wanted = parameters_of(name, dict(metric.example))
+    wanted = [kwargs for kwargs in wanted if kwargs.get("k", 0) <= case.total]
+    if not metric.threshold:
+        return wanted
+    thresholds = [t for t in case.thresholds if not metric.probability or 0 <= t < 1]
+    return [kwargs | {"threshold": t} for kwargs, t in product(wanted, thresholds)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("name", REGISTRY)
+def test_metric_equals_its_reference(name: str, case: Case) -> None:
+    evidence, function = case.evidence, REGISTRY[name].function
+    if REGISTRY[name].probability and not case.probabilities:
+        with pytest.raises(ht.InputError, match=r"\[0, 1\]"):
+            function(evidence, **({"threshold": 0.5} if REGISTRY[name].threshold else {}))
+        return
+    for kwargs in calls(name, case):
+        assert_same(function(evidence, **kwargs), REFERENCES[name](case, **kwargs), f"{name} {kwargs}")
+
+
+BY_SCIKIT_LEARN = [name for name, reference in REFERENCES.items() if not is_naive(reference)]
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if len(c.y) == 11], ids=lambda case: case.name)
+@pytest.mark.parametrize("name", BY_SCIKIT_LEARN)
+def test_naive_definition_equals_scikit_learn(name: str, case: Case) -> None:
+    """So that the loops which judge partial evidence are themselves judged."""
+    if REGISTRY[name].probability and not case.probabilities:
+        return
+    for kwargs in calls(name, case):
+        if kwargs.get("max_fpr") != 1.0:  # scikit-learn's scale for a part does not hold for the whole
+            loops = by_hand(getattr(naive, name))
+            assert_same(loops(case, **kwargs), REFERENCES[name](case, **kwargs), f"{name} {kwargs}")
+
+
+def test_public_functions_are_those_of_the_registry() -> None:
+    public = {name for name in REGISTRY if hasattr(ht, name)}
+    assert public >= {name for name, metric in REGISTRY.items() if not metric.threshold}
+    assert {name for name in public if getattr(ht, name) is not REGISTRY[name].function} == set()
+
+
+@pytest.mark.parametrize("case", CASES[::5], ids=lambda case: case.name)
+def test_confusion_holds_every_rate(case: Case) -> None:
+    for threshold in case.thresholds:
+        table = ht.confusion(case.evidence, threshold)
+        wanted = cells(case.rows, threshold)
+        for name in wanted._fields:
+            assert_same(getattr(table, name), float(getattr(wanted, name)), name)
+        for name in [n for n, metric in REGISTRY.items() if metric.threshold and hasattr(table, n)]:
+            rate = getattr(table, name)
+            rate = rate(beta=2.0) if name == "fbeta" else rate
+            assert_same(rate, REFERENCES[name](case, threshold=threshold, **REGISTRY[name].example), name)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_largest_gap_over_bins_of_equal_width_is_that_of_scikit_learns_calibration_curve(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    score = rng.random(500)
+    y = rng.random(500) < score**1.5
+    observed, predicted = calibration_curve(y, score, n_bins=12)
+    ours = ht.calibration_error(ht.Labeled(y, score), n_bins=12, binning="width", norm="max")
+    assert_same(ours, np.max(np.abs(observed - predicted)))

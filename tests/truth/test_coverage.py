@@ -1,0 +1,42 @@
+"""95% intervals hold the truth in 95% of simulated data sets, whatever the setting."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+# The study runs in worker processes, which must be able to import it by name.
+sys.path.insert(0, str(Path(__file__).parent))
+study = importlib.import_module("coverage_study")
+
+FULL = 3000
+
+
+def slack(n_sets: int) -> float:
+    """What fewer data sets than the full number add to the error of a coverage, at 4 standard errors."""
+    return float(4 * np.sqrt(0.95 * 0.05) * (n_sets**-0.5 - FULL**-0.5))
+
+
+@pytest.mark.slow
+def test_intervals_cover_when_the_prior_is_known(draws, capsys):
+    n_sets = draws(FULL)
+    result = study.coverage(n_sets, estimated=False)
+    with capsys.disabled():
+        print(f"\nCoverage of 95% intervals, {n_sets} data sets a cell\n{study.report(result)}")
+    assert result.min() >= 0.93 - slack(n_sets)
+    assert result.max() <= 0.97 + slack(n_sets)
+    # 80 figures, five of a cell from the same data: their mean is at least 4 times as sure as one.
+    assert 0.94 - slack(n_sets) / 4 <= result.mean() <= 0.96 + slack(n_sets) / 4
+
+
+@pytest.mark.slow
+def test_intervals_cover_when_the_prior_is_estimated(draws, capsys):
+    n_sets = draws(FULL)
+    result = study.coverage(n_sets, estimated=True)
+    with capsys.disabled():
+        print(f"\nThe prior an estimate with 10% error, {n_sets} data sets a cell\n{study.report(result)}")
+    assert result.min() >= 0.93 - slack(n_sets)
