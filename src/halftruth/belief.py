@@ -56,16 +56,11 @@ class PriorEstimate:
         checks.share(self.value, "value", closed_at_one=True)
         checks.choice(self.population, "population", ("unlabeled", "all"))
         if self.replicates is not None:
-            replicates = checks.vector(self.replicates, "replicates")
+            replicates = checks.probabilities(self.replicates, "replicates")
             if len(replicates) == 0:
                 raise InputError("`replicates` is empty. Leave it out, or pass draws.")
             replicates.flags.writeable = False
             object.__setattr__(self, "replicates", replicates)
-            if not ((replicates >= 0) & (replicates <= 1)).all():
-                raise InputError(
-                    f"`replicates` must be shares in [0, 1], got {replicates.min():g} to "
-                    f"{replicates.max():g}."
-                )
             low, high = np.quantile(replicates, [0.025, 0.975], method="closest_observation")
             object.__setattr__(self, "low", float(low) if self.low is None else self.low)
             object.__setattr__(self, "high", float(high) if self.high is None else self.high)

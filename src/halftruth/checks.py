@@ -166,10 +166,10 @@ def binary_labels(values: Any, name: str, *, length: int | None = None) -> NDArr
 
 def unlabeled_code(value: Any) -> float:
     """The number that stands for unlabeled in a label column."""
-    advice = "Pass the code of the unlabeled rows: unlabeled=0 or unlabeled=-1."
+    advice = "Pass unlabeled=0 or unlabeled=-1, the code of the unlabeled rows."
     code = number(value, "unlabeled", advice)
     if code == 1:
-        raise InputError(f"`unlabeled` must not be 1, the code of the positives. {advice}")
+        raise InputError(f"`unlabeled` must not be 1, the code of the positives; got {value!r}. {advice}")
     return code
 
 

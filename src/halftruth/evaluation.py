@@ -57,7 +57,7 @@ class Request:
             return float(value)
         except (TypeError, ValueError):
             raise InputError(
-                f"A metric must return one number, {self.label!r} returned {type(value).__name__}."
+                f"The metric {self.label!r} must return one number, got {type(value).__name__}."
             ) from None
 
 

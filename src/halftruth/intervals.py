@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from halftruth import checks
 from halftruth.checks import Vector
-from halftruth.errors import InputError
 
 METHODS = ("percentile", "basic", "normal", "bias-corrected")
 
 
 def interval_of(replicates: Vector, centers: Vector, level: float, method: str) -> tuple[float, float]:
     """(low, high); over several scenarios (rows of replicates) the union of their intervals."""
-    if method not in METHODS:
-        raise InputError(f"`method` must be one of {', '.join(METHODS)}; got {method!r}.")
+    checks.choice(method, "method", METHODS)
     ends = [
         _one(row[np.isfinite(row)], center, level, method)
         for row, center in zip(np.atleast_2d(replicates), np.atleast_1d(centers), strict=True)

@@ -100,10 +100,13 @@ class ScoreMeasure:
     def result(self, value: Number) -> Number:
         """A functional's value as it is returned; one warning where an empty class leaves it undefined."""
         if self.shape == () and np.isnan(value).any():
-            for name in self.empty_classes:
-                message = f"No {name} case: metrics that need one are NaN."
-                warnings.warn(message, EmptyClassWarning, stacklevel=3)
+            self.warn_of_empty_class()
         return scalar(value)
+
+    def warn_of_empty_class(self) -> None:
+        for name in self.empty_classes:
+            message = f"No {name} case: metrics that need one are NaN."
+            warnings.warn(message, EmptyClassWarning, stacklevel=4)
 
     def __getitem__(self, index: int) -> ScoreMeasure:
         """One of the measures along the first leading axis."""

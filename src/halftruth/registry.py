@@ -61,7 +61,7 @@ class Metric:
     interval: str = "percentile"
     unit_laws: bool = True
 
-    def bind(self, threshold: float | None = None, **parameters: Any) -> Functional:
+    def bind(self, threshold: float | None = None, /, **parameters: Any) -> Functional:
         """The function of the measure alone; an error where a parameter is missing or unknown."""
         if self.threshold and "threshold" not in parameters:
             if threshold is None:
@@ -73,8 +73,8 @@ class Metric:
             inspect.signature(self.function).bind(None, **parameters)
         except TypeError as error:
             raise InputError(
-                f"`{self.name}`: {error}. Give its parameters, e.g. {{label: partial(ht.{self.name}, "
-                f"{', '.join(f'{k}={v!r}' for k, v in self.example.items())})}}."
+                f"`{self.name}` cannot be called: {error}. Give its parameters, e.g. {{label: "
+                f"partial(ht.{self.name}, {', '.join(f'{k}={v!r}' for k, v in self.example.items())})}}."
             ) from None
         return partial(self.function, **parameters) if parameters else self.function
 

@@ -27,8 +27,7 @@ class Cell:
 
 
 CELLS = tuple(
-    Cell(*values)
-    for values in itertools.product((200, 2000), (0.1, 0.4), (1.0, 0.85), ("unlabeled", "all"))
+    Cell(*values) for values in itertools.product((200, 2000), (0.1, 0.4), (1.0, 0.85), ("unlabeled", "all"))
 )
 
 
@@ -88,5 +87,7 @@ def report(result: np.ndarray) -> str:
         figures = "  ".join(f"{100 * x:{len(name)}.1f}" for x, name in zip(row, METRICS, strict=True))
         head = f"{cell.n_positive:5d} {cell.prior:4.1f} {cell.purity:5.2f} {cell.population:>10}"
         lines.append(f"{head}  {figures}")
-    lines.append(f"mean {100 * result.mean():.2f}, least {100 * result.min():.1f}, most {100 * result.max():.1f}")
+    lines.append(
+        f"mean {100 * result.mean():.2f}, least {100 * result.min():.1f}, most {100 * result.max():.1f}"
+    )
     return "\n".join(lines)

@@ -53,7 +53,7 @@ COLUMNS = {
     "short labels": (lambda: Labeled([1, 0], S), r"`y_true` has length 2, but .* 4\. Pass one value"),
     "short PU labels": (lambda: from_labels([1, None], S), r"`y` has length 2, but .* 4\."),
     "short scores of q": (lambda: SoftLabeled([0.1, 0.9], S), r"`y_score` has length 4, but .* 2\."),
-    "short scores of r": (lambda: PositiveConfidence([0.1, 0.9], S), r"`r` has length 2, but .* 4\."),
+    "short scores of r": (lambda: PositiveConfidence([0.1, 0.9], S), r"`y_score` has length 4, but .* 2\."),
     "short weight": (lambda: Labeled(Y, S, sample_weight=[1]), r"`sample_weight` has length 1, but .* 4\."),
     "short U weight": (lambda: pu(unlabeled_weight=[1]), r"`unlabeled_weight` has length 1, but .* 4\."),
     "short propensity": (lambda: pu(propensity=[0.5]), r"`propensity` has length 1, but .* 2\."),
@@ -104,7 +104,7 @@ LABELS = {
     "no positive row": (lambda: from_labels([0, 0, None, None], S), r"no positive row \(no 1\)\. .*needs"),
     "unlabeled is 1": (
         lambda: from_labels(Y, S, unlabeled=1),
-        r"`unlabeled` must .* not 1.*got 1\. Pass unlabeled=0",
+        r"`unlabeled` must not be 1.*got 1\. Pass unlabeled=0",
     ),
     "unlabeled is True": (lambda: from_labels(Y, S, unlabeled=True), r"`unlabeled` must .*got True\. Pass"),
     "unlabeled is a word": (lambda: from_labels(Y, S, unlabeled="U"), r"`unlabeled` must be .*got 'U'"),
@@ -162,7 +162,7 @@ PROBABILITIES = {
     ),
     "propensity NaN": (
         lambda: from_labels([None, 1, None, 0], S, propensity=[0.5, NAN, 0.5, 0.5]),
-        r"`propensity` must be finite, got 1 .*at index 1\.",
+        r"`propensity` must be given for every positive row, got NaN for 1 .*at index 1\.",
     ),
     "one propensity": (
         lambda: from_labels(PARTIAL, S, propensity=0.5),
@@ -192,7 +192,10 @@ PROBABILITIES = {
         lambda: ht.decision_curve(LABELED, [0.1, 2]),
         r"`thresholds` must lie in \[0, 1\].*index 1",
     ),
-    "no treatment": (lambda: ht.decision_curve(LABELED, []), r"`thresholds` is empty"),
+    "no treatment": (
+        lambda: ht.decision_curve(LABELED, []),
+        r"`thresholds` must hold numbers in \[0, 1\), at least one; got \[\]",
+    ),
 }
 
 
@@ -216,13 +219,16 @@ ARGUMENTS = {
     "unknown metric": (lambda: evaluate("auc"), r"no metric 'auc'\. Known: .*roc_auc"),
     "rate": (lambda: evaluate(["f1"]), r"`f1` is a rate at a threshold\. Pass threshold=…, on the scale"),
     "rate by callable": (lambda: evaluate([ht.fbeta]), r"`fbeta` is a rate at a threshold\. Pass threshold"),
-    "k by name": (lambda: evaluate(["precision_at_k"]), r"`precision_at_k` .*`k`"),
+    "k by name": (lambda: evaluate(["precision_at_k"]), r"`precision_at_k` .*'k'"),
     "number as metric": (lambda: evaluate([5]), r"`metrics` takes names and callables, got 5"),
     "number as metrics": (lambda: evaluate(5), r"`metrics` .*got 5"),
     "no metric": (lambda: evaluate([]), r"`metrics` must name each row once, got none"),
     "twice": (lambda: evaluate(["brier", "brier"]), r"once, got \['brier'\]\. Use \{label: metric\}"),
-    "no number": (lambda: evaluate({"mine": lambda measure: None}), r"'mine' must return a number, got None"),
-    "an array": (lambda: evaluate({"mine": lambda measure: measure.mass}), r"'mine' must return a number"),
+    "no number": (
+        lambda: evaluate({"mine": lambda measure: None}),
+        r"'mine' must return one number, got None",
+    ),
+    "an array": (lambda: evaluate({"mine": lambda measure: measure.mass}), r"'mine' must return one number"),
     "level 95": (lambda: evaluate(confidence_level=95), r"must lie in \(0, 1\), got 95\. Pass 0\.95 for 95%"),
     "level 1": (
         lambda: evaluate("brier")["brier"].interval(1),
@@ -230,10 +236,10 @@ ARGUMENTS = {
     ),
     "level of a bound": (lambda: ht.prior_upper_bound(P, U, confidence_level=95), r"got 95\. Pass 0\.95"),
     "resamples": (lambda: ht.evaluate(LABELED, n_resamples=-1), r"`n_resamples` must be a whole .*got -1"),
-    "method": (lambda: evaluate(method="bca"), r"`method` must be one of percentile, .*got 'bca'"),
+    "method": (lambda: evaluate(method="bca"), r"`method` must be 'percentile' or .*got 'bca'"),
     "threshold NaN": (
         lambda: evaluate(threshold=NAN),
-        r"`threshold` must be .*finite.*got nan.*on the scale of the scores",
+        r"`threshold` must be a real number, got nan.*on the scale of the scores",
     ),
     "threshold list": (
         lambda: ht.confusion(LABELED, [0.5]),
@@ -247,7 +253,7 @@ ARGUMENTS = {
     ),
     "threshold of net_benefit": (
         lambda: ht.net_benefit(LABELED, NAN),
-        r"`threshold` must be .*finite.*got nan",
+        r"`threshold` must be a real number, got nan",
     ),
     "population": (lambda: pu(population="both"), r"`population` must be 'unlabeled' or 'all', got 'both'"),
     "max_fpr": (lambda: ht.partial_auc(LABELED, max_fpr=0), r"`max_fpr` must lie in \(0, 1\], got 0"),

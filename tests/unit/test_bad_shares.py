@@ -28,7 +28,7 @@ def pu(**options: Any) -> PositiveUnlabeled:
 def test_prior_outside_its_range(build: Callable[[Any], Any], prior: Any) -> None:
     with pytest.raises(
         InputError,
-        match=r"`prior` must (lie in \(0, 1\)|be finite), got .*Pass the positive fraction .*not the odds",
+        match=r"`prior` must (lie in \(0, 1\)|be a real number), got .*Pass the positive fraction .*not the odds",
     ):
         build(prior)
 
@@ -101,7 +101,7 @@ def test_purity_must_exceed_alpha(prior: Any, purity: float, shown: str) -> None
 @pytest.mark.parametrize("purity", [0, -1, 1.1, 90, float("nan"), (0.5, 1.2)])
 def test_purity_outside_its_range(purity: Any) -> None:
     with pytest.raises(
-        InputError, match=r"`purity` must (lie in \(0, 1\]|be finite), got .*Pass the share of the "
+        InputError, match=r"`purity` must (lie in \(0, 1\]|be a real number), got .*Pass the share of the "
     ):
         pu(purity=purity)
 
@@ -130,8 +130,8 @@ ESTIMATES = {
         {"replicates": [0.3, 30.0]},
         r"`replicates` must lie in \[0, 1\], got 1 .*\(30\.0\) at index 1",
     ),
-    "low": ({"low": -1, "high": 0.4}, r"`low` must lie in .*got -1"),
-    "high": ({"low": 0.1, "high": 4}, r"`high` must lie in .*got 4"),
+    "low": ({"low": -1, "high": 0.4}, r"`low` and `high` must .*got -1"),
+    "high": ({"low": 0.1, "high": 4}, r"`low` and `high` must .*and 4"),
     "backward": ({"low": 0.4, "high": 0.2}, r"`low` .*`high`.*got 0\.4 .*0\.2"),
 }
 

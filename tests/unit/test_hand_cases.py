@@ -312,7 +312,7 @@ def test_an_empty_class_gives_nan_and_one_warning(
     assert caught[0].filename == __file__  # it points at the caller
 
 
-@pytest.mark.parametrize("curve", [ht.roc_curve, ht.det_curve, ht.decision_curve, ht.cost_curve])
+@pytest.mark.parametrize("curve", [ht.roc_curve, ht.det_curve, ht.cost_curve])
 def test_a_curve_of_an_empty_class_warns_once(curve: Callable[..., Any]) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -122,7 +122,7 @@ def test_undefined_replicates_are_left_out() -> None:
 def test_bad_intervals() -> None:
     with pytest.raises(ht.InputError, match=r"`confidence_level` must lie in \(0, 1\), got 95\. Pass 0\.95"):
         RESULT["f1"].interval(95)
-    with pytest.raises(ht.InputError, match=r"`method` must be one of percentile, .*got 'bca'"):
+    with pytest.raises(ht.InputError, match=r"`method` must be 'percentile' or .*got 'bca'"):
         RESULT["f1"].interval(0.95, "bca")
 
 

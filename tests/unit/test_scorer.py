@@ -215,7 +215,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "unknown": (lambda: ht.make_scorer("auc", prior=0.4, unlabeled=0), r"no metric 'auc'\. Known: .*roc_auc"),
     "no direction": (lambda: scorer("prevalence"), r"`prevalence` is neither better high nor low"),
     "no threshold": (lambda: scorer("f1", threshold=None), r"`f1` is a rate at a threshold\. Pass threshold"),
-    "NaN threshold": (lambda: scorer("f1", threshold=float("nan")), r"`threshold` must be .*finite.*got nan"),
+    "NaN threshold": (
+        lambda: scorer("f1", threshold=float("nan")),
+        r"`threshold` must be a real number, got nan",
+    ),
     "no prior": (lambda: scorer("roc_auc", prior=None), r"`roc_auc` needs the class prior\. Pass prior=…"),
     "odds": (lambda: scorer("roc_auc", prior=1.5), r"`prior` must lie in \(0, 1\), got 1\.5\. Pass"),
     "purity": (lambda: scorer("roc_auc", purity=90), r"`purity` must lie in \(0, 1\], got 90\. Pass"),
@@ -223,10 +226,13 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: scorer("roc_auc", population="U"),
         r"`population` must be 'unlabeled' or 'all', got 'U'",
     ),
-    "no code": (lambda: scorer("roc_auc", unlabeled=None), r"refuses NaN in y; got None\. Pass unlabeled=0"),
+    "no code": (
+        lambda: scorer("roc_auc", unlabeled=None),
+        r"`unlabeled` must be .*got None\. Pass unlabeled=0",
+    ),
     "code 1": (
         lambda: scorer("roc_auc", unlabeled=1),
-        r"`unlabeled` must be .*not 1.*got 1\. Pass unlabeled=0",
+        r"`unlabeled` must not be 1.*got 1\. Pass unlabeled=0",
     ),
     "parameter": (lambda: scorer("partial_auc", max_tpr=0.1), r"`partial_auc` .*max_tpr"),
     "no k": (lambda: scorer("precision_at_k"), r"`precision_at_k` .*k"),

@@ -464,7 +464,7 @@ def test_prior_is_handed_on() -> None:
         ({"separation": math.inf}, "`separation` must be finite"),
         ({"separation": 0.0}, r"`slope` must lie in \(0, inf\), got 0.0.*positive slope"),
         ({"slope": -1.0}, "`slope` must lie in"),
-        ({"intercept": math.nan}, "`intercept` must be finite"),
+        ({"intercept": math.nan}, "`intercept` must be a real number"),
         ({"limits": (0.5, 0.5)}, "`limits` must be"),
         ({"limits": (0.0, 2.0)}, "margin=True"),
         ({"margin": True, "slope": 1.0}, "must be left out with margin=True"),

@@ -13,7 +13,6 @@ from halftruth.measure import Number, ScoreMeasure, as_measure, ratio
 def calibration_error(
     evidence: object,
     n_bins: int | str = "optimal",
-    *,
     binning: str = "mass",
     norm: float | str = 1,
 ) -> Number:

@@ -121,7 +121,9 @@ class PositiveUnlabeled(Evidence):
 
         def part(name: str, mask: Any) -> Rows:
             if weight is not None and not weight[mask].any():
-                raise InputError(f"`sample_weight` is zero for all {name} rows. Drop them, or weigh some.")
+                raise InputError(
+                    f"`sample_weight` is zero for all {mask.sum()} {name} row(s). Drop them or weigh some."
+                )
             own = None if weight is None else weight[mask]
             return _rows(score[mask], own, name, propensity if name == POSITIVE else None)
 

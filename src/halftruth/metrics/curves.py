@@ -62,7 +62,8 @@ class GainCurve(Curve):
     threshold: Vector
 
 
-def _swept(evidence: object, needs: str = "prior") -> Sweep:
+def swept(evidence: object, needs: str = "prior") -> Sweep:
+    """The sweep of evidence; one warning where an empty class leaves a rate undefined."""
     measure = as_measure(evidence, needs)
     line = sweep(measure)
     measure.result(line.tpr[..., -1] if needs == "shape" else line.tpr[..., -1] + line.fpr[..., -1])
@@ -81,7 +82,7 @@ def roc_curve(evidence: object) -> RocCurve:
     >>> curve.tpr
     array([0. , 0.5, 0.5, 1. , 1. ])
     """
-    line = _swept(evidence)
+    line = swept(evidence)
     return RocCurve(fpr=line.fpr, tpr=line.tpr, threshold=line.threshold)
 
 
@@ -97,7 +98,7 @@ def precision_recall_curve(evidence: object) -> PrecisionRecallCurve:
     >>> curve.precision.round(3)
     array([1.   , 1.   , 0.5  , 0.667, 0.5  ])
     """
-    line = _swept(evidence)
+    line = swept(evidence)
     return PrecisionRecallCurve(precision=line.precision, recall=line.tpr, threshold=line.threshold)
 
 
@@ -110,7 +111,7 @@ def det_curve(evidence: object) -> DetCurve:
     >>> ht.det_curve(ht.Labeled([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1])).fnr
     array([1. , 0.5, 0.5, 0. , 0. ])
     """
-    line = _swept(evidence)
+    line = swept(evidence)
     return DetCurve(fpr=line.fpr, fnr=1 - line.tpr, threshold=line.threshold)
 
 
@@ -126,7 +127,7 @@ def gain_curve(evidence: object) -> GainCurve:
     >>> curve.gain
     array([0. , 0.5, 0.5, 1. , 1. , 1. ])
     """
-    line = _swept(evidence, "shape")
+    line = swept(evidence, "shape")
     fraction = ratio(line.predicted, line.total[..., None])
     return GainCurve(
         fraction=fraction,

@@ -12,7 +12,7 @@ from halftruth import checks
 from halftruth.checks import Vector
 from halftruth.errors import EmptyClassWarning, InputError
 from halftruth.measure import Number, ScoreMeasure, as_measure, ratio, scalar
-from halftruth.metrics.curves import Curve
+from halftruth.metrics.curves import Curve, swept
 from halftruth.metrics.rates import Confusion
 from halftruth.sweep import Sweep, sweep
 
@@ -118,7 +118,7 @@ def cost_curve(evidence: object, n_points: int = 101) -> CostCurve:
     array([0.  , 0.25, 0.  ])
     """
     checks.count(n_points, "n_points", least=2)
-    line = sweep(as_measure(evidence))
+    line = swept(evidence)
     grid = np.linspace(0, 1, n_points)
     fpr, fnr = line.fpr, 1 - line.tpr
     best = [np.argmin(fnr * x + fpr * (1 - x), axis=-1)[..., None] for x in grid]

@@ -179,7 +179,9 @@ def confusion(evidence: object, threshold: float) -> Confusion:
     >>> ht.confusion(ht.PositiveUnlabeled([0.9, 0.4], [0.9, 0.6, 0.3, 0.2]), 0.5).recall  # needs no prior
     0.5
     """
-    return _confusion(as_measure(evidence, "nothing"), checks.threshold(threshold))
+    measure = as_measure(evidence, "nothing")
+    measure.warn_of_empty_class()
+    return _confusion(measure, checks.threshold(threshold))
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def prior_range(evidence: Evidence, confidence_level: float) -> Range:
     """The scenarios of evidence: one, or a grid where prior or purity is only known to a range."""
     if isinstance(evidence, PositiveUnlabeled) and evidence.measure().unidentified is not None:
         return _unrefuted(evidence, confidence_level)
-    notes = ()
+    notes: tuple[str, ...] = ()
     if isinstance(evidence, PositiveUnlabeled) and NEGATIVE not in evidence.table.strata:
         notes = _refuted(evidence, confidence_level)
     grids = evidence.prior.grid(N_GRID), evidence.purity.grid(N_GRID)
