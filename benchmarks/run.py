@@ -29,6 +29,7 @@ def seconds(call: Callable[[], Any], repeats: int = 5) -> float:
 
 
 def line(*cells: str) -> None:
+    """Print one row."""
     print(f"{cells[0]:<52} {cells[1]:>13} {cells[2]:>13} {cells[3]:>8}")
 
 
@@ -77,12 +78,12 @@ def growth() -> None:
         strata = model.draw_strata(n_positive, 10 * n_positive, 0)
         p, u = strata.positive.score, strata.unlabeled.score
         a = seconds(lambda p=p, u=u: ht.evaluate(ht.PositiveUnlabeled(p, u, prior=0.3)), 2)
-        print(
-            f"  {11 * n_positive:>9,} rows {a:7.2f} s {1e9 * a / (11 * n_positive * N_RESAMPLES):9.3f} ns/row/resample"
-        )
+        n = 11 * n_positive
+        print(f"  {n:>9,} rows {a:7.2f} s {1e9 * a / (n * N_RESAMPLES):9.3f} ns a row and resample")
 
 
 def main() -> None:
+    """Print all comparisons."""
     line("", "halftruth", "scikit-learn", "ratio")
     for n in (10_000, 1_000_000):
         point_metrics(n)

@@ -272,9 +272,10 @@ class _Run:
         value = float(self.point[request][0])
         replicates.flags.writeable = False
         centers = self.centers[request]
+        limits = request.metric.limits if request.metric else (-np.inf, np.inf)
         how = method or (request.metric.interval if request.metric else "percentile")
         if replicates.shape[1]:
-            low, high = interval_of(replicates, centers, level, how)
+            low, high = interval_of(replicates, centers, level, how, limits)
         else:
             how, wide = "none", self.span.wide and not np.isnan(centers).all()
             low, high = (np.nanmin(centers), np.nanmax(centers)) if wide else (np.nan, np.nan)
@@ -287,6 +288,7 @@ class _Run:
             method=how,
             replicates=None if how == "none" else replicates[0] if len(replicates) == 1 else replicates,
             centers=centers,
+            limits=limits,
         )
         return replace(estimate, notes=remarks.on_row(request.metric, self.evidence.measure(), estimate))
 

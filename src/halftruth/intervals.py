@@ -10,8 +10,18 @@ from halftruth.checks import Vector
 METHODS = ("percentile", "basic", "normal", "bias-corrected")
 
 
-def interval_of(replicates: Vector, centers: Vector, level: float, method: str) -> tuple[float, float]:
-    """(low, high); over several scenarios (rows of replicates) the union of their intervals."""
+def interval_of(
+    replicates: Vector,
+    centers: Vector,
+    level: float,
+    method: str,
+    limits: tuple[float, float] = (-np.inf, np.inf),
+) -> tuple[float, float]:
+    """(low, high); over several scenarios (rows of replicates) the union of their intervals.
+
+    "basic" and "normal" reflect and stretch, so they may pass ``limits``, what is possible, where no replicate
+    does; they are cut there. Replicates that leave the limits themselves are shown as they are.
+    """
     checks.choice(method, "method", METHODS)
     ends = [
         _one(row[np.isfinite(row)], center, level, method)
@@ -20,7 +30,11 @@ def interval_of(replicates: Vector, centers: Vector, level: float, method: str) 
     low, high = np.asarray(ends).T
     if np.isnan(low).all():
         return np.nan, np.nan
-    return float(np.nanmin(low)), float(np.nanmax(high))
+    out = float(np.nanmin(low)), float(np.nanmax(high))
+    if method in ("basic", "normal"):
+        least, most = min(limits[0], np.nanmin(replicates)), max(limits[1], np.nanmax(replicates))
+        out = max(out[0], float(least)), min(out[1], float(most))
+    return out
 
 
 def _one(draws: Vector, center: float, level: float, method: str) -> tuple[float, float]:

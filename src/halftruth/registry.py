@@ -141,6 +141,7 @@ _METRICS = (
         better="low",
         ranking=False,
         probability=True,
+        interval="basic",
         unit_laws=False,
     ),
 )

@@ -50,6 +50,8 @@ class Estimate:
     notes: tuple[str, ...] = ()
     replicates: Vector | None = None
     centers: Vector | None = None
+    limits: tuple[float, float] = (-math.inf, math.inf)
+    """What is possible; noisy evidence may leave it."""
     reference: float | None = None
     bound: float | None = None
 
@@ -67,7 +69,7 @@ class Estimate:
             raise InputError(
                 "This estimate has no replicates, so no other interval. Evaluate with n_resamples > 0."
             )
-        return interval_of(self.replicates, self.centers, level, method or self.method)
+        return interval_of(self.replicates, self.centers, level, method or self.method, self.limits)
 
     def __float__(self) -> float:
         return self.value

@@ -18,7 +18,7 @@ def one_each(rows: object, elements: st.SearchStrategy) -> st.SearchStrategy:
     return st.lists(elements, min_size=len(rows), max_size=len(rows)).map(np.asarray)
 
 
-@examples(1000)
+@examples(25)
 @given(data=st.data())
 def test_weights_are_repetitions(kind: Kind, data: st.DataObject) -> None:
     case = data.draw(cases(kind))
@@ -32,7 +32,7 @@ def test_weights_are_repetitions(kind: Kind, data: st.DataObject) -> None:
     assert differences(one, other, case.threshold, settings=ALL, tolerance=1e-12) == {}
 
 
-@examples(1000)
+@examples(25)
 @given(data=st.data())
 def test_rows_of_weight_zero_are_absent(kind: Kind, data: st.DataObject) -> None:
     case = data.draw(cases(kind))
@@ -42,7 +42,7 @@ def test_rows_of_weight_zero_are_absent(kind: Kind, data: st.DataObject) -> None
     assert differences(one, other, case.threshold, settings=ALL) == {}
 
 
-@examples(1000)
+@examples(25)
 @given(data=st.data(), factor=st.floats(1e-3, 1e3))
 def test_the_scale_of_weights_does_not_matter(kind: Kind, data: st.DataObject, factor: float) -> None:
     case = data.draw(cases(kind))
@@ -51,7 +51,7 @@ def test_the_scale_of_weights_does_not_matter(kind: Kind, data: st.DataObject, f
     assert differences(one, other, case.threshold, settings=UNIT_FREE, tolerance=1e-12) == {}
 
 
-@examples(1000)
+@examples(25)
 @given(data=st.data())
 def test_the_order_of_rows_does_not_matter(kind: Kind, data: st.DataObject) -> None:
     case = data.draw(cases(kind))

@@ -26,7 +26,7 @@ def test_intervals_cover_when_the_prior_is_known(draws, capsys):
     n_sets = draws(FULL)
     result = study.coverage(n_sets, estimated=False)
     with capsys.disabled():
-        print(f"\nCoverage of 95% intervals, {n_sets} data sets a cell\n{study.report(result)}")
+        sys.stdout.write(f"\nCoverage of 95% intervals, {n_sets} data sets a cell\n{study.report(result)}")
     assert result.min() >= 0.93 - slack(n_sets)
     assert result.max() <= 0.97 + slack(n_sets)
     # 80 figures, five of a cell from the same data: their mean is at least 4 times as sure as one.
@@ -38,5 +38,7 @@ def test_intervals_cover_when_the_prior_is_estimated(draws, capsys):
     n_sets = draws(FULL)
     result = study.coverage(n_sets, estimated=True)
     with capsys.disabled():
-        print(f"\nThe prior an estimate with 10% error, {n_sets} data sets a cell\n{study.report(result)}")
+        sys.stdout.write(
+            f"\nThe prior an estimate with 10% error, {n_sets} data sets a cell\n{study.report(result)}"
+        )
     assert result.min() >= 0.93 - slack(n_sets)
