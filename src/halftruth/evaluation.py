@@ -38,6 +38,10 @@ class Request:
     batched: bool = True
     """Whether ``call`` takes many measures at once, as all of halftruth's own functionals do."""
 
+    @property
+    def local(self) -> bool:
+        return self.metric is not None and self.metric.local
+
     def over(self, measure: ScoreMeasure) -> Vector:
         """The value for each measure along the first axis; NaN where it is not identified."""
         try:
@@ -201,8 +205,11 @@ class _Run:
         self.point = self._values(self.full, _lifted(self.full.sums()), evidence.scenario)
         self.centers = self._over_scenarios(self.full)
         near = self.centers if self.support is self.full else self._over_scenarios(self.support)
-        # Resamples are drawn on joined rows; their values are moved by what the joining changed.
-        self.shift = {request: self.centers[request] - near[request] for request in requests}
+        # Resamples are drawn on joined rows; their values are moved by what the joining changed. Not so
+        # where a few rows decide: their jumps are the sample's own, and no resample has them.
+        self.shift = {
+            r: np.zeros(len(span.scenarios)) if r.local else self.centers[r] - near[r] for r in requests
+        }
 
     def _over_scenarios(self, support: Support) -> Values:
         sums = _lifted(support.sums())

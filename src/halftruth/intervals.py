@@ -19,8 +19,8 @@ def interval_of(
 ) -> tuple[float, float]:
     """(low, high); over several scenarios (rows of replicates) the union of their intervals.
 
-    "basic" and "normal" reflect and stretch, so they may pass ``limits``, what is possible, where no replicate
-    does; they are cut there. Replicates that leave the limits themselves are shown as they are.
+    "basic" and "normal" reflect and stretch, so they may pass ``limits``, what is possible, where no
+    replicate does; they are cut there. Replicates that leave the limits are shown as they are.
     """
     checks.choice(method, "method", METHODS)
     ends = [

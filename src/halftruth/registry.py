@@ -45,6 +45,8 @@ class Metric:
         What is possible; noisy evidence may leave it.
     interval : str
         The bootstrap interval with the best coverage for it.
+    local : bool
+        Whether a few rows decide it, as at a fixed budget, rather than an average over many.
     unit_laws : bool
         False where the number of rows, not only their distribution, enters.
     """
@@ -59,6 +61,7 @@ class Metric:
     example: Mapping[str, Any] = field(default_factory=dict)
     limits: tuple[float, float] = (0.0, 1.0)
     interval: str = "percentile"
+    local: bool = False
     unit_laws: bool = True
 
     def bind(self, threshold: float | None = None, /, **parameters: Any) -> Functional:
@@ -116,9 +119,9 @@ _METRICS = (
     Metric(name="partial_auc", function=areas.partial_auc, example={"max_fpr": 0.1}),
     Metric(name="average_precision", function=areas.average_precision),
     Metric(name="pr_auc", function=areas.pr_auc),
-    Metric(name="precision_at_k", function=areas.precision_at_k, example={"k": 0.2}),
-    Metric(name="recall_at_k", function=areas.recall_at_k, needs="shape", example={"k": 0.2}),
-    Metric(name="recall_at_fpr", function=areas.recall_at_fpr, example={"max_fpr": 0.05}),
+    Metric(name="precision_at_k", function=areas.precision_at_k, example={"k": 0.2}, local=True),
+    Metric(name="recall_at_k", function=areas.recall_at_k, needs="shape", example={"k": 0.2}, local=True),
+    Metric(name="recall_at_fpr", function=areas.recall_at_fpr, example={"max_fpr": 0.05}, local=True),
     Metric(name="brier", function=proper.brier, better="low", ranking=False, probability=True),
     Metric(
         name="brier_skill",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sized
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,6 +35,7 @@ score_kinds = st.sampled_from(
 weight_kinds = st.sampled_from((None, st.integers(1, 4).map(float), st.floats(0.125, 4)))
 shares = st.one_of(st.sampled_from((0.125, 0.25, 0.5)), st.floats(0.05, 0.6))
 probabilities = st.one_of(st.sampled_from((0.25, 0.5, 1.0)), st.floats(0.1, 1))
+soft_labels = st.one_of(st.sampled_from((0.0, 0.0, 0.5, 1.0, 1.0)), st.floats(0.1, 0.9))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +117,7 @@ KINDS = (
     Kind("confidence", ("positive",), "positive", prior=True),
     Kind("confidence-no_prior", ("positive",), "positive"),
 )
+BY_NAME = {kind.name: kind for kind in KINDS}
 
 
 @dataclass(frozen=True)
@@ -200,18 +203,22 @@ class Case:
         return out
 
 
+def one_each(rows: Sized, elements: st.SearchStrategy) -> st.SearchStrategy:
+    """An array with one element for each row."""
+    return st.lists(elements, min_size=len(rows), max_size=len(rows)).map(np.asarray)
+
+
 @st.composite
 def samples(draw: st.DrawFn, kind: Kind, *, max_rows: int = 8, scores: Any = None) -> Sample:
     """One to ``max_rows`` rows a stratum, many of them tied; of labeled rows one class may be missing."""
     score = draw(score_kinds) if scores is None else scores
     weight = draw(weight_kinds)
-    row = st.tuples(score, st.just(1.0) if weight is None else weight, probabilities)
+    value = soft_labels if kind.name == "soft" else probabilities
+    row = st.tuples(score, st.just(1.0) if weight is None else weight, value)
     rows = [draw(st.lists(row, min_size=1, max_size=max_rows)) for _ in kind.strata]
     if kind.name == "labeled":
         present = draw(st.sampled_from((("positive", "negative"),) * 3 + (("positive",), ("negative",))))
         rows = [own if name in present else [] for name, own in zip(kind.strata, rows, strict=True)]
-    if kind.name == "soft":
-        rows = [[(s, w, (q - 0.1) / 0.9 if q < 1 else q) for s, w, q in rows[0]]]
     flat = np.asarray([cell for own in rows for cell in own])
     stratum = np.repeat(np.asarray(kind.strata), [len(own) for own in rows])
     return Sample(stratum, flat[:, 0], flat[:, 2], None if weight is None else flat[:, 1])

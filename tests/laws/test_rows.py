@@ -8,14 +8,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from .functionals import ALL, UNIT_FREE, differences, ignore_empty_class
-from .samples import KINDS, Kind, cases, examples, samples
+from .samples import KINDS, Kind, cases, examples, one_each, samples
 
 pytestmark = [ignore_empty_class, pytest.mark.parametrize("kind", KINDS, ids=str)]
-
-
-def one_each(rows: object, elements: st.SearchStrategy) -> st.SearchStrategy:
-    """An array with one element for each row."""
-    return st.lists(elements, min_size=len(rows), max_size=len(rows)).map(np.asarray)
 
 
 @examples(25)

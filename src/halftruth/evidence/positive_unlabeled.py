@@ -14,7 +14,7 @@ from halftruth.errors import InputError, NotIdentifiable
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.evidence.labeled import labels_as_given
 from halftruth.evidence.shares import Sizes, mixture_share, refuse_prior, refuse_purity
-from halftruth.measure import Number, ScoreMeasure
+from halftruth.measure import Number, ScoreMeasure, scalar
 from halftruth.rule import MassRule
 from halftruth.support import Column, Sums
 from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, Rows, ScoreTable
@@ -271,7 +271,7 @@ class PositiveUnlabeled(Evidence):
             mass={(name, "weight"): 1.0 for name in shares},
             pos_mass=pos_mass,
             size=float(np.nan_to_num(np.median(1 / variance), nan=1.0)),
-            alpha=alpha,
+            alpha=scalar(alpha),
         )
 
     def _rule_without_prior(self, sums: Sums, sizes: Sizes) -> MassRule:

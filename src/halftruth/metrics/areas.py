@@ -77,11 +77,17 @@ def partial_auc(evidence: object, *, max_fpr: float = 0.1, standardize: bool = T
 
 def _cut_segment(fpr: Vector, tpr: Vector, last: np.ndarray, max_fpr: float) -> Vector:
     """Area of the first segment that passes ``max_fpr``, up to there."""
-    end = np.minimum(last + 1, fpr.shape[-1] - 1)
-    x0, x1 = (np.take_along_axis(fpr, i, axis=-1) for i in (last, end))
-    y0, y1 = (np.take_along_axis(tpr, i, axis=-1) for i in (last, end))
+    x0, x1, y0, y1 = _segment(fpr, tpr, last)
     part = np.clip(np.nan_to_num(ratio(max_fpr - x0, x1 - x0)), 0.0, 1.0)
     return np.asarray((x1 - x0) * part * (y0 + (y1 - y0) * part / 2))
+
+
+def _segment(fpr: Vector, tpr: Vector, start: np.ndarray) -> tuple[Vector, Vector, Vector, Vector]:
+    """FPR and TPR at the two ends of the segment from ``start``."""
+    end = np.minimum(start + 1, fpr.shape[-1] - 1)
+    x0, x1 = (np.take_along_axis(fpr, i, axis=-1) for i in (start, end))
+    y0, y1 = (np.take_along_axis(tpr, i, axis=-1) for i in (start, end))
+    return x0, x1, y0, y1
 
 
 def _precision_in_unit(line: Sweep) -> Vector:
@@ -210,7 +216,10 @@ def recall_at_k(evidence: object, k: float) -> Number:
 
 
 def recall_at_fpr(evidence: object, *, max_fpr: float = 0.05) -> Number:
-    """Recall at the lowest threshold before the false-positive rate passes ``max_fpr``.
+    """Recall on the ROC curve at a false-positive rate of ``max_fpr``.
+
+    Between two thresholds the curve is a line, as for the area under it: cases of one score are called
+    positive at random. A noisy curve is read where it first passes ``max_fpr``.
 
     Parameters
     ----------
@@ -220,13 +229,16 @@ def recall_at_fpr(evidence: object, *, max_fpr: float = 0.05) -> Number:
     Examples
     --------
     >>> import halftruth as ht
-    >>> ht.recall_at_fpr(ht.Labeled([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), max_fpr=0.0)
-    0.5
+    >>> ht.recall_at_fpr(ht.Labeled([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), max_fpr=0.5)
+    1.0
     """
-    max_fpr = checks.inside(max_fpr, "max_fpr", 0.0, 1.0, closed="both", advice=MAX_FPR)
+    limit = checks.inside(max_fpr, "max_fpr", 0.0, 1.0, closed="both", advice=MAX_FPR)
     measure = as_measure(evidence)
     line = sweep(measure)
-    inside = np.logical_and.accumulate(line.fpr[..., 1:] <= max_fpr * (1 + 1e-12), axis=-1)
+    # A rate that misses the limit by rounding has not passed it.
+    inside = np.logical_and.accumulate(line.fpr[..., 1:] <= limit * (1 + 1e-12), axis=-1)
     last = np.sum(inside, axis=-1, keepdims=True)
-    recall = np.take_along_axis(line.tpr, last, axis=-1)[..., 0]
+    x0, x1, y0, y1 = _segment(line.fpr, line.tpr, last)
+    part = np.clip(np.nan_to_num(ratio(limit - x0, x1 - x0)), 0.0, 1.0)
+    recall = (y0 + part * (y1 - y0))[..., 0]
     return measure.result(np.where(np.isnan(line.fpr[..., -1]), np.nan, recall))

@@ -1,0 +1,50 @@
+"""The README's examples run, and what it shows of the demo is what the demo prints."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+import halftruth as ht
+from halftruth import demo
+
+ROOT = Path(__file__).parents[2]
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/metrics.md", "docs/architecture.md"])
+def test_examples_of_the_pages_run(page):
+    result = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=FLAGS)
+    assert result.failed == 0
+    assert result.attempted > 0 or page != "README.md"
+
+
+def figures(text):
+    """The rows of a demo table: metric and its numbers."""
+    rows = re.findall(r"^ *([a-z_0-9]+)((?: +(?:to +)?[-.0-9]+)+)$", text, re.M)
+    return {name: [float(x) for x in re.findall(r"[-.0-9]+", numbers)] for name, numbers in rows}
+
+
+def test_the_demo_prints_what_the_readme_shows(capsys):
+    demo.main()
+    printed = figures(capsys.readouterr().out)
+    shown = figures((ROOT / "README.md").read_text())
+    assert list(shown) == list(printed) == list(demo.ROWS)
+    for name in demo.ROWS:
+        # Other versions of scikit-learn move the last digit.
+        assert shown[name] == pytest.approx(printed[name], abs=0.004)
+        _, value, low, high, truth = printed[name]
+        assert low <= value <= high
+        assert low <= truth <= high
+
+
+def test_every_metric_is_in_the_index():
+    from halftruth.registry import REGISTRY
+
+    page = (ROOT / "docs/metrics.md").read_text()
+    names = [*REGISTRY, *(n for n in dir(ht) if n.endswith("_curve")), "best_threshold"]
+    missing = [name for name in names if f"`{name}`" not in page]
+    assert not missing

@@ -1,0 +1,79 @@
+"""Tables merge: in any parts, in any order, the table of all rows at once, to the bit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from halftruth.support import Support
+from halftruth.table import ScoreTable
+from halftruth.uncertainty.bootstrap import resampled_sums
+
+from .functionals import ALL, differences, ignore_empty_class
+from .samples import KINDS, Case, Kind, Sample, cases, examples, one_each
+
+pytestmark = [ignore_empty_class, pytest.mark.parametrize("kind", KINDS, ids=str)]
+
+
+def unlike(one: Support, other: Support, *, resampled: bool = False) -> list[str]:
+    """What differs, to the bit, between two supports, or between resamples of them when made coarse."""
+    if resampled:
+        one, other = one.coarse(4), other.coarse(4)
+        sums, others = (
+            next(iter(resampled_sums(x, 3, np.random.default_rng(0), one_sample=True))) for x in (one, other)
+        )
+    else:
+        sums, others = one.sums(), other.sums()
+    out = [] if np.array_equal(one.score, other.score) else ["score"]
+    out += [] if sums.keys() == others.keys() else ["strata"]
+    return out + [f"sums of {key}" for key in sums if not np.array_equal(sums[key], others.get(key))]
+
+
+def merged_in_every_order(parts: list[ScoreTable]) -> list[ScoreTable]:
+    return [first.merge(*rest) for first, *rest in permutations(parts)]
+
+
+def check(case: Case, whole: Sample, parts: list[ScoreTable], *, resampled: bool) -> None:
+    evidence = case.evidence(whole)
+    for merged in merged_in_every_order(parts):
+        assert unlike(evidence.table.support, merged.support, resampled=resampled) == []
+        other = case.on_table(merged)
+        assert differences(evidence, other, case.threshold, settings=ALL) == {}
+
+
+@examples(12)
+@given(data=st.data())
+def test_merge_is_concatenation(kind: Kind, data: st.DataObject) -> None:
+    case = data.draw(cases(kind))
+    place = data.draw(one_each(case.sample, st.integers(0, 1)), "place")
+    parts = [case.table(case.sample.take(place == i)) for i in (0, 1)]
+    check(case, case.sample, parts, resampled=True)
+
+
+@examples(8)
+@given(data=st.data())
+def test_rows_without_weights_merge_with_weighted_ones(kind: Kind, data: st.DataObject) -> None:
+    case = data.draw(cases(kind))
+    place = data.draw(one_each(case.sample, st.integers(0, 2)), "place")
+    whole = case.sample.weighted(np.where(place == 0, 1.0, case.sample.full_weight))
+    parts = [whole.take(place == i) for i in range(3)]
+    parts[0] = replace(parts[0], weight=None)
+    case = case.on(whole)
+    check(case, whole, [case.table(part) for part in parts], resampled=False)
+
+
+@examples(8)
+@given(data=st.data())
+def test_resamples_do_not_tell_weights_of_one_from_none(kind: Kind, data: st.DataObject) -> None:
+    case = data.draw(cases(kind, max_rows=12))
+    first = case.sample.stratum == kind.strata[0]
+    weight = data.draw(one_each(case.sample, st.integers(1, 3)), "weight")
+    whole = case.sample.weighted(np.where(first, 1.0, weight))
+    plain = replace(whole.take(first), weight=None)
+    merged = case.table(plain).merge(case.table(whole.take(~first)))
+    assert unlike(case.table(whole).support, merged.support, resampled=True) == []
