@@ -311,6 +311,7 @@ def _one(measure: ScoreMeasure) -> ScoreMeasure:
         score=measure.score,
         mass=measure.mass[None],
         pos_mass=measure.pos_mass[None],
+        neg_mass=measure.neg_mass[None],
         size=measure.size,
         alpha=measure.alpha,
         unidentified=measure.unidentified,

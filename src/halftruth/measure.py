@@ -28,6 +28,8 @@ class ScoreMeasure:
     mass, pos_mass : (..., m) arrays
         μ and μ₁ of each score, in rows: their sums are the size of the population sample and the
         number of positives in it. ``pos_mass`` may be signed.
+    neg_mass : (..., m) array, optional
+        μ − μ₁, where it is known without the rounding of that difference.
     size : float
         Rows of full labels that would be as informative; sets the default number of bins.
     alpha : float or None
@@ -41,9 +43,14 @@ class ScoreMeasure:
     mass: Vector
     pos_mass: Vector
     size: float
+    neg_mass: Number = None
     alpha: Number = None
     unidentified: str | None = None
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.neg_mass is None:
+            object.__setattr__(self, "neg_mass", self.mass - self.pos_mass)
 
     @property
     def total(self) -> Vector:
@@ -52,6 +59,10 @@ class ScoreMeasure:
     @property
     def positives(self) -> Vector:
         return self._once("positives", self.pos_mass)
+
+    @property
+    def negatives(self) -> Vector:
+        return self._once("negatives", self.neg_mass)
 
     def _once(self, name: str, masses: Vector) -> Vector:
         if name not in self.memo:
@@ -94,7 +105,7 @@ class ScoreMeasure:
         """Which of the two classes have no mass, of a single measure."""
         if self.shape or self.unidentified is not None:
             return ()
-        masses = {"positive": self.positives, "negative": self.total - self.positives}
+        masses = {"positive": self.positives, "negative": self.negatives}
         return tuple(name for name, mass in masses.items() if mass == 0)
 
     def result(self, value: Number) -> Number:
@@ -113,8 +124,9 @@ class ScoreMeasure:
         alpha = self.alpha[index] if np.ndim(self.alpha) else self.alpha
         return ScoreMeasure(
             score=self.score,
-            mass=self.mass[index] if self.mass.ndim > 1 else self.mass,
+            mass=self.mass[index],
             pos_mass=self.pos_mass[index],
+            neg_mass=self.neg_mass[index],
             size=self.size,
             alpha=alpha,
             unidentified=self.unidentified,

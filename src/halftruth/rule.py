@@ -31,11 +31,18 @@ class MassRule:
 
     def apply(self, score: Vector, sums: Sums) -> ScoreMeasure:
         """The measure on the distinct scores."""
-        mass, pos_mass = np.broadcast_arrays(_combine(self.mass, sums), _combine(self.pos_mass, sums))
+        # Subtracting coefficients, not masses: with labels the negatives' mass is then exact.
+        neg_mass = {
+            column: np.asarray(self.mass.get(column, 0.0)) - self.pos_mass.get(column, 0.0)
+            for column in {**self.mass, **self.pos_mass}
+        }
+        parts = (_combine(part, sums) for part in (self.mass, self.pos_mass, neg_mass))
+        masses = np.broadcast_arrays(*parts)
         return ScoreMeasure(
             score=score,
-            mass=mass,
-            pos_mass=pos_mass,
+            mass=masses[0],
+            pos_mass=masses[1],
+            neg_mass=masses[2],
             size=self.size,
             alpha=self.alpha,
             unidentified=self.unidentified,
@@ -43,7 +50,7 @@ class MassRule:
 
 
 def _combine(coefficients: Coefficients, sums: Sums) -> Vector:
-    used = [(np.asarray(c), sums[k]) for k, c in coefficients.items() if k in sums]
+    used = [(np.asarray(c), sums[k]) for k, c in coefficients.items() if k in sums and np.any(c != 0)]
     if not used:
         return np.zeros_like(next(iter(sums.values())))
     terms: list[Any] = [

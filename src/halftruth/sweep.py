@@ -14,18 +14,27 @@ from halftruth.measure import ScoreMeasure, ratio
 class Sweep:
     """Masses at or above each threshold; thresholds fall from +inf to the lowest score.
 
-    ``tp`` and ``predicted`` have shape (..., m + 1): μ₁[s ≥ t] and μ[s ≥ t].
+    ``tp``, ``fp`` and ``predicted`` have shape (..., m + 1): μ₁, μ − μ₁ and μ of [s ≥ t].
     """
 
     threshold: Vector
     tp: Vector
+    fp: Vector
     predicted: Vector
-    positives: Vector
-    total: Vector
+
+    # Totals are the last partial sums, so that every curve ends at exactly 1.
 
     @property
-    def fp(self) -> Vector:
-        return np.asarray(self.predicted - self.tp)
+    def positives(self) -> Vector:
+        return np.asarray(self.tp[..., -1])
+
+    @property
+    def negatives(self) -> Vector:
+        return np.asarray(self.fp[..., -1])
+
+    @property
+    def total(self) -> Vector:
+        return np.asarray(self.predicted[..., -1])
 
     @property
     def tpr(self) -> Vector:
@@ -33,7 +42,7 @@ class Sweep:
 
     @property
     def fpr(self) -> Vector:
-        return ratio(self.fp, (self.total - self.positives)[..., None])
+        return ratio(self.fp, self.negatives[..., None])
 
     @property
     def precision(self) -> Vector:
@@ -52,14 +61,11 @@ class Sweep:
 def sweep(measure: ScoreMeasure) -> Sweep:
     """The sweep of a measure, made once."""
     if "sweep" not in measure.memo:
-        tp, predicted = _from_above(measure.pos_mass), _from_above(measure.mass)
         measure.memo["sweep"] = Sweep(
             threshold=np.concatenate([[np.inf], measure.score[::-1]]),
-            tp=tp,
-            predicted=predicted,
-            # The last partial sums, so that every curve ends at exactly 1.
-            positives=tp[..., -1],
-            total=predicted[..., -1],
+            tp=_from_above(measure.pos_mass),
+            fp=_from_above(measure.neg_mass),
+            predicted=_from_above(measure.mass),
         )
     out: Sweep = measure.memo["sweep"]
     return out

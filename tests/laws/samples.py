@@ -144,17 +144,20 @@ class Case:
 
     @property
     def well_posed(self) -> bool:
-        """Whether a prior that only the evidence identifies is well inside (0, 1).
+        """Whether a prior that only the evidence identifies is well inside what is possible.
 
-        Near its ends a class is empty but for rounding, and nothing about it is defined.
+        Near its ends a class is empty, or the known positives no purer than the unlabeled, but for
+        rounding, and nothing about them is defined.
         """
         if self.kind.prior or self.kind.population is None:
             return True
         try:
             measure = self.evidence().measure()
-            return measure.unidentified is not None or bool(0.02 < measure.prior < 0.98)
         except NotIdentifiable:
             return False
+        if measure.unidentified is not None:
+            return True
+        return bool(0.02 < measure.prior < 0.98 and measure.alpha < self.purity - 0.02 * self.kind.purity)
 
     def evidence(self, sample: Sample | None = None, **changed: Any) -> Evidence:
         """Evidence of this kind from the sample, or from what a law has made of it."""

@@ -187,13 +187,17 @@ def recall_at_k(rows, k):
 
 
 def recall_at_fpr(rows, max_fpr=0.05):
+    """On the lines between ROC points, where the rate first passes the limit."""
     mass, pos = totals(rows)
-    best = Fraction() if mass != pos else NAN
+    if mass == pos or pos == 0:
+        return NAN
+    limit, x0, y0 = exact(max_fpr), Fraction(), Fraction()
     for _, above, tp in falling(rows):
-        if over(above - tp, mass - pos) > exact(max_fpr):
-            break
-        best = tp if mass != pos else NAN
-    return over(best, pos)
+        x1, y1 = (above - tp) / (mass - pos), tp / pos
+        if x1 > limit:
+            return y0 + (y1 - y0) * (limit - x0) / (x1 - x0)
+        x0, y0 = x1, y1
+    return y0
 
 
 # --- Probabilities -----------------------------------------------------------------------------

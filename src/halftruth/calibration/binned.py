@@ -70,10 +70,11 @@ def _width_bins(measure: ScoreMeasure, n_bins: int) -> np.ndarray:
 def _mass_bins(measure: ScoreMeasure, n_bins: int) -> np.ndarray:
     """Score s lies in bin b where μ(< s) is below the b-th target and not below the one before."""
     below = np.cumsum(measure.mass, axis=-1) - measure.mass
-    targets = measure.total[..., None] * np.arange(1, n_bins) / n_bins
+    steps = measure.total[..., None] * np.arange(1, n_bins)
     if (measure.mass == np.floor(measure.mass)).all():
-        # Counts: the ⌊n b/B⌋-th order statistic, exact whatever the rounding of n b/B.
-        targets = np.floor(targets + 1e-9)
+        targets = np.floor_divide(steps, n_bins)  # the ⌊n b/B⌋-th order statistic, without rounding
+    else:
+        targets = steps / n_bins * (1 - 1e-12)  # weights that miss a target by rounding have met it
     n = int(np.prod(measure.shape, dtype=np.intp))
     flat = below.reshape(n, -1), targets.reshape(n, n_bins - 1)
     rows = [np.searchsorted(t, b, side="right") for b, t in zip(*flat, strict=True)]

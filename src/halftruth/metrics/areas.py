@@ -33,8 +33,8 @@ def roc_auc(evidence: object) -> Number:
     measure = as_measure(evidence)
     line = sweep(measure)
     above = (line.tp[..., 1:] + line.tp[..., :-1]) / 2
-    area = np.sum(np.diff(line.fp, axis=-1) * above, axis=-1)
-    return measure.result(ratio(area, line.positives * (line.total - line.positives)))
+    area = np.einsum("...i,...i->...", measure.neg_mass[..., ::-1], above)
+    return measure.result(ratio(area, line.positives * line.negatives))
 
 
 def partial_auc(evidence: object, *, max_fpr: float = 0.1, standardize: bool = True) -> Number:
@@ -108,7 +108,7 @@ def average_precision(evidence: object) -> Number:
     """
     measure = as_measure(evidence)
     line = sweep(measure)
-    area = np.sum(np.diff(line.tp, axis=-1) * _precision_in_unit(line)[..., 1:], axis=-1)
+    area = np.einsum("...i,...i->...", measure.pos_mass[..., ::-1], _precision_in_unit(line)[..., 1:])
     return measure.result(ratio(area, line.positives))
 
 
@@ -135,7 +135,7 @@ def pr_auc(evidence: object) -> Number:
     bend = _bend(growth)
     mean = np.diff(tp, axis=-1) / start * bend + tp0 / start * (1 - growth * bend)
     mean = np.where(p0 == 0, precision[..., 1:], mean)
-    area = np.sum(np.diff(line.tp, axis=-1) * np.clip(mean, 0.0, 1.0), axis=-1)
+    area = np.einsum("...i,...i->...", measure.pos_mass[..., ::-1], np.clip(mean, 0.0, 1.0))
     return measure.result(ratio(area, line.positives))
 
 

@@ -61,8 +61,8 @@ def net_benefit(evidence: object, threshold: float) -> Number:
 
 def _benefit(measure: ScoreMeasure, threshold: float) -> Vector:
     above = int(np.searchsorted(measure.score, threshold, side="left"))
-    tp, predicted = (mass[..., above:].sum(axis=-1) for mass in (measure.pos_mass, measure.mass))
-    return ratio(tp - (predicted - tp) * threshold / (1 - threshold), measure.total)
+    tp, fp = (mass[..., above:].sum(axis=-1) for mass in (measure.pos_mass, measure.neg_mass))
+    return ratio(tp - fp * threshold / (1 - threshold), measure.total)
 
 
 def decision_curve(evidence: object, thresholds: Any = None) -> DecisionCurve:
@@ -201,12 +201,17 @@ def best_threshold(
 def _rates(line: Sweep, name: str) -> Vector:
     """One rate of `Confusion` at every threshold, with TP clipped to what is possible."""
     positives, total = line.positives[..., None], line.total[..., None]
+    tp = np.clip(line.tp, 0.0, np.minimum(line.predicted, positives))
+    # Nothing is clipped where nothing is out of bounds, so that labels keep their exact counts.
+    fp = np.where(tp == line.tp, line.fp, line.predicted - tp)
     every = Confusion(
         threshold=np.nan,
-        pos_above=np.clip(line.tp, 0.0, np.minimum(line.predicted, positives)),
-        pos_total=np.broadcast_to(positives, line.tp.shape),
+        pos_above=tp,
+        pos_below=positives - tp,
+        neg_above=fp,
+        neg_below=line.negatives[..., None] - fp,
         predicted=line.predicted,
-        total=np.broadcast_to(total, line.tp.shape),
+        rest=total - line.predicted,
     )
     try:
         rates = getattr(every, name)
@@ -220,7 +225,10 @@ def _rates(line: Sweep, name: str) -> Vector:
 
 def _where_highest(line: Sweep, height: Vector) -> Number:
     defined = ~np.isnan(height)
-    best = np.argmax(np.where(defined, height, -np.inf), axis=-1)
+    height = np.where(defined, height, -np.inf)
+    top = height.max(axis=-1, keepdims=True)
+    # Heights that differ by rounding are a tie.
+    best = np.argmax(height >= top - 1e-12 * np.maximum(1.0, np.abs(top)), axis=-1)
     return _pick(line, best, defined.any(axis=-1), "the aim")
 
 

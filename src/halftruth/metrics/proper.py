@@ -22,7 +22,7 @@ def brier(evidence: object) -> Number:
     measure.need_probabilities("The Brier score")
     s = measure.score
     # Squared errors of the two classes, so that a perfect score gives exactly 0.
-    loss = measure.pos_mass @ (1 - s) ** 2 + (measure.mass - measure.pos_mass) @ s**2
+    loss = measure.pos_mass @ (1 - s) ** 2 + measure.neg_mass @ s**2
     return measure.result(ratio(loss, measure.total))
 
 
@@ -36,8 +36,8 @@ def brier_skill(evidence: object) -> Number:
     0.0
     """
     measure = as_measure(evidence)
-    prior = np.asarray(measure.prior)
-    return measure.result(1 - ratio(brier(measure), prior * (1 - prior)))
+    variance = ratio(measure.positives * measure.negatives, measure.total**2)
+    return measure.result(1 - ratio(brier(measure), variance))
 
 
 def log_loss(evidence: object) -> Number:
@@ -53,5 +53,5 @@ def log_loss(evidence: object) -> Number:
     measure.need_probabilities("Log loss")
     if_positive = -np.log(np.clip(measure.score, EPSILON, 1 - EPSILON))
     if_negative = -np.log(np.clip(1 - measure.score, EPSILON, 1 - EPSILON))
-    loss = measure.pos_mass @ if_positive + (measure.mass - measure.pos_mass) @ if_negative
+    loss = measure.pos_mass @ if_positive + measure.neg_mass @ if_negative
     return measure.result(ratio(loss, measure.total))

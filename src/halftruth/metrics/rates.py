@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from halftruth import checks
+from halftruth.checks import Vector
 from halftruth.errors import NotIdentifiable
 from halftruth.measure import Number, ScoreMeasure, as_measure, ratio, scalar
 
@@ -26,11 +27,13 @@ class Confusion:
 
     threshold: float
     pos_above: Number
-    pos_total: Number
+    pos_below: Number
+    neg_above: Number
+    neg_below: Number
     predicted: Number
-    total: Number
+    rest: Number
     unidentified: str | None = None
-    """Why the positives' masses are known only up to a factor (NaN: not even that)."""
+    """Why the masses of the classes are known only up to a factor (NaN: not even that)."""
 
     def _known(self, mass: Number) -> Number:
         if self.unidentified is not None:
@@ -42,24 +45,28 @@ class Confusion:
         return self._known(self.pos_above)
 
     @property
-    def positives(self) -> Number:
-        return self._known(self.pos_total)
-
-    @property
     def fp(self) -> Number:
-        return self.predicted - self.tp
+        return self._known(self.neg_above)
 
     @property
     def fn(self) -> Number:
-        return self.positives - self.tp
+        return self._known(self.pos_below)
 
     @property
     def tn(self) -> Number:
-        return self.negatives - self.fp
+        return self._known(self.neg_below)
+
+    @property
+    def positives(self) -> Number:
+        return self.tp + self.fn
 
     @property
     def negatives(self) -> Number:
-        return self.total - self.positives
+        return self.fp + self.tn
+
+    @property
+    def total(self) -> Number:
+        return self.predicted + self.rest
 
     @property
     def precision(self) -> Number:
@@ -67,9 +74,10 @@ class Confusion:
 
     @property
     def recall(self) -> Number:
-        if np.isnan(self.pos_total).all():
-            self._known(self.pos_total)
-        return scalar(ratio(self.pos_above, self.pos_total))
+        everyone = self.pos_above + self.pos_below
+        if np.isnan(everyone).all():
+            self._known(everyone)
+        return scalar(ratio(self.pos_above, everyone))
 
     @property
     def fpr(self) -> Number:
@@ -81,7 +89,7 @@ class Confusion:
 
     @property
     def npv(self) -> Number:
-        return scalar(ratio(self.tn, self.tn + self.fn))
+        return scalar(ratio(self.tn, self.rest))
 
     @property
     def fdr(self) -> Number:
@@ -108,7 +116,7 @@ class Confusion:
     @property
     def mcc(self) -> Number:
         """Matthews correlation; NaN where a cell is negative or a margin empty."""
-        margins = [self.positives, self.negatives, self.predicted, self.total - self.predicted]
+        margins = [self.positives, self.negatives, self.predicted, self.rest]
         # Roots first: the product of four large margins would overflow before its root.
         scale = np.prod([np.sqrt(np.maximum(margin, 0.0)) for margin in margins], axis=0)
         # A cell that is negative only by rounding is an empty cell.
@@ -119,10 +127,9 @@ class Confusion:
 
     @property
     def cohen_kappa(self) -> Number:
-        rest = self.total - self.predicted
-        chance = np.asarray(self.predicted) * self.positives + rest * self.negatives
-        agreed = np.asarray(self.total) * (self.tp + self.tn)
-        return scalar(ratio(agreed - chance, np.asarray(self.total) ** 2 - chance))
+        covariance = np.asarray(self.tp) * self.tn - np.asarray(self.fp) * self.fn
+        spread = np.asarray(self.predicted) * self.negatives + np.asarray(self.rest) * self.positives
+        return scalar(ratio(2 * covariance, spread))
 
     @property
     def jaccard(self) -> Number:
@@ -148,12 +155,21 @@ class Confusion:
 
 def _confusion(measure: ScoreMeasure, threshold: float) -> Confusion:
     first = int(np.searchsorted(measure.score, threshold, side="left"))
+
+    def split(masses: Vector) -> tuple[Number, Number]:
+        return scalar(masses[..., first:].sum(axis=-1)), scalar(masses[..., :first].sum(axis=-1))
+
+    pos_above, pos_below = split(measure.pos_mass)
+    neg_above, neg_below = split(measure.neg_mass)
+    predicted, rest = split(measure.mass)
     return Confusion(
         threshold=threshold,
-        pos_above=scalar(measure.pos_mass[..., first:].sum(axis=-1)),
-        pos_total=scalar(measure.positives),
-        predicted=scalar(measure.mass[..., first:].sum(axis=-1)),
-        total=scalar(measure.total),
+        pos_above=pos_above,
+        pos_below=pos_below,
+        neg_above=neg_above,
+        neg_below=neg_below,
+        predicted=predicted,
+        rest=rest,
         unidentified=measure.unidentified,
     )
 
