@@ -9,7 +9,7 @@ import numpy as np
 from halftruth import checks
 from halftruth.belief import belief
 from halftruth.evidence.base import Evidence, Scenario
-from halftruth.measure import Number, ScoreMeasure
+from halftruth.measure import Number, ScoreMeasure, integral
 from halftruth.rule import MassRule, total
 from halftruth.support import Sums
 from halftruth.table import POSITIVE, Rows, ScoreTable
@@ -73,7 +73,7 @@ class PositiveConfidence(Evidence):
         """Share of the rows that the weights 1/r leave in effect; small: a few rows carry it all."""
         cells = self.table.support.strata[POSITIVE]
         assert cells.value is not None  # rows carry 1/r
-        mass, squares = cells.count @ cells.value, cells.count @ cells.value**2
+        mass, squares = integral(cells.value, cells.count), integral(cells.value**2, cells.count)
         return float(mass**2 / squares / cells.n_rows)
 
     def naive_measure(self) -> ScoreMeasure | None:

@@ -14,7 +14,7 @@ from halftruth.errors import InputError, NotIdentifiable
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.evidence.labeled import labels_as_given
 from halftruth.evidence.shares import Sizes, mixture_share, refuse_prior, refuse_purity
-from halftruth.measure import Number, ScoreMeasure, scalar
+from halftruth.measure import Number, ScoreMeasure, integral, scalar
 from halftruth.rule import MassRule
 from halftruth.support import Column, Sums
 from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, Rows, ScoreTable
@@ -301,8 +301,8 @@ class PositiveUnlabeled(Evidence):
             column = self._base if name == POSITIVE else (name, "weight")
             cdf = np.cumsum(sums[column]) / sums[column].sum()
             each = cells.totals(np.ones(len(cells.count)), None)[column[1]]
-            effective = (cells.count @ each) ** 2 / (cells.count @ each**2)
-            out[name] = float(pooled @ (cdf * (1 - cdf)) / np.sum(pooled) / effective)
+            effective = integral(each, cells.count) ** 2 / integral(each**2, cells.count)
+            out[name] = float(integral(cdf * (1 - cdf), pooled) / np.sum(pooled) / effective)
         return out
 
     def _mix(self, first: dict[str, Number], second: dict[str, Number]) -> Number:

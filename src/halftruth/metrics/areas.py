@@ -7,7 +7,7 @@ import numpy as np
 from halftruth import checks
 from halftruth.checks import Vector
 from halftruth.errors import InputError
-from halftruth.measure import Number, ScoreMeasure, as_measure, ratio
+from halftruth.measure import Number, ScoreMeasure, as_measure, integral, ratio
 from halftruth.sweep import Sweep, sweep
 
 MAX_FPR = "Pass the largest false-positive rate that counts."
@@ -33,7 +33,7 @@ def roc_auc(evidence: object) -> Number:
     measure = as_measure(evidence)
     line = sweep(measure)
     above = (line.tp[..., 1:] + line.tp[..., :-1]) / 2
-    area = np.einsum("...i,...i->...", measure.neg_mass[..., ::-1], above)
+    area = integral(above, measure.neg_mass[..., ::-1])
     return measure.result(ratio(area, line.positives * line.negatives))
 
 
@@ -108,7 +108,7 @@ def average_precision(evidence: object) -> Number:
     """
     measure = as_measure(evidence)
     line = sweep(measure)
-    area = np.einsum("...i,...i->...", measure.pos_mass[..., ::-1], _precision_in_unit(line)[..., 1:])
+    area = integral(_precision_in_unit(line)[..., 1:], measure.pos_mass[..., ::-1])
     return measure.result(ratio(area, line.positives))
 
 
@@ -135,7 +135,7 @@ def pr_auc(evidence: object) -> Number:
     bend = _bend(growth)
     mean = np.diff(tp, axis=-1) / start * bend + tp0 / start * (1 - growth * bend)
     mean = np.where(p0 == 0, precision[..., 1:], mean)
-    area = np.einsum("...i,...i->...", measure.pos_mass[..., ::-1], np.clip(mean, 0.0, 1.0))
+    area = integral(np.clip(mean, 0.0, 1.0), measure.pos_mass[..., ::-1])
     return measure.result(ratio(area, line.positives))
 
 

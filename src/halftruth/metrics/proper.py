@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from halftruth.measure import Number, as_measure, ratio
+from halftruth.measure import Number, as_measure, integral, ratio
 
 EPSILON = float(np.finfo(np.float64).eps)
 
@@ -22,7 +22,7 @@ def brier(evidence: object) -> Number:
     measure.need_probabilities("The Brier score")
     s = measure.score
     # Squared errors of the two classes, so that a perfect score gives exactly 0.
-    loss = measure.pos_mass @ (1 - s) ** 2 + measure.neg_mass @ s**2
+    loss = integral((1 - s) ** 2, measure.pos_mass) + integral(s**2, measure.neg_mass)
     return measure.result(ratio(loss, measure.total))
 
 
@@ -53,5 +53,5 @@ def log_loss(evidence: object) -> Number:
     measure.need_probabilities("Log loss")
     if_positive = -np.log(np.clip(measure.score, EPSILON, 1 - EPSILON))
     if_negative = -np.log(np.clip(1 - measure.score, EPSILON, 1 - EPSILON))
-    loss = measure.pos_mass @ if_positive + measure.neg_mass @ if_negative
+    loss = integral(if_positive, measure.pos_mass) + integral(if_negative, measure.neg_mass)
     return measure.result(ratio(loss, measure.total))

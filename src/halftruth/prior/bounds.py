@@ -61,7 +61,7 @@ def prior_upper_bound(
 
 
 def _effective(x: Vector, weight: Vector | None) -> float:
-    return len(x) if weight is None else float(weight.sum() ** 2 / (weight @ weight))
+    return len(x) if weight is None else float(weight.sum() ** 2 / (weight**2).sum())
 
 
 def _below(x: Vector, weight: Vector | None, cuts: Vector) -> Vector:
