@@ -164,7 +164,7 @@ def as_measure(evidence: object, needs: str = "prior") -> ScoreMeasure:
     return measure
 
 
-def integral(function: Vector, masses: Vector) -> Vector:
+def integral(function: Number, masses: Number) -> Vector:
     """∫ function d masses, along the last axis; the same whatever the number of threads."""
     return np.asarray(np.einsum("...i,...i->...", function, masses))
 
