@@ -169,6 +169,11 @@ def integral(function: Number, masses: Number) -> Vector:
     return np.asarray(np.einsum("...i,...i->...", function, masses))
 
 
+def where_both(value: Number, positives: Number, negatives: Number) -> Vector:
+    """The value, NaN where a class is empty: what compares the classes says nothing then."""
+    return np.where((np.asarray(positives) == 0) | (np.asarray(negatives) == 0), np.nan, value)
+
+
 def ratio(numerator: Number, denominator: Number) -> Vector:
     """Quotient, NaN where the denominator is 0."""
     numerator, denominator = np.broadcast_arrays(

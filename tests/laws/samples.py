@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Sized
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,8 +22,9 @@ _PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
 
 
 def examples(n: int) -> settings:
-    """So many examples of a law."""
-    return settings(max_examples=n, phases=_PHASES)
+    """So many examples of a law, times HALFTRUTH_EXAMPLES."""
+    factor = float(os.environ.get("HALFTRUTH_EXAMPLES") or 1)
+    return settings(max_examples=max(1, round(n * factor)), phases=_PHASES)
 
 
 DYADIC = tuple(i / 16 for i in range(17))
@@ -212,19 +214,29 @@ def one_each(rows: Sized, elements: st.SearchStrategy) -> st.SearchStrategy:
 
 
 @st.composite
-def samples(draw: st.DrawFn, kind: Kind, *, max_rows: int = 8, scores: Any = None) -> Sample:
+def samples(draw: st.DrawFn, kind: Kind, *, max_rows: int = 7, scores: Any = None) -> Sample:
     """One to ``max_rows`` rows a stratum, many of them tied; of labeled rows one class may be missing."""
     score = draw(score_kinds) if scores is None else scores
     weight = draw(weight_kinds)
-    value = soft_labels if kind.name == "soft" else probabilities
-    row = st.tuples(score, st.just(1.0) if weight is None else weight, value)
-    rows = [draw(st.lists(row, min_size=1, max_size=max_rows)) for _ in kind.strata]
+    strata = kind.strata
     if kind.name == "labeled":
-        present = draw(st.sampled_from((("positive", "negative"),) * 3 + (("positive",), ("negative",))))
-        rows = [own if name in present else [] for name, own in zip(kind.strata, rows, strict=True)]
-    flat = np.asarray([cell for own in rows for cell in own])
-    stratum = np.repeat(np.asarray(kind.strata), [len(own) for own in rows])
-    return Sample(stratum, flat[:, 0], flat[:, 2], None if weight is None else flat[:, 1])
+        strata = draw(st.sampled_from((strata, strata, strata, strata[:1], strata[1:])))
+    flat, sizes = [], []
+    for name in strata:
+        value = st.just(1.0)
+        if name == kind.valued:
+            value = soft_labels if name == "soft" else probabilities
+        row = st.tuples(score, st.just(1.0) if weight is None else weight, value)
+        rows = draw(st.lists(row, min_size=1, max_size=max_rows))
+        flat += rows
+        sizes.append(len(rows))
+    columns = np.asarray(flat)
+    return Sample(
+        np.repeat(np.asarray(strata), sizes),
+        columns[:, 0],
+        columns[:, 2],
+        None if weight is None else columns[:, 1],
+    )
 
 
 @st.composite

@@ -15,9 +15,11 @@ from halftruth.table import ScoreTable
 from halftruth.uncertainty.bootstrap import resampled_sums
 
 from .functionals import ALL, differences, ignore_empty_class
-from .samples import KINDS, Case, Kind, Sample, cases, examples, one_each
+from .samples import BY_NAME, KINDS, Case, Kind, Sample, cases, examples, one_each
 
-pytestmark = [ignore_empty_class, pytest.mark.parametrize("kind", KINDS, ids=str)]
+pytestmark = ignore_empty_class
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=str)
+several_strata = pytest.mark.parametrize("kind", [BY_NAME["labeled"], BY_NAME["pu-all-clean"]], ids=str)
 
 
 def unlike(one: Support, other: Support, *, resampled: bool = False) -> list[str]:
@@ -41,12 +43,14 @@ def merged_in_every_order(parts: list[ScoreTable]) -> list[ScoreTable]:
 def check(case: Case, whole: Sample, parts: list[ScoreTable], *, resampled: bool) -> None:
     evidence = case.evidence(whole)
     for merged in merged_in_every_order(parts):
-        assert unlike(evidence.table.support, merged.support, resampled=resampled) == []
-        other = case.on_table(merged)
-        assert differences(evidence, other, case.threshold, settings=ALL) == {}
+        assert unlike(evidence.table.support, merged.support) == []
+        if resampled:
+            assert unlike(evidence.table.support, merged.support, resampled=True) == []
+    assert differences(evidence, case.on_table(merged), case.threshold, settings=ALL) == {}
 
 
-@examples(12)
+@every_kind
+@examples(8)
 @given(data=st.data())
 def test_merge_is_concatenation(kind: Kind, data: st.DataObject) -> None:
     case = data.draw(cases(kind))
@@ -55,7 +59,8 @@ def test_merge_is_concatenation(kind: Kind, data: st.DataObject) -> None:
     check(case, case.sample, parts, resampled=True)
 
 
-@examples(8)
+@every_kind
+@examples(5)
 @given(data=st.data())
 def test_rows_without_weights_merge_with_weighted_ones(kind: Kind, data: st.DataObject) -> None:
     case = data.draw(cases(kind))
@@ -67,7 +72,8 @@ def test_rows_without_weights_merge_with_weighted_ones(kind: Kind, data: st.Data
     check(case, whole, [case.table(part) for part in parts], resampled=False)
 
 
-@examples(8)
+@several_strata
+@examples(40)
 @given(data=st.data())
 def test_resamples_do_not_tell_weights_of_one_from_none(kind: Kind, data: st.DataObject) -> None:
     case = data.draw(cases(kind, max_rows=12))

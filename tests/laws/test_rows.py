@@ -13,7 +13,7 @@ from .samples import KINDS, Kind, cases, examples, one_each, samples
 pytestmark = [ignore_empty_class, pytest.mark.parametrize("kind", KINDS, ids=str)]
 
 
-@examples(25)
+@examples(10)
 @given(data=st.data())
 def test_weights_are_repetitions(kind: Kind, data: st.DataObject) -> None:
     case = data.draw(cases(kind))
@@ -27,7 +27,7 @@ def test_weights_are_repetitions(kind: Kind, data: st.DataObject) -> None:
     assert differences(one, other, case.threshold, settings=ALL, tolerance=1e-12) == {}
 
 
-@examples(25)
+@examples(10)
 @given(data=st.data())
 def test_rows_of_weight_zero_are_absent(kind: Kind, data: st.DataObject) -> None:
     case = data.draw(cases(kind))
@@ -37,7 +37,7 @@ def test_rows_of_weight_zero_are_absent(kind: Kind, data: st.DataObject) -> None
     assert differences(one, other, case.threshold, settings=ALL) == {}
 
 
-@examples(25)
+@examples(10)
 @given(data=st.data(), factor=st.floats(1e-3, 1e3))
 def test_the_scale_of_weights_does_not_matter(kind: Kind, data: st.DataObject, factor: float) -> None:
     case = data.draw(cases(kind))
@@ -46,7 +46,7 @@ def test_the_scale_of_weights_does_not_matter(kind: Kind, data: st.DataObject, f
     assert differences(one, other, case.threshold, settings=UNIT_FREE, tolerance=1e-12) == {}
 
 
-@examples(25)
+@examples(10)
 @given(data=st.data())
 def test_the_order_of_rows_does_not_matter(kind: Kind, data: st.DataObject) -> None:
     case = data.draw(cases(kind))

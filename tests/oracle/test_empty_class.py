@@ -12,19 +12,18 @@ from . import naive
 from .agreement import assert_same
 from .rows import Rows, labeled_rows
 
-NEEDS_BOTH = {
-    "balanced_accuracy",
-    "mcc",
-    "youden_j",
-    "roc_auc",
-    "partial_auc",
-    "recall_at_fpr",
-    "brier_skill",
+NEEDS_NEITHER = {
+    "prevalence",
+    "predicted_positive_rate",
+    "accuracy",
+    "net_benefit",
+    "brier",
+    "log_loss",
+    "calibration_error",
 }
-NEEDS = {
-    "positive": NEEDS_BOTH | {"recall", "lift", "average_precision", "pr_auc", "recall_at_k"},
-    "negative": NEEDS_BOTH | {"fpr", "specificity"},
-}
+NEEDS_ONE = {"positive": {"recall", "recall_at_k"}, "negative": {"fpr", "specificity"}}
+NEEDS_BOTH = set(REGISTRY) - NEEDS_NEITHER - NEEDS_ONE["positive"] - NEEDS_ONE["negative"]
+NEEDS = {empty: NEEDS_BOTH | NEEDS_ONE[empty] for empty in NEEDS_ONE}
 SCORE = np.array([0.0, 0.25, 0.25, 0.5, 0.75, 1.0])
 WEIGHT = np.array([1.0, 0.5, 2.0, 0.3, 0.7, 1.1])
 KINDS = ("labeled", "weighted", "weight zero", "soft")
@@ -56,10 +55,10 @@ def test_metric_that_needs_the_class_is_nan_with_one_warning(name: str, empty: s
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         value = metric.function(evidence, **kwargs)
-    wanted = float(getattr(naive, name)(naive_rows(empty, kind), **kwargs))
-    assert_same(value, wanted, name)
     assert np.isnan(value) == (name in NEEDS[empty])
-    if name in NEEDS[empty]:
+    if name not in NEEDS[empty]:
+        assert_same(value, float(getattr(naive, name)(naive_rows(empty, kind), **kwargs)), name)
+    else:
         assert [w.category for w in caught] == [ht.EmptyClassWarning]
         assert f"No {empty} case" in str(caught[0].message)
 

@@ -13,8 +13,9 @@ from halftruth.belief import belief
 from halftruth.errors import InputError, NotIdentifiable
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.evidence.labeled import labels_as_given
-from halftruth.evidence.shares import Sizes, mixture_share, refuse_prior, refuse_purity
-from halftruth.measure import Number, ScoreMeasure, integral, scalar
+from halftruth.evidence.negatives import Linear, Noise, mixing_weight, mixture_share
+from halftruth.evidence.shares import NAMES, Sizes, refuse_prior, refuse_purity
+from halftruth.measure import Number, ScoreMeasure, ratio, scalar
 from halftruth.rule import MassRule
 from halftruth.support import Column, Sums
 from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, Rows, ScoreTable
@@ -189,7 +190,15 @@ class PositiveUnlabeled(Evidence):
 
     @property
     def _base(self) -> Column:
+        """The column of the positives' distribution."""
         return (POSITIVE, "value" if self.propensity_given else "weight")
+
+    def _base_of(self, name: str) -> Column:
+        return self._base if name == POSITIVE else (name, "weight")
+
+    @property
+    def _population_strata(self) -> tuple[str, ...]:
+        return (UNLABELED,) if self.population == "unlabeled" else tuple(self.table.strata)
 
     @property
     def assumption(self) -> str:  # type: ignore[override]
@@ -238,48 +247,60 @@ class PositiveUnlabeled(Evidence):
         else:
             prior = self.identified_prior(sums, purity)
             if prior is None:
-                return self._rule_without_prior(sums, sizes)
+                return self._rule_without_prior()
             alpha = prior if self.population == "unlabeled" else sizes.alpha(prior, purity)
         n = sizes.unlabeled if self.population == "unlabeled" else sizes.n
-        shares = {UNLABELED: 1.0} if self.population == "unlabeled" else sizes.shares()
-
-        # f̂₁ as a combination of the strata's own distributions, then the estimate from negatives.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            gap = np.where(purity > alpha, purity - alpha, np.nan)
-            first = {POSITIVE: prior * (1 - alpha) / gap, UNLABELED: -prior * (1 - purity) / gap}
-        if (purity == 1).all():
-            first = {POSITIVE: prior}
-        mix: Number = 0.0
-        second: dict[str, Number] = {}
+        first, second = self._from_positives(prior, purity, alpha, sizes), self._from_rest(prior, sizes)
+        mix: Any = 0.0
         if NEGATIVE in self.table.strata:
-            second = dict(shares)
-            second[NEGATIVE] = second.get(NEGATIVE, 0.0) - (1 - prior)
-            mix = self._mix(first, second)
+            mix = mixing_weight(first, second, self._noise, sizes.shares, n)[..., None]
+        own, other = (1 - mix) * first.on, mix * second.on
 
         pos_mass: dict[Column, Number] = {}
-        variance: Number = 1 / n
-        for name in {**first, **second}:
-            own = (1 - mix) * np.asarray(first.get(name, 0.0))
-            other = mix * np.asarray(second.get(name, 0.0))
-            column = self._base if name == POSITIVE else (name, "weight")
-            pos_mass[column] = own * n / sums[column].sum(axis=-1)
-            weight_column = (name, "weight")
-            added = other * n / sums[weight_column].sum(axis=-1)
-            pos_mass[weight_column] = pos_mass.get(weight_column, 0.0) + added
-            variance = variance + (own + other) ** 2 / sizes.rows(name)
+        for k, name in enumerate(NAMES):
+            for coefficient, column in (
+                (own[..., k], self._base_of(name)),
+                (other[..., k], (name, "weight")),
+            ):
+                if column in sums and np.any(coefficient != 0):
+                    added = coefficient * n / sums[column].sum(axis=-1)
+                    pos_mass[column] = pos_mass.get(column, 0.0) + added
+        variance = 1 / n + np.sum((own + other) ** 2 * sizes.reciprocals, axis=-1)
         return MassRule(
-            mass={(name, "weight"): 1.0 for name in shares},
+            mass={(name, "weight"): 1.0 for name in self._population_strata},
             pos_mass=pos_mass,
             size=float(np.nan_to_num(np.median(1 / variance), nan=1.0)),
             alpha=scalar(alpha),
         )
 
-    def _rule_without_prior(self, sums: Sums, sizes: Sizes) -> MassRule:
+    def _from_positives(self, prior: Number, purity: Number, alpha: Number, sizes: Sizes) -> Linear:
+        """π f̂₁, with f̂₁ from the known positives (and the unlabeled, where those are not pure)."""
+        prior, purity, alpha = np.broadcast_arrays(prior, purity, alpha)
+        pure, zero = purity == 1, np.zeros(prior.shape)
+        gap = np.where(purity > alpha, purity - alpha, np.nan)
+        on_positive = np.where(pure, prior, prior * (1 - alpha) / gap)
+        on_unlabeled = np.where(pure, 0.0, -prior * (1 - purity) / gap)
+        on = np.stack([on_positive, on_unlabeled, zero], axis=-1)
+        if not self.rows_are_one_sample:
+            return Linear(on=on)
+        # With π fixed, α = (π − ρ p_P)/p_U moves with the shares p of the strata in the table.
+        with_alpha = np.where(pure, 0.0, prior * (1 - purity) / gap**2)
+        change = np.stack([with_alpha, -with_alpha, zero], axis=-1)
+        alpha_moves = ratio(np.stack([-purity, -alpha, zero], axis=-1), sizes.shares[..., 1:2])
+        return Linear(on=on, moves=alpha_moves[..., :, None] * change[..., None, :])
+
+    def _from_rest(self, prior: Number, sizes: Sizes) -> Linear:
+        """μ̂ − (1−π) N/n_N: what is left when the negatives are taken out."""
+        negatives = np.asarray(1 - prior)[..., None] * np.asarray([0.0, 0.0, 1.0])
+        if self.population == "unlabeled":
+            return Linear(on=np.asarray([0.0, 1.0, 0.0]) - negatives)
+        return Linear(on=sizes.shares - negatives, moves=np.eye(3))
+
+    def _rule_without_prior(self) -> MassRule:
         """Only the distribution of the positives, and that only where they are clean."""
-        names = (UNLABELED,) if self.population == "unlabeled" else tuple(sizes.shares())
         clean = self.purity.value == 1 and not self.purity.is_range
         return MassRule(
-            mass={(name, "weight"): 1.0 for name in names},
+            mass={(name, "weight"): 1.0 for name in self._population_strata},
             pos_mass={self._base: 1.0 if clean else np.nan},
             size=1.0,
             unidentified=(
@@ -291,33 +312,8 @@ class PositiveUnlabeled(Evidence):
         )
 
     @cached_property
-    def _noise(self) -> dict[str, float]:
-        """For each stratum, the variance of its distribution function, averaged over the scores."""
-        support = self.table.support
-        sums = support.sums()
-        pooled = sum(sums[name, "weight"] for name in support.strata)
-        out = {}
-        for name, cells in support.strata.items():
-            column = self._base if name == POSITIVE else (name, "weight")
-            cdf = np.cumsum(sums[column]) / sums[column].sum()
-            each = cells.totals(np.ones(len(cells.count)), None)[column[1]]
-            effective = integral(each, cells.count) ** 2 / integral(each**2, cells.count)
-            out[name] = float(integral(cdf * (1 - cdf), pooled) / np.sum(pooled) / effective)
-        return out
-
-    def _mix(self, first: dict[str, Number], second: dict[str, Number]) -> Number:
-        """The weight of the second estimate that makes the variance of the mix least."""
-        noise = self._noise
-
-        def covariance(a: dict[str, Number], b: dict[str, Number]) -> Number:
-            return sum(np.asarray(a[k]) * b[k] * noise[k] for k in a if k in b)
-
-        var_first, var_second = covariance(first, first), covariance(second, second)
-        both = covariance(first, second)
-        spread = var_first + var_second - 2 * both
-        with np.errstate(divide="ignore", invalid="ignore"):
-            weight = np.where(spread > 0, (var_first - both) / spread, 0.0)
-        return np.clip(weight, 0.0, 1.0)
+    def _noise(self) -> Noise:
+        return Noise.of(self.table.support, self._base)
 
     def naive_measure(self) -> ScoreMeasure:
         support = self.table.support

@@ -1,4 +1,4 @@
-"""The arithmetic of π and α: stratum sizes, the conversion, and the mixture fit with negatives."""
+"""The arithmetic of π and α: stratum sizes, the conversion, and what the counts rule out."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from halftruth.errors import InputError, NotIdentifiable
+from halftruth.checks import Vector
+from halftruth.errors import InputError
 from halftruth.measure import Number, ratio
 from halftruth.rule import total
-from halftruth.support import Column, Sums
+from halftruth.support import Sums
 from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
+
+NAMES = (POSITIVE, UNLABELED, NEGATIVE)
 
 
 @dataclass(frozen=True)
@@ -23,19 +26,23 @@ class Sizes:
 
     @classmethod
     def of(cls, sums: Sums) -> Sizes:
-        return cls(*(total(sums, (name, "weight")) for name in (POSITIVE, UNLABELED, NEGATIVE)))
+        return cls(*(total(sums, (name, "weight")) for name in NAMES))
 
     @property
     def n(self) -> Number:
         return self.positive + self.unlabeled + self.negative
 
-    def rows(self, name: str) -> Number:
-        return {POSITIVE: self.positive, UNLABELED: self.unlabeled, NEGATIVE: self.negative}[name]
+    @property
+    def shares(self) -> Vector:
+        """Share of each stratum in the whole table, (..., 3) in the order of `NAMES`."""
+        each = np.stack(np.broadcast_arrays(self.positive, self.unlabeled, self.negative), -1)
+        return ratio(each, np.asarray(self.n)[..., None])
 
-    def shares(self) -> dict[str, Number]:
-        """Each stratum's share of the whole table."""
-        names = (POSITIVE, UNLABELED, NEGATIVE)
-        return {name: self.rows(name) / self.n for name in names if np.any(self.rows(name) != 0)}
+    @property
+    def reciprocals(self) -> Vector:
+        """1/n of each stratum, 0 where there is none, (..., 3)."""
+        each = np.stack(np.broadcast_arrays(self.positive, self.unlabeled, self.negative), -1)
+        return np.asarray(np.divide(1.0, each, out=np.zeros_like(each), where=each > 0))
 
     def alpha(self, prior: Number, purity: Number) -> Number:
         """α from the prior of the whole table: π n = ρ n_P + α n_U."""
@@ -73,29 +80,3 @@ def refuse_purity(purity: float, alpha: float) -> None:
             f"`purity` must exceed the share of positives among the unlabeled, got purity={purity:g} "
             f"and α={alpha:.4g}: the known positives would say nothing. Check which share is which."
         )
-
-
-def mixture_share(sums: Sums, base: Column, purity: Number) -> Number:
-    """α from P, N and U: the least-squares fit of F_U − F_N by α (F₁ − F_N).
-
-    With purity ρ, F_P − F_N = ρ (F₁ − F_N). Distribution functions are compared over the pooled
-    scores, so only their order matters.
-    """
-
-    def cdf(column: Column) -> Number:
-        cumulative = np.cumsum(sums[column], axis=-1)
-        return cumulative / cumulative[..., -1:]
-
-    positive, unlabeled, negative = (
-        cdf(column) for column in (base, (UNLABELED, "weight"), (NEGATIVE, "weight"))
-    )
-    pooled = sum(sums[name, "weight"] for name in (POSITIVE, UNLABELED, NEGATIVE))
-    contrast = positive - negative
-    power = np.sum(pooled * contrast**2, axis=-1)
-    if np.ndim(power) == 0 and power == 0:
-        raise NotIdentifiable(
-            "Known positives and known negatives have the same scores, so they do not identify the "
-            "class prior. Pass `prior`."
-        )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return purity * np.sum(pooled * (unlabeled - negative) * contrast, axis=-1) / power

@@ -7,7 +7,7 @@ import numpy as np
 from halftruth import checks
 from halftruth.checks import Vector
 from halftruth.errors import InputError
-from halftruth.measure import Number, ScoreMeasure, as_measure, integral, ratio
+from halftruth.measure import Number, ScoreMeasure, as_measure, integral, ratio, where_both
 from halftruth.sweep import Sweep, sweep
 
 MAX_FPR = "Pass the largest false-positive rate that counts."
@@ -109,7 +109,7 @@ def average_precision(evidence: object) -> Number:
     measure = as_measure(evidence)
     line = sweep(measure)
     area = integral(_precision_in_unit(line)[..., 1:], measure.pos_mass[..., ::-1])
-    return measure.result(ratio(area, line.positives))
+    return measure.result(where_both(ratio(area, line.positives), line.positives, line.negatives))
 
 
 def pr_auc(evidence: object) -> Number:
@@ -136,7 +136,7 @@ def pr_auc(evidence: object) -> Number:
     mean = np.diff(tp, axis=-1) / start * bend + tp0 / start * (1 - growth * bend)
     mean = np.where(p0 == 0, precision[..., 1:], mean)
     area = integral(np.clip(mean, 0.0, 1.0), measure.pos_mass[..., ::-1])
-    return measure.result(ratio(area, line.positives))
+    return measure.result(where_both(ratio(area, line.positives), line.positives, line.negatives))
 
 
 def _bend(x: Vector) -> Vector:
@@ -191,7 +191,7 @@ def precision_at_k(evidence: object, k: float) -> Number:
     measure = as_measure(evidence)
     line = sweep(measure)
     found, budget = _true_positives_at(line, _check_k(k, measure))
-    return measure.result(ratio(found, budget))
+    return measure.result(where_both(ratio(found, budget), line.positives, line.negatives))
 
 
 def recall_at_k(evidence: object, k: float) -> Number:

@@ -9,7 +9,7 @@ import numpy as np
 from halftruth import checks
 from halftruth.checks import Vector
 from halftruth.errors import NotIdentifiable
-from halftruth.measure import Number, ScoreMeasure, as_measure, ratio, scalar
+from halftruth.measure import Number, ScoreMeasure, as_measure, ratio, scalar, where_both
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -17,8 +17,8 @@ class Confusion:
     """Masses of the four cells where ``score >= threshold`` is called positive.
 
     With labels these are counts (or sums of weights); with partial evidence they are estimates, in rows
-    of the population sample, and a cell may come out negative. Rates of an empty class are NaN; what needs
-    a prior that is not known raises `NotIdentifiable`.
+    of the population sample, and a cell may come out negative. What compares the classes is NaN where one
+    is empty; what needs a prior that is not known raises `NotIdentifiable`.
 
     Cells: ``tp``, ``fp``, ``fn``, ``tn``. Rates: ``precision``, ``recall``, ``fpr``, ``specificity``,
     ``npv``, ``fdr``, ``f1``, ``fbeta(beta)``, ``accuracy``, ``balanced_accuracy``, ``mcc``,
@@ -39,6 +39,9 @@ class Confusion:
         if self.unidentified is not None:
             raise NotIdentifiable(self.unidentified)
         return mass
+
+    def _compared(self, value: Number) -> Number:
+        return scalar(where_both(value, self.positives, self.negatives))
 
     @property
     def tp(self) -> Number:
@@ -70,7 +73,7 @@ class Confusion:
 
     @property
     def precision(self) -> Number:
-        return scalar(ratio(self.tp, self.predicted))
+        return self._compared(ratio(self.tp, self.predicted))
 
     @property
     def recall(self) -> Number:
@@ -89,11 +92,11 @@ class Confusion:
 
     @property
     def npv(self) -> Number:
-        return scalar(ratio(self.tn, self.rest))
+        return self._compared(ratio(self.tn, self.rest))
 
     @property
     def fdr(self) -> Number:
-        return scalar(ratio(self.fp, self.predicted))
+        return self._compared(ratio(self.fp, self.predicted))
 
     @property
     def f1(self) -> Number:
@@ -103,7 +106,7 @@ class Confusion:
         """(1 + β²) TP / ((1 + β²) TP + β² FN + FP)."""
         advice = "Above 1 it weighs recall more than precision, below 1 less."
         square = checks.inside(beta, "beta", 0.0, np.inf, advice=advice) ** 2
-        return scalar(ratio((1 + square) * self.tp, square * self.positives + self.predicted))
+        return self._compared(ratio((1 + square) * self.tp, square * self.positives + self.predicted))
 
     @property
     def accuracy(self) -> Number:
@@ -129,11 +132,11 @@ class Confusion:
     def cohen_kappa(self) -> Number:
         covariance = np.asarray(self.tp) * self.tn - np.asarray(self.fp) * self.fn
         spread = np.asarray(self.predicted) * self.negatives + np.asarray(self.rest) * self.positives
-        return scalar(ratio(2 * covariance, spread))
+        return self._compared(ratio(2 * covariance, spread))
 
     @property
     def jaccard(self) -> Number:
-        return scalar(ratio(self.tp, self.positives + self.fp))
+        return self._compared(ratio(self.tp, self.positives + self.fp))
 
     @property
     def youden_j(self) -> Number:
@@ -142,7 +145,8 @@ class Confusion:
     @property
     def lift(self) -> Number:
         """Recall over the predicted-positive rate: precision over the prior."""
-        return scalar(ratio(self.recall, self.predicted_positive_rate))
+        lift = ratio(self.recall, self.predicted_positive_rate)
+        return scalar(lift) if self.unidentified else self._compared(lift)
 
     @property
     def prevalence(self) -> Number:

@@ -1,0 +1,166 @@
+"""What an evaluation must keep: its seed, its point, and how intervals lie in one another."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import halftruth as ht
+from halftruth.intervals import METHODS
+from halftruth.registry import REGISTRY
+from halftruth.uncertainty import bootstrap
+
+from .functionals import Setting, ignore_empty_class, same
+from .samples import BY_NAME, KINDS, Case, Kind, cases, dyadic_scores, examples, one_each, shares
+
+pytestmark = ignore_empty_class
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=str)
+with_prior = pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.prior], ids=str)
+EXAMPLES = [Setting(metric, dict(metric.example)) for metric in REGISTRY.values()]
+N = 30
+
+
+def bounded_cases(kind: Kind) -> st.SearchStrategy[Case]:
+    """Cases whose scores can be read as probabilities, so that every metric has a row."""
+    return cases(kind, scores=dyadic_scores, max_rows=6)
+
+
+def requests(case: Case) -> dict[str, object]:
+    """Every functional as a row of an evaluation."""
+    return {
+        setting.metric.name: partial(setting.metric.function, **setting.at(case.threshold))
+        for setting in EXAMPLES
+    }
+
+
+def evaluated(case: Case, evidence: object = None, *, n: int = N, **how: object) -> ht.Evaluation:
+    return ht.evaluate(case.evidence() if evidence is None else evidence, requests(case), n_resamples=n, **how)
+
+
+def unlike(one: ht.Evaluation, other: ht.Evaluation) -> list[str]:
+    """Rows that differ, to the bit, in anything."""
+    out = []
+    for name in one:
+        for part in ("value", "low", "high", "naive", "replicates"):
+            pair = [np.asarray(getattr(x[name], part), dtype=float) for x in (one, other)]
+            if not np.array_equal(*pair, equal_nan=True):
+                out.append(f"{part} of {name}")
+    return out
+
+
+@every_kind
+@examples(2)
+@given(data=st.data(), seed=st.integers(0, 1000))
+def test_neither_a_second_run_nor_order_nor_merging_matters(
+    kind: Kind, data: st.DataObject, seed: int
+) -> None:
+    case = data.draw(bounded_cases(kind))
+    rows = case.sample
+    first = evaluated(case, rng=seed)
+    assert unlike(first, evaluated(case, rng=np.random.default_rng(seed))) == []
+    order = np.asarray(data.draw(st.permutations(range(len(rows))), "order"))
+    assert unlike(first, evaluated(case, case.evidence(rows.take(order)), rng=seed)) == []
+    place = data.draw(one_each(rows, st.booleans()), "place")
+    merged = case.table(rows.take(place)).merge(case.table(rows.take(~place)))
+    assert unlike(first, evaluated(case, case.on_table(merged), rng=seed)) == []
+
+
+@every_kind
+@examples(3)
+@given(data=st.data())
+def test_the_value_is_the_functional_and_needs_no_resample(kind: Kind, data: st.DataObject) -> None:
+    case = data.draw(bounded_cases(kind))
+    evidence = case.evidence()
+    result, plain = evaluated(case, evidence), evaluated(case, evidence, n=0)
+    naive = evidence.naive_measure()
+    for setting in EXAMPLES:
+        name = setting.metric.name
+        value = _or_nan(setting, evidence, case)
+        assert same(result[name].value, value, 1e-12), name
+        assert same(result[name].value, plain[name].value, 0.0), name
+        if naive is None:
+            assert result[name].naive is None
+        else:
+            assert same(result[name].naive, _or_nan(setting, naive, case), 1e-12), name
+
+
+def _or_nan(setting: Setting, evidence: object, case: Case) -> float:
+    value = setting.of(evidence, case.threshold)
+    return np.nan if isinstance(value, str) else value
+
+
+@every_kind
+@examples(2)
+@given(data=st.data())
+def test_intervals_are_nested_in_their_level(kind: Kind, data: st.DataObject) -> None:
+    case = data.draw(bounded_cases(kind))
+    result = evaluated(case, confidence_level=0.8)
+    for name, row in result.items():
+        assert same(row.low, row.interval(0.8)[0], 0.0), name
+        assert same(row.high, row.interval(0.8)[1], 0.0), name
+        for method in METHODS:
+            intervals = [row.interval(level, method) for level in (0.5, 0.8, 0.99)]
+            low, high = np.asarray(intervals).T
+            if np.isnan(low).any():
+                assert np.isnan(low).all(), name
+                assert np.isnan(high).all(), name
+                continue
+            assert (low <= high).all(), (name, method)
+            assert (np.diff(low) <= 0).all(), (name, method)
+            assert (np.diff(high) >= 0).all(), (name, method)
+
+
+@with_prior
+@examples(2)
+@given(data=st.data(), other=shares)
+def test_a_range_of_priors_covers_both_its_ends(kind: Kind, data: st.DataObject, other: float) -> None:
+    case = data.draw(bounded_cases(kind))
+    second = replaced(case, other if other < case.purity - 0.02 or not kind.purity else case.alpha / 2)
+    low, high = sorted((case.prior, second.prior))
+    wide = evaluated(case, case.evidence(prior=(low, high)))
+    points = evaluated(case, case.evidence(prior=(low, high)), n=0)
+    for end in (low, high):
+        narrow = evaluated(case, case.evidence(prior=end))
+        for name, row in narrow.items():
+            if np.isnan(row.low):
+                continue
+            # A row cut at what is possible may have been cut at another replicate.
+            slack = 1e-12 * max(1.0, abs(row.low), abs(row.high))
+            assert wide[name].low <= row.low + slack, name
+            assert wide[name].high >= row.high - slack, name
+        for name, row in points.items():
+            if low < high and not np.isnan(row.low + row.value + narrow[name].value):
+                slack = 1e-12 * max(1.0, abs(row.low), abs(row.high))
+                assert row.low - slack <= row.value <= row.high + slack, name
+                assert row.low - slack <= narrow[name].value <= row.high + slack, name
+
+
+def replaced(case: Case, alpha: float) -> Case:
+    return Case(case.kind, case.sample, case.threshold, alpha, case.purity)
+
+
+@with_prior
+@examples(2)
+@given(data=st.data(), n_replicates=st.integers(1, 3))
+def test_an_estimate_without_error_is_the_number(kind: Kind, data: st.DataObject, n_replicates: int) -> None:
+    case = data.draw(bounded_cases(kind))
+    estimate = ht.PriorEstimate(
+        value=case.prior,
+        replicates=[case.prior] * n_replicates,
+        population=kind.population or "all",
+    )
+    assert unlike(evaluated(case), evaluated(case, case.evidence(prior=estimate))) == []
+
+
+@examples(2)
+@given(case=bounded_cases(BY_NAME["pu-unlabeled-clean"]))
+def test_an_estimate_without_error_is_the_number_however_resamples_are_cut_up(case: Case) -> None:
+    estimate = ht.PriorEstimate(value=case.prior, replicates=[case.prior])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bootstrap, "CHUNK", 16)
+        one, other = evaluated(case), evaluated(case, case.evidence(prior=estimate))
+    assert unlike(one, other) == []
