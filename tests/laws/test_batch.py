@@ -45,7 +45,7 @@ def _alone(setting: Setting, measure: ht.ScoreMeasure, threshold: float) -> floa
     return "refused" if isinstance(value, str) else value
 
 
-@examples(150)
+@examples(80)
 @given(batch=batches(), threshold=st.sampled_from(DYADIC))
 def test_every_functional_takes_measures_one_by_one(batch: ht.ScoreMeasure, threshold: float) -> None:
     failed = {}
@@ -59,7 +59,7 @@ def test_every_functional_takes_measures_one_by_one(batch: ht.ScoreMeasure, thre
     assert failed == {}
 
 
-@examples(30)
+@examples(20)
 @given(batch=batches(), threshold=st.sampled_from(DYADIC))
 def test_leading_axes_may_be_two(batch: ht.ScoreMeasure, threshold: float) -> None:
     square = ht.ScoreMeasure(
@@ -72,6 +72,18 @@ def test_leading_axes_may_be_two(batch: ht.ScoreMeasure, threshold: float) -> No
         together = np.asarray(setting.metric.function(square, **setting.at(threshold)))
         rows = [np.asarray(setting.metric.function(square[i], **setting.at(threshold))) for i in (0, 1)]
         np.testing.assert_allclose(together, np.stack(rows), rtol=1e-12, atol=1e-12, err_msg=str(setting))
+
+
+@pytest.mark.parametrize("setting", [s for s in ALL if s.metric.needs != "nothing"], ids=str)
+def test_an_undefined_measure_of_positives_leaves_every_functional_undefined(setting: Setting) -> None:
+    measure = ht.ScoreMeasure(
+        score=np.asarray([0.0, 0.5, 1.0]),
+        mass=np.asarray([[1.0, 2.0, 1.0], [1.0, 2.0, 1.0]]),
+        pos_mass=np.asarray([[np.nan, np.nan, np.nan], [0.0, 1.0, 1.0]]),
+        size=4.0,
+    )
+    values = np.asarray(setting.metric.function(measure, **setting.at(0.5)))
+    assert np.isnan(values).tolist() == [True, False]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)

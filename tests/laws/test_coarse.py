@@ -51,9 +51,7 @@ def test_totals_of_every_stratum_are_kept(support: Support, n_atoms: int, keep: 
 
 @examples(80)
 @given(support=supports(), n_atoms=sizes, keep=thresholds)
-def test_nothing_is_joined_across_a_kept_threshold(
-    support: Support, n_atoms: int, keep: list[float]
-) -> None:
+def test_nothing_is_joined_across_a_kept_threshold(support: Support, n_atoms: int, keep: list[float]) -> None:
     coarse = support.coarse(n_atoms, keep)
     before, after = support.sums(), coarse.sums()
     for threshold in keep:
@@ -134,9 +132,7 @@ def _of_one_row(table: ScoreTable, coarse: Support) -> tuple[list[tuple], np.nda
 
 
 @pytest.mark.parametrize("one_sample", [True, False], ids=["one_sample", "two_samples"])
-@pytest.mark.parametrize(
-    ("weighted", "valued"), [(False, False), (True, False), (False, True), (True, True)]
-)
+@pytest.mark.parametrize(("weighted", "valued"), [(False, False), (True, False), (False, True), (True, True)])
 def test_resampled_sums_have_the_mean_and_covariance_of_resampled_rows(
     weighted: bool, valued: bool, one_sample: bool
 ) -> None:

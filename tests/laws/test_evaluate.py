@@ -38,7 +38,9 @@ def requests(case: Case) -> dict[str, object]:
 
 
 def evaluated(case: Case, evidence: object = None, *, n: int = N, **how: object) -> ht.Evaluation:
-    return ht.evaluate(case.evidence() if evidence is None else evidence, requests(case), n_resamples=n, **how)
+    return ht.evaluate(
+        case.evidence() if evidence is None else evidence, requests(case), n_resamples=n, **how
+    )
 
 
 def unlike(one: ht.Evaluation, other: ht.Evaluation) -> list[str]:

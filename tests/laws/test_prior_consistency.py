@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import halftruth as ht
 
-from .functionals import UNIT_FREE, differences, ignore_empty_class
+from .functionals import differences, ignore_empty_class
 from .mixtures import Mixture, mixtures
 from .samples import BY_NAME, cases, examples
 

@@ -111,9 +111,9 @@ def test_what_needs_no_prior_does_not_change_with_it(kind: Kind, data: st.DataOb
     if none.measure().unidentified is not None:
         assert differences(one, none, case.threshold, settings=free, tolerance=1e-12) == {}
         needing = [setting for setting in ALL if setting.metric.needs == "prior"]
-        assert {setting.of(none, case.threshold) for setting in needing if not setting.metric.probability} == {
-            "not identifiable"
-        }
+        assert {
+            setting.of(none, case.threshold) for setting in needing if not setting.metric.probability
+        } == {"not identifiable"}
 
 
 @pytest.mark.parametrize("what", ["clean", "propensity"])

@@ -19,8 +19,14 @@ def propensity(x):
     return 0.2 + 0.6 / (1 + np.exp(-x))
 
 
-def pu(**given):
-    return lambda n, rng: MODEL.positive_unlabeled(n // 8, n - n // 8, rng, **given)
+def pu(share=0.125, n_negative=0.0, **given):
+    """Evidence with this share of known positives (and negatives) among n rows."""
+
+    def draw(n, rng):
+        known, negative = int(share * n), int(n_negative * n)
+        return MODEL.positive_unlabeled(known, n - known - negative, rng, n_negative=negative, **given)
+
+    return draw
 
 
 KINDS = {
@@ -28,33 +34,20 @@ KINDS = {
     "soft": MODEL.soft,
     "confidence": MODEL.positive_confidence,
     "confidence, prior": lambda n, rng: MODEL.positive_confidence(n, rng, prior=0.3),
+    "propensity, no prior, all": pu(population="all", propensity=propensity, prior=None),
 }
 for population in ("unlabeled", "all"):
     KINDS |= {
         f"clean, {population}": pu(population=population),
         f"purity, {population}": pu(population=population, purity=0.8),
         f"propensity, {population}": pu(population=population, propensity=propensity),
-        f"negatives, {population}": pu(population=population, n_negative=200),
-        f"negatives, no prior, {population}": pu(population=population, prior=None),
-        f"purity and negatives, {population}": pu(population=population, purity=0.8),
+        f"negatives, {population}": pu(n_negative=0.1, population=population),
+        f"negatives, no prior, {population}": pu(n_negative=0.1, population=population, prior=None),
+        f"purity and negatives, {population}": pu(n_negative=0.1, population=population, purity=0.8),
+        f"propensity and negatives, {population}": pu(
+            n_negative=0.1, population=population, propensity=propensity
+        ),
     }
-KINDS["propensity, no prior, all"] = pu(population="all", propensity=propensity, prior=None)
-
-
-def with_negatives(kind):
-    """The number of known negatives grows with n."""
-    given = {"population": "all" if kind.endswith("all") else "unlabeled"}
-    given |= {"purity": 0.8} if "purity" in kind else {}
-    given |= {"prior": None} if "no prior" in kind else {}
-
-    def draw(n, rng):
-        tenth = n // 10
-        return MODEL.positive_unlabeled(tenth, n - 2 * tenth, rng, n_negative=tenth, **given)
-
-    return draw
-
-
-KINDS |= {kind: with_negatives(kind) for kind in KINDS if "negatives" in kind}
 
 
 def parameters(name):
