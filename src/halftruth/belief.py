@@ -137,7 +137,13 @@ def belief(given: Any, name: str, *, closed_at_one: bool = False) -> Belief:
     if isinstance(given, (tuple, list)):
         if len(given) != 2:
             raise InputError(f"`{name}` as a range must be a pair (low, high), got {given!r}.")
-        low, high = (checks.share(end, name, closed_at_one=closed_at_one) for end in given)
+        high = checks.share(given[1], name, closed_at_one=closed_at_one)
+        # "At most 3%" is the range (0, 0.03).
+        low = (
+            0.0
+            if name == "prior" and given[0] == 0
+            else checks.share(given[0], name, closed_at_one=closed_at_one)
+        )
         if low > high:
             raise InputError(f"`{name}` must be a pair (low, high) with low <= high, got {given!r}.")
         return Belief(value=(low + high) / 2, low=low, high=high)

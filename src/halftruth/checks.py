@@ -67,6 +67,8 @@ def vector(values: Any, name: str, *, missing: bool = False, length: int | None 
         raise InputError(f"`{name}` must be one-dimensional, got shape {array.shape}. {hint}")
     if array.dtype == object and missing:
         array = _objects_to_float(array, name)
+    if array.dtype.kind in "US" and missing:
+        array = _objects_to_float(array, name)  # raises, with what labels must be
     if array.dtype.kind not in "fiub":
         raise InputError(
             f"`{name}` must be numeric, got dtype {array.dtype}. Convert it first, e.g. with .astype(float)."

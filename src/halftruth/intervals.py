@@ -7,7 +7,7 @@ import numpy as np
 from halftruth import checks
 from halftruth.checks import Vector
 
-METHODS = ("percentile", "basic", "normal", "bias-corrected")
+METHODS = ("percentile", "basic", "normal", "bias-corrected", "quadrature")
 
 
 def interval_of(
@@ -21,19 +21,21 @@ def interval_of(
 
     "basic" and "normal" reflect and stretch, so they may pass ``limits``, what is possible, where no
     replicate does; they are cut there. Replicates that leave the limits are shown as they are.
+    "quadrature" is "basic" for squares: the noise of a distance adds to it in quadrature.
     """
     checks.choice(method, "method", METHODS)
+    centers = np.atleast_1d(centers)
     ends = [
         _one(row[np.isfinite(row)], center, level, method)
-        for row, center in zip(np.atleast_2d(replicates), np.atleast_1d(centers), strict=True)
+        for row, center in zip(np.atleast_2d(replicates), centers, strict=True)
     ]
     low, high = np.asarray(ends).T
     if np.isnan(low).all():
         return np.nan, np.nan
     out = float(np.nanmin(low)), float(np.nanmax(high))
     if method in ("basic", "normal"):
-        least, most = min(limits[0], np.nanmin(replicates)), max(limits[1], np.nanmax(replicates))
-        out = max(out[0], float(least)), min(out[1], float(most))
+        least, most = np.nanmin([limits[0], *centers]), np.nanmax([limits[1], *centers])
+        out = float(np.clip(out[0], least, most)), float(np.clip(out[1], least, most))
     return out
 
 
@@ -55,4 +57,9 @@ def _one(draws: Vector, center: float, level: float, method: str) -> tuple[float
         tails = ndtr(2 * ndtri(np.clip(below, edge, 1 - edge)) + ndtri(tails))
     # Order statistics at (n+1)q leave exactly the nominal share outside, whatever n.
     low, high = np.quantile(draws, tails, method="weibull")
-    return (2 * center - high, 2 * center - low) if method == "basic" else (float(low), float(high))
+    if method == "basic":
+        return 2 * center - high, 2 * center - low
+    if method == "quadrature":
+        squares = np.maximum(2 * center**2 - np.square([high, low]), 0.0)
+        return tuple(np.sqrt(squares))
+    return float(low), float(high)

@@ -5,6 +5,7 @@ A metric joins every law and oracle test, `evaluate`, the scorers and the comman
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -144,7 +145,7 @@ _METRICS = (
         better="low",
         ranking=False,
         probability=True,
-        interval="basic",
+        interval="quadrature",
         unit_laws=False,
     ),
 )
@@ -157,7 +158,9 @@ AT_THRESHOLD = ("precision", "recall", "fpr", "f1", "mcc", "accuracy")
 def get(name: str) -> Metric:
     """A metric by its name."""
     if name not in REGISTRY:
-        raise InputError(f"There is no metric {name!r}. Known: {', '.join(REGISTRY)}.")
+        near = difflib.get_close_matches(str(name).lower(), REGISTRY, n=1, cutoff=0.5)
+        guess = f"Did you mean {near[0]!r}? " if near else ""
+        raise InputError(f"There is no metric {name!r}. {guess}Known: {', '.join(REGISTRY)}.")
     return REGISTRY[name]
 
 

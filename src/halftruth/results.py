@@ -170,8 +170,11 @@ class Evaluation(Mapping[str, Estimate]):
         return self.evidence + ("" if self.threshold is None else f"; threshold {self.threshold:g}")
 
     def _note_lines(self) -> list[str]:
-        own = [f"{name}: {note}" for name, row in self.rows.items() for note in row.notes]
-        notes = [*self.notes, *own]
+        own: dict[str, list[str]] = {}
+        for name, row in self.rows.items():
+            for note in row.notes:
+                own.setdefault(note, []).append(name)
+        notes = [*self.notes, *(f"{', '.join(names)}: {note}" for note, names in own.items())]
         return ["", *(f"Note: {note}" for note in notes)] if notes else []
 
     __repr__ = __str__
@@ -208,6 +211,6 @@ def interval_text(row: Estimate) -> str:
 def share_text(row: Estimate) -> str:
     """A share with its interval, where it has one."""
     if np.isnan(row.value):
-        return f"unknown ({interval_text(row)} not refuted)"
+        return f"unknown (at most {figure(row.high)} is not refuted)"
     certain = figure(row.low) == figure(row.high)
     return figure(row.value) + ("" if certain else f" ({interval_text(row)})")

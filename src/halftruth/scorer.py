@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,13 @@ class PUScorer:
             y, self._scores(estimator, X), sample_weight=sample_weight, **self._evidence
         )
         value = float(self._call(evidence))
+        low, high = self.metric.limits
+        if value < low or value > high:
+            warnings.warn(
+                f"{self.metric.name} = {value:.4g} leaves [{low:g}, {high:g}], what is possible: by noise, or "
+                f"because the prior or the purity is not as given.",
+                stacklevel=2,
+            )
         return -value if self.metric.better == "low" else value
 
     def _scores(self, estimator: Any, X: Any) -> Any:

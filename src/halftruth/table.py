@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 
 import numpy as np
 
@@ -124,7 +123,7 @@ class ScoreTable:
                 "Give the hard labels as soft labels 0 and 1 instead."
             )
         kept = {name: self.strata[name] for name in STRATA if len(self.strata.get(name, ()))}
-        object.__setattr__(self, "strata", MappingProxyType(kept))
+        object.__setattr__(self, "strata", kept)
 
     def __repr__(self) -> str:
         return f"ScoreTable({', '.join(f'{k}={len(rows)}' for k, rows in self.strata.items())})"

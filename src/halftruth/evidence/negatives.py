@@ -59,8 +59,9 @@ class Noise:
         for name in NAMES:
             column = base if name == POSITIVE else (name, "weight")
             cells = support.strata[name]
-            each = cells.totals(np.ones(len(cells.count)), None)[column[1]]
-            effective = integral(each, cells.count) ** 2 / integral(each**2, cells.count)
+            # A weight is a number of rows; propensities make rows unequal.
+            sums_of = cells.totals(cells.count, None)
+            effective = sums_of[column[1]].sum() ** 2 / (sums_of[column[1]] ** 2 / sums_of["weight"]).sum()
             own = np.cumsum(sums[column]) / sums[column].sum()
             within.append(integral(own * (1 - own), pooled) / effective)
             cdf.append(own)

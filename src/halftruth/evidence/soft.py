@@ -37,6 +37,7 @@ class SoftLabeled(Evidence):
     """
 
     kind: ClassVar[str] = "soft"
+    assumption = "Assumes that the soft labels are P(positive | x), right on average."
 
     def __init__(self, q: Any, y_score: Any = None, *, sample_weight: Any = None) -> None:
         soft = checks.probabilities(_positive_column(checks.native(q, "q")), "q")

@@ -236,7 +236,7 @@ def recall_at_fpr(evidence: object, *, max_fpr: float = 0.05) -> Number:
     measure = as_measure(evidence)
     line = sweep(measure)
     # A rate that misses the limit by rounding has not passed it.
-    inside = np.logical_and.accumulate(line.fpr[..., 1:] <= limit * (1 + 1e-12), axis=-1)
+    inside = np.logical_and.accumulate(line.fpr[..., 1:] <= limit + 1e-12, axis=-1)
     last = np.sum(inside, axis=-1, keepdims=True)
     x0, x1, y0, y1 = _segment(line.fpr, line.tpr, last)
     part = np.clip(np.nan_to_num(ratio(limit - x0, x1 - x0)), 0.0, 1.0)

@@ -16,6 +16,21 @@ from halftruth.metrics.curves import Curve, swept
 from halftruth.metrics.rates import Confusion
 from halftruth.sweep import Sweep, sweep
 
+TO_MAXIMIZE = (
+    "f1",
+    "mcc",
+    "youden_j",
+    "balanced_accuracy",
+    "accuracy",
+    "cohen_kappa",
+    "jaccard",
+    "lift",
+    "precision",
+    "recall",
+    "specificity",
+    "npv",
+)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DecisionCurve(Curve):
@@ -147,7 +162,7 @@ def best_threshold(
     ----------
     evidence : evidence or ScoreMeasure
     maximize : str
-        A rate of `Confusion`, e.g. "f1", "mcc", "youden_j", "balanced_accuracy".
+        A rate of `Confusion` that is better high, e.g. "f1", "mcc", "youden_j", "balanced_accuracy".
     precision_at_least : float in (0, 1]
         The lowest threshold with this precision: the largest recall that keeps it.
     recall_at_least : float in (0, 1]
@@ -159,7 +174,8 @@ def best_threshold(
     -------
     float
         A score, or inf where calling no case positive is best; NaN with a warning where no threshold
-        attains the aim. Precision is clipped to [0, 1]; the highest threshold wins a tie.
+        attains the aim. Precision is clipped to [0, 1]; the highest threshold wins a tie. Where the prior
+        is a range, the answer is for its middle.
 
     Examples
     --------
@@ -184,7 +200,7 @@ def best_threshold(
         )
     line = sweep(as_measure(evidence, "shape" if recall_at_least is not None else "prior"))
     if maximize is not None:
-        return _where_highest(line, _rates(line, maximize))
+        return _where_highest(line, _rates(line, checks.choice(maximize, "maximize", TO_MAXIMIZE)))
     if cost is not None:
         fp_cost, fn_cost = _check_cost(cost)
         return _where_highest(line, -(fp_cost * line.fp + fn_cost * (line.positives[..., None] - line.tp)))
@@ -213,14 +229,7 @@ def _rates(line: Sweep, name: str) -> Vector:
         predicted=line.predicted,
         rest=total - line.predicted,
     )
-    try:
-        rates = getattr(every, name)
-    except AttributeError:
-        rates = None
-    if not isinstance(rates, np.ndarray):
-        known = sorted(k for k, v in vars(Confusion).items() if isinstance(v, property))
-        raise InputError(f"`maximize` must be one of {', '.join(known)}; got {name!r}.")
-    return rates
+    return np.asarray(getattr(every, name))
 
 
 def _where_highest(line: Sweep, height: Vector) -> Number:

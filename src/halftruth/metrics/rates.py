@@ -12,7 +12,7 @@ from halftruth.errors import NotIdentifiable
 from halftruth.measure import Number, ScoreMeasure, as_measure, ratio, scalar, where_both
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Confusion:
     """Masses of the four cells where ``score >= threshold`` is called positive.
 
@@ -34,6 +34,12 @@ class Confusion:
     rest: Number
     unidentified: str | None = None
     """Why the masses of the classes are known only up to a factor (NaN: not even that)."""
+
+    def __repr__(self) -> str:
+        cells = f"predicted={self.predicted!r}, unidentified"
+        if self.unidentified is None:
+            cells = f"tp={self.tp!r}, fp={self.fp!r}, fn={self.fn!r}, tn={self.tn!r}"
+        return f"Confusion(threshold={self.threshold!r}, {cells})"
 
     def _known(self, mass: Number) -> Number:
         if self.unidentified is not None:

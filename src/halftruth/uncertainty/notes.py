@@ -12,7 +12,7 @@ from halftruth.measure import ScoreMeasure
 from halftruth.registry import Metric
 from halftruth.results import Estimate
 from halftruth.sweep import sweep
-from halftruth.table import POSITIVE
+from halftruth.table import NEGATIVE, POSITIVE
 
 FEW_POSITIVES = 20
 CLIPPED = ("average_precision", "pr_auc")
@@ -58,13 +58,17 @@ def on_prior(evidence: Evidence, identified: Vector) -> Iterator[str]:
     if np.isnan(identified).all():
         return
     low, high = np.nanquantile(identified, [0.005, 0.995])
+    negatives = (
+        "that the known negatives are a random sample of the negatives (if not, pass them as unlabeled)"
+    )
+    suspect = negatives if NEGATIVE in evidence.table.strata else "the propensities or confidences"
     ends = evidence.prior_ends()
     if not ends:
         yield f"The prior is identified by the evidence itself: {low:.4g} to {high:.4g} (99%)."
     elif ends[1] < low or ends[0] > high:
         yield (
             f"The prior given ({evidence.measure().prior:.4g}) is refuted: the evidence itself puts it "
-            f"between {low:.4g} and {high:.4g} (99%). Check it, or leave it out."
+            f"between {low:.4g} and {high:.4g} (99%). One of the two is wrong: the prior, or {suspect}."
         )
 
 
@@ -79,8 +83,14 @@ def on_row(metric: Metric | None, measure: ScoreMeasure, estimate: Estimate) -> 
     if known and metric.name == "mcc" and np.isnan(estimate.value):
         out.append("undefined: a cell of the confusion matrix is negative or a margin empty.")
     low, high = metric.limits
-    if estimate.value < low or estimate.value > high:
-        out.append(f"leaves [{low:g}, {high:g}], what is possible: noise, or a prior that is too large.")
+    ends = (estimate.value, estimate.low, estimate.high)
+    if any(end < low or end > high for end in ends):
+        out.append(
+            f"leaves [{low:g}, {high:g}], what is possible: by noise, or because the prior, the purity or "
+            f"the sampling is not as given."
+        )
+    if metric.name == "calibration_error":
+        out.append("noise inflates the value; the interval corrects for that and may lie below it.")
     replicates = estimate.replicates
     undefined = 0.0 if replicates is None else float(np.isnan(replicates).mean())
     if 0 < undefined < 1:

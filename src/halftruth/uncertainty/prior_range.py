@@ -76,10 +76,12 @@ def _unrefuted(evidence: PositiveUnlabeled, confidence_level: float) -> Range:
 def _refuted(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[str, ...]:
     ends = evidence.alpha_ends()
     upper = _alpha_upper(evidence, confidence_level)
-    if not ends or ends[0] <= upper:
+    if not ends or ends[1] <= upper:
         return ()
+    what = "The prior is" if ends[0] > upper else "The upper part of the prior's range is"
+    alpha = f"α = {ends[0]:.4g}" if ends[0] == ends[1] else f"up to α = {ends[1]:.4g}"
     return (
-        f"The prior is refuted by the data: it puts α = {ends[0]:.4g} positives among the unlabeled, "
-        f"and more than {upper:.4g} would need more scores like the positives' there than were seen "
-        f"(confidence {confidence_level:g}). Lower the prior, or doubt the purity or SCAR.",
+        f"{what} refuted by the data: it puts {alpha} positives among the unlabeled, and more than "
+        f"{upper:.4g} would need more scores like the positives' there than were seen (confidence "
+        f"{confidence_level:g}). Lower the prior, or doubt the purity or SCAR.",
     )
