@@ -69,7 +69,8 @@ class PriorEstimate:
                 "A PriorEstimate needs `replicates`, or both `low` and `high`. "
                 "Pass a plain number as the prior if it has no error."
             )
-        if not 0 <= self.low <= self.high <= 1:
+        ends = [checks.number(x, name) for x, name in ((self.low, "low"), (self.high, "high"))]
+        if not 0 <= ends[0] <= ends[1] <= 1:
             raise InputError(
                 f"`low` and `high` must satisfy 0 <= low <= high <= 1, got {self.low!r} and {self.high!r}."
             )
@@ -104,9 +105,10 @@ class Belief:
         return tuple(float(x) for x in np.linspace(self.low, self.high, n))
 
     def ends(self) -> list[float]:
-        """Both ends of the range, twice the value where there is none, nothing where nothing is known."""
-        known = [x for x in self.grid(2) if x is not None]
-        return [known[0], known[-1]] if known else []
+        """Both ends of what is believed, an estimate's interval too; twice a number; nothing if unknown."""
+        if self.low is not None and self.high is not None:
+            return [self.low, self.high]
+        return [] if self.value is None else [self.value, self.value]
 
     def draw(self, chosen: Vector | None, n: int, rng: np.random.Generator) -> Number:
         """``n`` values, one a resample: the number itself, or replicates (at the ranks ``chosen``)."""
@@ -123,6 +125,8 @@ def belief(given: Any, name: str, *, closed_at_one: bool = False) -> Belief:
     if isinstance(given, PriorEstimate):
         replicates = None if given.replicates is None else np.asarray(given.replicates)
         population = given.population if name == "prior" else None
+        if name == "prior":
+            checks.share(given.value, name)
         return Belief(
             value=given.value,
             low=given.low,
@@ -137,13 +141,7 @@ def belief(given: Any, name: str, *, closed_at_one: bool = False) -> Belief:
     if isinstance(given, (tuple, list)):
         if len(given) != 2:
             raise InputError(f"`{name}` as a range must be a pair (low, high), got {given!r}.")
-        high = checks.share(given[1], name, closed_at_one=closed_at_one)
-        # "At most 3%" is the range (0, 0.03).
-        low = (
-            0.0
-            if name == "prior" and given[0] == 0
-            else checks.share(given[0], name, closed_at_one=closed_at_one)
-        )
+        low, high = (checks.share(end, name, closed_at_one=closed_at_one) for end in given)
         if low > high:
             raise InputError(f"`{name}` must be a pair (low, high) with low <= high, got {given!r}.")
         return Belief(value=(low + high) / 2, low=low, high=high)

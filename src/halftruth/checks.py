@@ -251,7 +251,8 @@ def inside(value: Any, name: str, low: float, high: float, *, closed: str = "nei
 
 
 SHARES = {
-    "prior": "Pass the positive fraction of the population, not the odds or a percentage.",
+    "prior": "Pass the positive fraction of the population, not the odds or a percentage; for 'at most' "
+    "a range with a small positive low end.",
     "purity": "Pass the share of the known positives that are truly positive.",
 }
 

@@ -53,6 +53,13 @@ class Request:
             return np.full(measure.shape, np.nan)
         return np.broadcast_to(out, measure.shape)
 
+    def at(self, measure: ScoreMeasure) -> float:
+        """The value of one measure; NaN where it is not identified."""
+        try:
+            return self._number(measure)
+        except NotIdentifiable:
+            return np.nan
+
     def _number(self, measure: ScoreMeasure) -> float:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EmptyClassWarning)
@@ -66,7 +73,7 @@ class Request:
 
 
 PRIOR = Request(label="π", call=lambda measure: measure.prior)
-ALPHA = Request(label="α", call=lambda measure: measure.alpha)
+ALPHA = Request(label="α", call=lambda measure: np.nan if measure.alpha is None else measure.alpha)
 
 
 def evaluate(
@@ -202,7 +209,7 @@ class _Run:
         self.full = evidence.table.support
         keep = () if threshold is None else (threshold,)
         self.support = self.full.coarse(MAX_ATOMS, keep)
-        self.point = self._values(self.full, _lifted(self.full.sums()), evidence.scenario)
+        self.point = {request: request.at(evidence.measure()) for request in requests}
         self.centers = self._over_scenarios(self.full)
         near = self.centers if self.support is self.full else self._over_scenarios(self.support)
         # Resamples are drawn on joined rows; their values are moved by what the joining changed. Not so
@@ -225,7 +232,8 @@ class _Run:
         """Replicates (n_scenarios, n) of each request, and of the prior the evidence identifies."""
         scenarios = self.span.scenarios
         out = {r: np.empty((len(scenarios), n)) for r in self.requests}
-        identified = np.full(n, np.nan)
+        purities = self.evidence.purity.grid(2)
+        identified = np.full((len(purities), n), np.nan)
         one_sample = self.evidence.rows_are_one_sample if stratified is None else not stratified
         long = n * len(scenarios) * len(self.support.score) > 30_000_000
         start = 0
@@ -233,10 +241,10 @@ class _Run:
             for sums in resampled_sums(self.support, n, rng, one_sample=one_sample):
                 size = next(iter(sums.values())).shape[0]
                 part = slice(start, start + size)
-                purity = self.evidence.purity.value
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    found = self.evidence.identified_prior(sums, purity)
-                identified[part] = np.nan if found is None else found
+                for row, purity in zip(identified, purities, strict=True):
+                    with np.errstate(divide="ignore", invalid="ignore"):
+                        found = self.evidence.identified_prior(sums, purity)
+                    row[part] = np.nan if found is None else found
                 for i, scenario in enumerate(self._drawn(size, rng)):
                     for request, values in self._values(self.support, sums, scenario).items():
                         out[request][i, part] = values + self.shift[request][i]
@@ -276,21 +284,25 @@ class _Run:
         method: str | None,
         naive: ScoreMeasure | None,
     ) -> Estimate:
-        value = float(self.point[request][0])
+        value = self.point[request]
         replicates.flags.writeable = False
         centers = self.centers[request]
         limits = request.metric.limits if request.metric else (-np.inf, np.inf)
         how = method or (request.metric.interval if request.metric else "percentile")
-        if replicates.shape[1]:
+        if self.evidence.lone_positive:
+            how, (low, high) = "none", (np.nan, np.nan)
+        elif replicates.shape[1]:
             low, high = interval_of(replicates, centers, level, how, limits)
         else:
             how, wide = "none", self.span.wide and not np.isnan(centers).all()
             low, high = (np.nanmin(centers), np.nanmax(centers)) if wide else (np.nan, np.nan)
+        if self.span.unknown:
+            low, high = np.clip([low, high], *limits)
         estimate = Estimate(
             value=value,
             low=float(low),
             high=float(high),
-            naive=None if naive is None else float(request.over(_one(naive))[0]),
+            naive=None if naive is None else request.at(naive),
             confidence_level=level,
             method=how,
             replicates=None if how == "none" else replicates[0] if len(replicates) == 1 else replicates,
@@ -303,16 +315,3 @@ class _Run:
 def _lifted(sums: Sums) -> Sums:
     """The same sums with one leading axis of length one."""
     return {column: values[None] for column, values in sums.items()}
-
-
-def _one(measure: ScoreMeasure) -> ScoreMeasure:
-    """The same measure with one leading axis of length one."""
-    return ScoreMeasure(
-        score=measure.score,
-        mass=measure.mass[None],
-        pos_mass=measure.pos_mass[None],
-        neg_mass=measure.neg_mass[None],
-        size=measure.size,
-        alpha=measure.alpha,
-        unidentified=measure.unidentified,
-    )

@@ -42,15 +42,20 @@ class ScoreMeasure:
     score: Vector
     mass: Vector
     pos_mass: Vector
-    size: float
+    size: float = 1.0
     neg_mass: Number = None
     alpha: Number = None
     unidentified: str | None = None
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        if self.neg_mass is None:
-            object.__setattr__(self, "neg_mass", self.mass - self.pos_mass)
+        if self.neg_mass is not None:
+            return
+        for name in ("score", "mass", "pos_mass"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
+        if not (np.diff(self.score) > 0).all():
+            raise InputError("`score` must be ascending and distinct. Make measures from evidence.")
+        object.__setattr__(self, "neg_mass", self.mass - self.pos_mass)
 
     @property
     def total(self) -> Vector:
@@ -106,7 +111,7 @@ class ScoreMeasure:
         if self.shape or self.unidentified is not None:
             return ()
         masses = {"positive": self.positives, "negative": self.negatives}
-        return tuple(name for name, mass in masses.items() if mass == 0)
+        return tuple(name for name, mass in masses.items() if abs(mass) <= 1e-12 * abs(self.total))
 
     def result(self, value: Number) -> Number:
         """A functional's value as it is returned; one warning where an empty class leaves it undefined."""
@@ -171,7 +176,9 @@ def integral(function: Number, masses: Number) -> Vector:
 
 def where_both(value: Number, positives: Number, negatives: Number) -> Vector:
     """The value, NaN where a class is empty: what compares the classes says nothing then."""
-    return np.where((np.asarray(positives) == 0) | (np.asarray(negatives) == 0), np.nan, value)
+    positives, negatives = np.abs(positives), np.abs(negatives)
+    # A class that is there only by rounding is empty.
+    return np.where(np.minimum(positives, negatives) <= 1e-12 * (positives + negatives), np.nan, value)
 
 
 def ratio(numerator: Number, denominator: Number) -> Vector:

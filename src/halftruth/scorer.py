@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -44,8 +43,9 @@ def make_scorer(
     Notes
     -----
     Scores come from ``predict_proba`` of class 1; where there is none, from ``decision_function``, which
-    metrics that need probabilities refuse. For one interval over all folds, pass the scores of
-    `cross_val_predict` to `evaluate`.
+    metrics that need probabilities refuse. Scores are raw: a prior that is too large gives impossible ones
+    (AUC > 1), and only `evaluate` says that it is refuted. For one interval over all folds, pass the
+    scores of `cross_val_predict` to `evaluate`.
 
     Examples
     --------
@@ -110,13 +110,6 @@ class PUScorer:
             y, self._scores(estimator, X), sample_weight=sample_weight, **self._evidence
         )
         value = float(self._call(evidence))
-        low, high = self.metric.limits
-        if value < low or value > high:
-            warnings.warn(
-                f"{self.metric.name} = {value:.4g} leaves [{low:g}, {high:g}], what is possible: by noise, or "
-                f"because the prior or the purity is not as given.",
-                stacklevel=2,
-            )
         return -value if self.metric.better == "low" else value
 
     def _scores(self, estimator: Any, X: Any) -> Any:
@@ -132,6 +125,8 @@ class PUScorer:
                 f"{type(estimator).__name__} has neither predict_proba nor decision_function, so it gives "
                 f"no scores. Use an estimator that has one."
             )
+        if not hasattr(estimator, "classes_"):  # an outlier detector: one value, higher is more positive
+            return estimator.decision_function(X)
         classes = np.asarray(estimator.classes_).tolist()
         if 1 not in classes:
             raise InputError(f"The estimator knows the classes {classes}, not 1, the known positives.")

@@ -141,10 +141,11 @@ class ScoreTable:
                 strata[name] = strata[name].concatenate(rows) if name in strata else rows
         return ScoreTable(strata)
 
-    @property
-    def weighted(self) -> bool:
-        """Whether any stratum carries weights."""
-        return any(rows.weight is not None for rows in self.strata.values())
+    def effective_rows(self, *names: str) -> float:
+        """(Σw)²/Σw² over these strata, or all: the rows that unequal weights leave in effect."""
+        weights = [self.strata[name].full_weight() for name in names or self.strata]
+        total, squares = sum(w.sum() for w in weights), sum((w**2).sum() for w in weights)
+        return float(total**2 / squares)
 
     @cached_property
     def support(self) -> Support:

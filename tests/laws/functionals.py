@@ -69,24 +69,29 @@ class Setting:
             return f"refused: {str(error).split(',')[0]}"
 
 
-def _settings() -> tuple[list[Setting], list[Setting]]:
-    unit_free, counting = [], []
+def _settings() -> tuple[list[Setting], list[Setting], list[Setting]]:
+    unit_free, counting, unit_bound = [], [], []
     for metric in REGISTRY.values():
         example = dict(metric.example)
         if metric.unit_laws:
             unit_free.append(Setting(metric, example))
         else:
             unit_free.append(Setting(metric, example | FIXED[metric.name]))
-            counting.append(Setting(metric, example))
+            unit_bound.append(Setting(metric, example))
         unit_free += [Setting(metric, example | more) for more in MORE.get(metric.name, ())]
         counting += [Setting(metric, example | more) for more in COUNTING.get(metric.name, ())]
-    return unit_free, counting
+    return unit_free, counting, unit_bound
 
 
-UNIT_FREE, _COUNTING = _settings()
+UNIT_FREE, _COUNTING, _UNIT_BOUND = _settings()
 """Every functional, with parameters under which only the distribution of the rows matters."""
 
-ALL = UNIT_FREE + _COUNTING
+WEIGHED = UNIT_FREE + _COUNTING
+"""Also those that depend on the number of rows, in which a row of weight two is two rows."""
+
+ALL = WEIGHED + _UNIT_BOUND
+"""Also those in which weights may count otherwise: ``unit_laws`` is False and nothing is fixed."""
+
 RANKING = [setting for setting in ALL if setting.metric.ranking]
 
 

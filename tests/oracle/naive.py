@@ -73,7 +73,9 @@ def balanced_accuracy(rows, threshold):
 def mcc(rows, threshold):
     c = cells(rows, threshold)
     margins = (c.tp + c.fp) * (c.tp + c.fn) * (c.tn + c.fp) * (c.tn + c.fn)
-    return NAN if min(c) < 0 or margins == 0 else float(c.tp * c.tn - c.fp * c.fn) / math.sqrt(margins)
+    if min(c) < 0 or 0 in (c.tp + c.fn, c.tn + c.fp):
+        return NAN
+    return 0.0 if margins == 0 else float(c.tp * c.tn - c.fp * c.fn) / math.sqrt(margins)
 
 
 def cohen_kappa(rows, threshold):
@@ -245,7 +247,8 @@ def upper_edges(rows: Rows, n_bins: int, binning: str) -> list[Fraction]:
 
 def calibration_error(rows, n_bins="optimal", binning="mass", norm=1):
     total = totals(rows)[0]
-    n_bins = least_cube_root(total) if n_bins == "optimal" else n_bins
+    if n_bins == "optimal":  # of the rows that unequal weights leave in effect
+        n_bins = least_cube_root(total**2 / sum(r.mass**2 for r in rows))
     edges = [Fraction(-1), *upper_edges(rows, n_bins, binning), Fraction(2)]
     gaps = []
     for low, high in pairwise(edges):

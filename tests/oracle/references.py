@@ -49,14 +49,12 @@ def fpr(case: Case, threshold: float) -> float:
 
 
 def mcc(case: Case, threshold: float) -> float:
-    """Scikit-learn's, but undefined rather than 0 where all or no cases are predicted positive.
+    """Scikit-learn's.
 
     It subtracts squares of sums of weights, which costs it digits (1.6e-12 in one case) where a margin of
     the confusion matrix is small; below 1% the naive value stands in.
     """
     predicted, positive = (np.average(x, weights=case.weight) for x in (case.wide >= threshold, case.y))
-    if predicted in (0, 1):
-        return np.nan
     small = min(predicted, 1 - predicted, positive, 1 - positive) < 0.01
     reference = by_hand(naive.mcc) if small else at_threshold(sk.matthews_corrcoef)
     return reference(case, threshold=threshold)

@@ -72,10 +72,11 @@ def distribution_function(shares: list[tuple[Fraction, Fraction]], at: Fraction)
 
 
 def fitted_alpha(case: PartialCase) -> Fraction:
-    """Least squares over all rows of F_U − F_N on F_P − F_N = ρ (F₁ − F_N)."""
+    """Least squares, over the rows of each stratum alike, of F_U − F_N on F_P − F_N = ρ (F₁ − F_N)."""
     above, below = Fraction(), Fraction()
     for stratum in (case.positive, case.unlabeled, case.negative):
-        for s, w in stratum.each():
+        for s, weight in stratum.each():
+            w = weight / stratum.size()
             p, u, n = (
                 distribution_function(x.shares(), s) for x in (case.positive, case.unlabeled, case.negative)
             )

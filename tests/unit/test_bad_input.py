@@ -94,7 +94,10 @@ LABELS = {
         lambda: Labeled([1, None, None, 0], S),
         r"2 missing .*index 1\. .*PositiveUnlabeled\.from_labels",
     ),
-    "words": (lambda: from_labels(["1", "0", "?", "?"], S), r"`y` must be numeric, got dtype <U1\. Convert"),
+    "words": (
+        lambda: from_labels(["1", "0", "?", "?"], S),
+        r"`y` must hold a number, .*got '1' at index 0\. Map",
+    ),
     "mixed": (
         lambda: from_labels([1, "0", None, 0], S),
         r"`y` must hold a number, .*got '0' at index 1\. Map",
@@ -216,7 +219,7 @@ ARGUMENTS = {
     ),
     "arrays to a metric": (lambda: ht.roc_auc(np.array(Y)), r"Expected evidence .*got ndarray\. Wrap"),
     "table to a metric": (lambda: ht.roc_auc(LABELED.table), r"Expected evidence .*got ScoreTable\."),
-    "unknown metric": (lambda: evaluate("auc"), r"no metric 'auc'\. Known: .*roc_auc"),
+    "unknown metric": (lambda: evaluate("auc"), r"no metric 'auc'\. Did you mean .*Known: .*roc_auc"),
     "rate": (lambda: evaluate(["f1"]), r"`f1` is a rate at a threshold\. Pass threshold=…, on the scale"),
     "rate by callable": (lambda: evaluate([ht.fbeta]), r"`fbeta` is a rate at a threshold\. Pass threshold"),
     "k by name": (lambda: evaluate(["precision_at_k"]), r"`precision_at_k` .*'k'"),
@@ -272,7 +275,7 @@ ARGUMENTS = {
     "two aims": (lambda: ht.best_threshold(LABELED, maximize="f1", cost=(1, 1)), r"got maximize, cost"),
     "unknown aim": (
         lambda: ht.best_threshold(LABELED, maximize="auc"),
-        r"`maximize` must be one of .*f1.*got 'auc'",
+        r"`maximize` must be 'f1' or .*got 'auc'",
     ),
     "free errors": (
         lambda: ht.best_threshold(LABELED, cost=(0, 0)),

@@ -259,11 +259,13 @@ def test_no_resamples() -> None:
 @pytest.mark.parametrize("population", ["unlabeled", "all"])
 def test_one_positive(population: str) -> None:
     # Many resamples of one table hold no positive, some no unlabeled row: undefined, not a warning.
+    # One row resampled is always itself, so an interval would be far too narrow.
     result = ht.evaluate(
         ht.PositiveUnlabeled([0.9], [0.5, 0.4], prior=0.5, population=population), threshold=0.45
     )
-    assert "Only 1 known positive(s)" in notes_of(result)
-    assert np.isfinite([[row.low, row.high] for row in (*result.values(), result.prior, result.alpha)]).all()
+    assert "One known positive says nothing of its own error" in notes_of(result)
+    assert all(np.isnan([row.low, row.high]).all() for row in result.values())
+    assert all(np.isfinite(row.value) for name, row in result.items() if name != "mcc")
 
 
 # --- notes and progress -----------------------------------------------------------------------------
@@ -275,6 +277,7 @@ ASSUMED = {
     "negatives": "random sample of the negatives",
     "propensity": "Assumes the propensities given",
     "confidence": "the confidences are P(positive | x)",
+    "soft": "the soft labels are P(positive | x)",
 }
 
 

@@ -90,7 +90,7 @@ def test_without_prior_or_resamples_the_range_of_values_is_left() -> None:
     row = quick(evidence, ROWS, n_resamples=0)["roc_auc"]
     low, high = ends(quick(evidence, ROWS)["roc_auc"])
     assert np.isnan(row.value)
-    assert low < row.low < row.high < high
+    assert low <= row.low < row.high <= high
 
 
 # --- a range ------------------------------------------------------------------------------------------
@@ -242,9 +242,9 @@ def test_a_prior_that_is_identified_need_not_be_given(build: Callable[[Any], Any
 @both_populations
 @pytest.mark.parametrize("purity", [1.0, 0.9])
 def test_a_prior_too_large_for_the_scores_is_refuted(population: str, purity: float) -> None:
-    for wrong in (0.75, (0.75, 0.8)):
+    for wrong in (0.75, (0.75, 0.8), (0.3, 0.8)):
         assert refuted(quick(draw(population=population, purity=purity, prior=wrong), ROWS)), wrong
-    for right in (0.4, (0.3, 0.5), (0.3, 0.8)):
+    for right in (0.4, (0.3, 0.45)):
         assert not refuted(quick(draw(population=population, purity=purity, prior=right), ROWS)), right
 
 

@@ -61,7 +61,10 @@ LABELED = {
     "precision_at_share": (partial(ht.precision_at_k, k=0.4), (1 + 1 / 2) / 2),
     "recall_at_k": (partial(ht.recall_at_k, k=2), (1 + 1 / 2) / 3),
     "recall_at_fpr .5": (partial(ht.recall_at_fpr, max_fpr=0.5), 1.0),  # one of two negatives allowed
-    "recall_at_fpr .4": (partial(ht.recall_at_fpr, max_fpr=0.4), 1 / 3 + 0.8 * 1 / 3),  # 4/5 along (0, 1/3) to (.5, 2/3)
+    "recall_at_fpr .4": (
+        partial(ht.recall_at_fpr, max_fpr=0.4),
+        1 / 3 + 0.8 * 1 / 3,
+    ),  # 4/5 along (0, 1/3) to (.5, 2/3)
     "brier": (ht.brier, (0.01 + 0.04 + 0.49 + 0.64 + 0.01) / 5),
     "brier_skill": (ht.brier_skill, 1 - 0.238 / (0.6 * 0.4)),
     "log_loss": (ht.log_loss, -(log(0.9) + log(0.8) + log(0.3) + log(0.2) + log(0.9)) / 5),

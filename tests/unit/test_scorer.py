@@ -212,7 +212,10 @@ def test_repr_says_what_it_scores() -> None:
 
 # scikit-learn turns an error while scoring into a NaN and a warning: what can be refused early, is.
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
-    "unknown": (lambda: ht.make_scorer("auc", prior=0.4, unlabeled=0), r"no metric 'auc'\. Known: .*roc_auc"),
+    "unknown": (
+        lambda: ht.make_scorer("auc", prior=0.4, unlabeled=0),
+        r"no metric 'auc'\. Did you mean .*Known: .*roc_auc",
+    ),
     "no direction": (lambda: scorer("prevalence"), r"`prevalence` is neither better high nor low"),
     "no threshold": (lambda: scorer("f1", threshold=None), r"`f1` is a rate at a threshold\. Pass threshold"),
     "NaN threshold": (

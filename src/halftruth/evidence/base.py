@@ -44,6 +44,11 @@ class Evidence(ABC):
     assumption: str | None = None
     """What the correction rests on, in one sentence."""
 
+    @property
+    def lone_positive(self) -> bool:
+        """Whether one known positive stands for all, so that resampling it shows no error."""
+        return False
+
     @abstractmethod
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
         """The coefficients for these sums under a scenario."""

@@ -9,7 +9,7 @@ from halftruth.belief import Belief
 from halftruth.errors import InputError
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.measure import ScoreMeasure
-from halftruth.rule import MassRule, total
+from halftruth.rule import MassRule
 from halftruth.support import Sums
 from halftruth.table import NEGATIVE, POSITIVE, Rows, ScoreTable
 
@@ -68,14 +68,13 @@ class Labeled(Evidence):
         self.purity = Belief(value=1.0)
 
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
-        return labels_as_given(sums)
+        return labels_as_given(sums, self.table)
 
     def naive_measure(self) -> ScoreMeasure:
         return self.measure()
 
 
-def labels_as_given(sums: Sums) -> MassRule:
+def labels_as_given(sums: Sums, table: ScoreTable) -> MassRule:
     """Known positives are the positives, every other row is a negative."""
     mass = {column: 1.0 for column in sums if column[1] == "weight"}
-    rows = max(float(sum(total(sums, column).max() for column in mass)), 1.0)
-    return MassRule(mass=mass, pos_mass={(POSITIVE, "weight"): 1.0}, size=rows)
+    return MassRule(mass=mass, pos_mass={(POSITIVE, "weight"): 1.0}, size=table.effective_rows())

@@ -9,7 +9,7 @@ import numpy as np
 from halftruth.checks import Vector
 from halftruth.errors import NotIdentifiable
 from halftruth.evidence.shares import NAMES
-from halftruth.measure import Number, integral
+from halftruth.measure import Number, integral, ratio
 from halftruth.support import Column, Sums, Support
 from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
 
@@ -28,7 +28,7 @@ def mixture_share(sums: Sums, base: Column, purity: Number) -> Number:
     positive, unlabeled, negative = (
         cdf(column) for column in (base, (UNLABELED, "weight"), (NEGATIVE, "weight"))
     )
-    pooled = sum(sums[name, "weight"] for name in NAMES)
+    pooled = sum(ratio(sums[x, "weight"], sums[x, "weight"].sum(axis=-1, keepdims=True)) for x in NAMES)
     contrast = positive - negative
     power = np.sum(pooled * contrast**2, axis=-1)
     if np.ndim(power) == 0 and power == 0:
@@ -53,8 +53,7 @@ class Noise:
     @classmethod
     def of(cls, support: Support, base: Column) -> Noise:
         sums = support.sums()
-        pooled = np.sum([sums[name, "weight"] for name in NAMES], axis=0)
-        pooled = pooled / pooled.sum()
+        pooled = np.sum([sums[name, "weight"] / sums[name, "weight"].sum() for name in NAMES], axis=0) / 3
         cdf, within = [], []
         for name in NAMES:
             column = base if name == POSITIVE else (name, "weight")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from halftruth import checks
 from halftruth.belief import belief
 from halftruth.evidence.base import Evidence, Scenario
@@ -61,11 +59,10 @@ class PositiveConfidence(Evidence):
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
         identified = self.identified_prior(sums, 1.0)
         prior = identified if scenario.prior is None else scenario.prior
-        size = max(float(np.median(total(sums, (POSITIVE, "weight")))), 1.0)
         return MassRule(
             mass={(POSITIVE, "value"): 1.0},
             pos_mass={(POSITIVE, "weight"): prior / identified},
-            size=size,
+            size=self.table.effective_rows(),
         )
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 
 from halftruth import checks
 from halftruth.belief import belief
+from halftruth.checks import Vector
 from halftruth.errors import InputError, NotIdentifiable
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.evidence.labeled import labels_as_given
@@ -162,12 +163,16 @@ class PositiveUnlabeled(Evidence):
         self.propensity_given = table.strata[POSITIVE].value is not None
         if self.purity.value is None:
             raise InputError("`purity` must be a number in (0, 1], a pair or an estimate, got None.")
-        if self.propensity_given and self.purity.value < 1:
+        if self.propensity_given and min([self.purity.value, *self.purity.ends()]) < 1:
             raise NotIdentifiable(
                 "Propensities together with purity < 1 are not identifiable: nothing says how noisy "
                 "labels depend on x. Pass `propensity` with purity=1, or `purity` without propensity."
             )
         self._check_shares()
+
+    @property
+    def lone_positive(self) -> bool:
+        return len(self.table.strata[POSITIVE]) == 1
 
     def _check_shares(self) -> None:
         """Refuse priors and purities that the counts rule out; an estimate may miss them by its error."""
@@ -265,13 +270,19 @@ class PositiveUnlabeled(Evidence):
                 if column in sums and np.any(coefficient != 0):
                     added = coefficient * n / sums[column].sum(axis=-1)
                     pos_mass[column] = pos_mass.get(column, 0.0) + added
-        variance = 1 / n + np.sum((own + other) ** 2 * sizes.reciprocals, axis=-1)
         return MassRule(
             mass={(name, "weight"): 1.0 for name in self._population_strata},
             pos_mass=pos_mass,
-            size=float(np.nan_to_num(np.median(1 / variance), nan=1.0)),
+            size=self._size(own + other),
             alpha=scalar(alpha),
         )
+
+    def _size(self, on: Vector) -> float:
+        """1 / (π²/n_P + 1/n_U) with clean positives; the same from any coefficients on the strata."""
+        typical = np.median(on.reshape(-1, 3), axis=0)
+        rows = self.table.effective_rows
+        parts = [typical[k] ** 2 / rows(name) for k, name in enumerate(NAMES) if name in self.table.strata]
+        return float(np.nan_to_num(1 / (sum(parts) + 1 / rows(*self._population_strata)), nan=1.0))
 
     def _from_positives(self, prior: Number, purity: Number, alpha: Number, sizes: Sizes) -> Linear:
         """π f̂₁, with f̂₁ from the known positives (and the unlabeled, where those are not pure)."""
@@ -318,7 +329,7 @@ class PositiveUnlabeled(Evidence):
     def naive_measure(self) -> ScoreMeasure:
         support = self.table.support
         sums = support.sums()
-        return labels_as_given(sums).apply(support.score, sums)
+        return labels_as_given(sums, self.table).apply(support.score, sums)
 
 
 def _rows(values: Any, weight: Any, name: str, propensity: Any = None) -> Rows:

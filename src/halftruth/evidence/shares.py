@@ -38,12 +38,6 @@ class Sizes:
         each = np.stack(np.broadcast_arrays(self.positive, self.unlabeled, self.negative), -1)
         return ratio(each, np.asarray(self.n)[..., None])
 
-    @property
-    def reciprocals(self) -> Vector:
-        """1/n of each stratum, 0 where there is none, (..., 3)."""
-        each = np.stack(np.broadcast_arrays(self.positive, self.unlabeled, self.negative), -1)
-        return np.asarray(np.divide(1.0, each, out=np.zeros_like(each), where=each > 0))
-
     def alpha(self, prior: Number, purity: Number) -> Number:
         """α from the prior of the whole table: π n = ρ n_P + α n_U."""
         return ratio(prior * self.n - purity * self.positive, self.unlabeled)

@@ -13,7 +13,7 @@ from halftruth.errors import InputError
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.evidence.labeled import Labeled
 from halftruth.measure import ScoreMeasure
-from halftruth.rule import MassRule, total
+from halftruth.rule import MassRule
 from halftruth.support import Sums
 from halftruth.table import SOFT, Rows, ScoreTable
 
@@ -68,7 +68,7 @@ class SoftLabeled(Evidence):
         return cls(votes / ballots, y_score, sample_weight=sample_weight)
 
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
-        size = max(float(total(sums, (SOFT, "weight")).max()), 1.0)
+        size = self.table.effective_rows()
         return MassRule(mass={(SOFT, "weight"): 1.0}, pos_mass={(SOFT, "value"): 1.0}, size=size)
 
     def naive_measure(self) -> ScoreMeasure:

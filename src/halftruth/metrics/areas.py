@@ -34,7 +34,9 @@ def roc_auc(evidence: object) -> Number:
     line = sweep(measure)
     above = (line.tp[..., 1:] + line.tp[..., :-1]) / 2
     area = integral(above, measure.neg_mass[..., ::-1])
-    return measure.result(ratio(area, line.positives * line.negatives))
+    return measure.result(
+        where_both(ratio(ratio(area, line.positives), line.negatives), line.positives, line.negatives)
+    )
 
 
 def partial_auc(evidence: object, *, max_fpr: float = 0.1, standardize: bool = True) -> Number:

@@ -124,7 +124,7 @@ class Confusion:
 
     @property
     def mcc(self) -> Number:
-        """Matthews correlation; NaN where a cell is negative or a margin empty."""
+        """Matthews correlation; 0 where all cases are called the same, NaN where a cell is negative."""
         margins = [self.positives, self.negatives, self.predicted, self.rest]
         # Roots first: the product of four large margins would overflow before its root.
         scale = np.prod([np.sqrt(np.maximum(margin, 0.0)) for margin in margins], axis=0)
@@ -132,7 +132,8 @@ class Confusion:
         slack = -1e-12 * np.abs(self.total)
         possible = np.min([self.tp, self.fp, self.fn, self.tn] - slack, axis=0) >= 0
         covariance = np.asarray(self.tp) * self.tn - np.asarray(self.fp) * self.fn
-        return scalar(np.where(possible, ratio(covariance, scale), np.nan))
+        same = (np.asarray(self.predicted) == 0) | (np.asarray(self.rest) == 0)
+        return self._compared(np.where(possible, np.where(same, 0.0, ratio(covariance, scale)), np.nan))
 
     @property
     def cohen_kappa(self) -> Number:

@@ -23,7 +23,9 @@ def on_evidence(evidence: Evidence, *, by_default: bool) -> Iterator[str]:
     if evidence.assumption:
         yield evidence.assumption
     known = evidence.table.strata.get(POSITIVE)
-    if known is not None and len(known) < FEW_POSITIVES:
+    if evidence.lone_positive:
+        yield "One known positive says nothing of its own error: there are no intervals."
+    elif known is not None and len(known) < FEW_POSITIVES:
         yield f"Only {len(known)} known positive(s): intervals are rough and likely too narrow."
     measure = evidence.measure()
     if by_default and not measure.bounded:
@@ -33,10 +35,10 @@ def on_evidence(evidence: Evidence, *, by_default: bool) -> Iterator[str]:
         )
     for name in measure.empty_classes:
         yield f"No {name} case: metrics that need one are undefined."
-    if isinstance(evidence, PositiveConfidence) and evidence.effective_share < 0.1:
+    if isinstance(evidence, PositiveConfidence) and evidence.effective_share < 0.7:
         yield (
-            f"A few positives of low confidence carry the population (effective share of the rows "
-            f"{evidence.effective_share:.2g}): E[1/r²] may not be finite, and intervals not hold."
+            f"Positives of low confidence carry much of the population (effective share of the rows "
+            f"{evidence.effective_share:.2g}): intervals may be narrow, and fail if E[1/r²] is infinite."
         )
 
 
@@ -68,7 +70,7 @@ def on_prior(evidence: Evidence, identified: Vector) -> Iterator[str]:
     elif ends[1] < low or ends[0] > high:
         yield (
             f"The prior given ({evidence.measure().prior:.4g}) is refuted: the evidence itself puts it "
-            f"between {low:.4g} and {high:.4g} (99%). One of the two is wrong: the prior, or {suspect}."
+            f"between {low:.4g} and {high:.4g} (99%). At fault is the prior, or {suspect}."
         )
 
 
@@ -78,7 +80,7 @@ def on_row(metric: Metric | None, measure: ScoreMeasure, estimate: Estimate) -> 
         return ()
     out = []
     known = measure.unidentified is None
-    if known and metric.name in CLIPPED and _leaves_unit(measure):
+    if known and metric.name in CLIPPED and _leaves_unit(sweep(measure).precision):
         out.append("precision was clipped to [0, 1].")
     if known and metric.name == "mcc" and np.isnan(estimate.value):
         out.append("undefined: a cell of the confusion matrix is negative or a margin empty.")
@@ -98,7 +100,5 @@ def on_row(metric: Metric | None, measure: ScoreMeasure, estimate: Estimate) -> 
     return tuple(out)
 
 
-def _leaves_unit(measure: ScoreMeasure) -> bool:
-    line = sweep(measure)
-    slack = 1e-12 * float(line.total)
-    return bool(((line.tp < -slack) | (line.tp > line.predicted + slack)).any())
+def _leaves_unit(precision: Vector) -> bool:
+    return bool(((precision < -1e-12) | (precision > 1 + 1e-12)).any())

@@ -14,6 +14,7 @@ from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
 
 N_GRID = 9
 """Points over a range. Metrics are smooth in the prior, so a few points find their extremes."""
+N_GRID_OF_TWO = 5
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class Range:
 
     scenarios: tuple[Scenario, ...]
     notes: tuple[str, ...] = ()
+    unknown: bool = False
+    """Whether nothing is known of the prior, so that only what is possible can bound a metric."""
 
     @property
     def wide(self) -> bool:
@@ -35,48 +38,52 @@ def prior_range(evidence: Evidence, confidence_level: float) -> Range:
     notes: tuple[str, ...] = ()
     if isinstance(evidence, PositiveUnlabeled) and NEGATIVE not in evidence.table.strata:
         notes = _refuted(evidence, confidence_level)
-    grids = evidence.prior.grid(N_GRID), evidence.purity.grid(N_GRID)
+    both = evidence.prior.is_range and evidence.purity.is_range
+    n = N_GRID_OF_TWO if both else N_GRID
+    grids = evidence.prior.grid(n), evidence.purity.grid(n)
     return Range(tuple(Scenario(prior=p, purity=r) for p, r in product(*grids)), notes)
 
 
-def _alpha_upper(evidence: PositiveUnlabeled, confidence_level: float) -> float:
-    """The largest α not refuted: ρ times the bound for a pure component (f₀ ≥ 0 gives α f_P ≤ ρ f_U)."""
+def _pure_bound(evidence: PositiveUnlabeled, confidence_level: float) -> float:
+    """The largest α not refuted if the known positives were pure.
+
+    With purity ρ it is ρ times as large, since f₀ ≥ 0 means α f_P ≤ ρ f_U.
+    """
     positive, unlabeled = (evidence.table.strata[name] for name in (POSITIVE, UNLABELED))
     weight = positive.weight
     if positive.value is not None:
         weight = positive.full_weight() * positive.value
-    bound = prior_upper_bound(
+    return prior_upper_bound(
         positive.score,
         unlabeled.score,
         confidence_level=confidence_level,
         positive_weight=weight,
         unlabeled_weight=unlabeled.weight,
     )
-    purity = evidence.purity.high or evidence.purity.value or 1.0
-    return bound * purity
 
 
 def _unrefuted(evidence: PositiveUnlabeled, confidence_level: float) -> Range:
-    upper = min(_alpha_upper(evidence, confidence_level), 0.999)
-    alphas = np.linspace(upper / 1000, upper, N_GRID)
+    bound = min(_pure_bound(evidence, confidence_level), 0.999)
     sizes = Sizes.of(evidence.table.support.sums())
-    scenarios = [
-        Scenario(prior=float(alpha if evidence.population == "unlabeled" else sizes.pi(alpha, r)), purity=r)
-        for alpha, r in product(alphas, evidence.purity.grid(N_GRID))
-        if r is not None and alpha < r
-    ]
+    # At α = 0 itself there is no positive to measure; just above it stands for it.
+    steps = np.append(1e-3, np.linspace(0, 1, N_GRID)[1:])
+    pairs = [(float(bound * r * step), r) for step, r in product(steps, evidence.purity.grid(N_GRID)) if r]
+    of_all = evidence.population == "all"
+    scenarios = [Scenario(prior=float(sizes.pi(a, r)) if of_all else a, purity=r) for a, r in pairs]
     highest = max(scenario.prior for scenario in scenarios)
     note = (
         f"No prior was given: intervals of what needs one cover every prior that the data do not refute, "
-        f"up to π = {highest:.4g}."
+        f"up to π = {highest:.4g}, as far as they are possible."
     )
-    return Range(tuple(scenarios), (note,))
+    return Range(tuple(scenarios), (note,), unknown=True)
 
 
 def _refuted(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[str, ...]:
     ends = evidence.alpha_ends()
-    upper = _alpha_upper(evidence, confidence_level)
-    if not ends or ends[1] <= upper:
+    purity = evidence.purity.high or evidence.purity.value or 1.0
+    upper = _pure_bound(evidence, confidence_level) * purity
+    # An estimate's error may pass the bound; a range that does should be narrowed.
+    if not ends or ends[1 if evidence.prior.is_range else 0] <= upper:
         return ()
     what = "The prior is" if ends[0] > upper else "The upper part of the prior's range is"
     alpha = f"α = {ends[0]:.4g}" if ends[0] == ends[1] else f"up to α = {ends[1]:.4g}"
