@@ -237,6 +237,8 @@ class _Run:
         one_sample = self.evidence.rows_are_one_sample if stratified is None else not stratified
         long = n * len(scenarios) * len(self.support.score) > 30_000_000
         start = 0
+        # A stream of its own, so that an estimate without error gives the resamples of a number.
+        of_shares = rng.spawn(1)[0]
         with progress("Resampling", n, long=long) as advance:
             for sums in resampled_sums(self.support, n, rng, one_sample=one_sample):
                 size = next(iter(sums.values())).shape[0]
@@ -245,7 +247,7 @@ class _Run:
                     with np.errstate(divide="ignore", invalid="ignore"):
                         found = self.evidence.identified_prior(sums, purity)
                     row[part] = np.nan if found is None else found
-                for i, scenario in enumerate(self._drawn(size, rng)):
+                for i, scenario in enumerate(self._drawn(size, of_shares)):
                     for request, values in self._values(self.support, sums, scenario).items():
                         out[request][i, part] = values + self.shift[request][i]
                 start += size
@@ -285,9 +287,14 @@ class _Run:
         naive: ScoreMeasure | None,
     ) -> Estimate:
         value = self.point[request]
+        limits = request.metric.limits if request.metric else (-np.inf, np.inf)
+        if self.span.unknown:
+            # The highest priors not refuted may be impossible for a metric: only what is possible bounds it.
+            replicates, self.centers[request] = (
+                np.clip(x, *limits) for x in (replicates, self.centers[request])
+            )
         replicates.flags.writeable = False
         centers = self.centers[request]
-        limits = request.metric.limits if request.metric else (-np.inf, np.inf)
         how = method or (request.metric.interval if request.metric else "percentile")
         if self.evidence.lone_positive:
             how, (low, high) = "none", (np.nan, np.nan)
@@ -296,8 +303,6 @@ class _Run:
         else:
             how, wide = "none", self.span.wide and not np.isnan(centers).all()
             low, high = (np.nanmin(centers), np.nanmax(centers)) if wide else (np.nan, np.nan)
-        if self.span.unknown:
-            low, high = np.clip([low, high], *limits)
         estimate = Estimate(
             value=value,
             low=float(low),

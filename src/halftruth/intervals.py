@@ -19,8 +19,8 @@ def interval_of(
 ) -> tuple[float, float]:
     """(low, high); over several scenarios (rows of replicates) the union of their intervals.
 
-    "basic" and "normal" reflect and stretch, so they may pass ``limits``, what is possible, where no
-    replicate does; they are cut there. Replicates that leave the limits are shown as they are.
+    All but "percentile" and "bias-corrected" reflect or stretch, so they may pass ``limits``, what is
+    possible, where no replicate does; they are cut there. Replicates that leave the limits are kept.
     "quadrature" is "basic" for squares: the noise of a distance adds to it in quadrature.
     """
     checks.choice(method, "method", METHODS)
@@ -33,7 +33,7 @@ def interval_of(
     if np.isnan(low).all():
         return np.nan, np.nan
     out = float(np.nanmin(low)), float(np.nanmax(high))
-    if method in ("basic", "normal"):
+    if method in ("basic", "normal", "quadrature"):
         least, most = np.nanmin([limits[0], *centers]), np.nanmax([limits[1], *centers])
         out = float(np.clip(out[0], least, most)), float(np.clip(out[1], least, most))
     return out
@@ -60,6 +60,6 @@ def _one(draws: Vector, center: float, level: float, method: str) -> tuple[float
     if method == "basic":
         return 2 * center - high, 2 * center - low
     if method == "quadrature":
-        squares = np.maximum(2 * center**2 - np.square([high, low]), 0.0)
-        return tuple(np.sqrt(squares))
+        squares = 2 * center * np.abs(center) - np.asarray([high, low]) * np.abs([high, low])
+        return tuple(np.sign(squares) * np.sqrt(np.abs(squares)))
     return float(low), float(high)

@@ -29,6 +29,8 @@ class Rows:
     value: Vector | None = None
 
     def __post_init__(self) -> None:
+        if self.weight is not None and (self.weight == 1).all():
+            object.__setattr__(self, "weight", None)
         if self.weight is not None and not self.weight.all():
             kept = self.weight > 0
             for name in ("score", "weight", "value"):

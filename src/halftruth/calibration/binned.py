@@ -46,7 +46,7 @@ def calibration_error(
         raise InputError(f'`norm` must be 1, 2 or "max", got {norm!r}.')
     if isinstance(n_bins, str):
         checks.choice(n_bins, "n_bins", ("optimal",))
-        n_bins = int(np.ceil(measure.size ** (1 / 3) - 1e-9))
+        n_bins = max(1, int(np.ceil(measure.size ** (1 / 3) - 1e-9)))
     else:
         checks.count(n_bins, "n_bins", least=1)
     index = _width_bins(measure, n_bins) if binning == "width" else _mass_bins(measure, n_bins)
@@ -54,7 +54,7 @@ def calibration_error(
     mass = _by_bin(measure.mass, index, n_bins)
     if norm == 1:
         return measure.result(ratio(gap.sum(axis=-1), measure.total))
-    each = np.nan_to_num(ratio(gap, mass))
+    each = np.where(mass == 0, 0.0, ratio(gap, mass))
     if norm == "max":
         return measure.result(np.where(measure.total == 0, np.nan, each.max(axis=-1)))
     return measure.result(np.sqrt(ratio((each**2 * mass).sum(axis=-1), measure.total)))
@@ -71,10 +71,10 @@ def _mass_bins(measure: ScoreMeasure, n_bins: int) -> np.ndarray:
     """Score s lies in bin b where μ(< s) is below the b-th target and not below the one before."""
     below = np.cumsum(measure.mass, axis=-1) - measure.mass
     steps = measure.total[..., None] * np.arange(1, n_bins)
-    if (measure.mass == np.floor(measure.mass)).all():
-        targets = np.floor_divide(steps, n_bins)  # the ⌊n b/B⌋-th order statistic, without rounding
-    else:
-        targets = steps / n_bins * (1 - 1e-12)  # weights that miss a target by rounding have met it
+    # Of counts the ⌊n b/B⌋-th order statistic, without rounding; weights that miss a target by rounding
+    # have met it.
+    counts = (measure.mass == np.floor(measure.mass)).all(axis=-1, keepdims=True)
+    targets = np.where(counts, np.floor_divide(steps, n_bins), steps / n_bins * (1 - 1e-12))
     n = int(np.prod(measure.shape, dtype=np.intp))
     flat = below.reshape(n, -1), targets.reshape(n, n_bins - 1)
     rows = [np.searchsorted(t, b, side="right") for b, t in zip(*flat, strict=True)]

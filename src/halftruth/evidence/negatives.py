@@ -31,7 +31,8 @@ def mixture_share(sums: Sums, base: Column, purity: Number) -> Number:
     pooled = sum(ratio(sums[x, "weight"], sums[x, "weight"].sum(axis=-1, keepdims=True)) for x in NAMES)
     contrast = positive - negative
     power = np.sum(pooled * contrast**2, axis=-1)
-    if np.ndim(power) == 0 and power == 0:
+    power = np.where(power > 1e-24, power, np.nan)  # below that the contrast is rounding
+    if np.ndim(power) == 0 and np.isnan(power):
         raise NotIdentifiable(
             "Known positives and known negatives have the same scores, so they do not identify the "
             "class prior. Pass `prior`."

@@ -288,7 +288,7 @@ class PositiveUnlabeled(Evidence):
         """π f̂₁, with f̂₁ from the known positives (and the unlabeled, where those are not pure)."""
         prior, purity, alpha = np.broadcast_arrays(prior, purity, alpha)
         pure, zero = purity == 1, np.zeros(prior.shape)
-        gap = np.where(purity > alpha, purity - alpha, np.nan)
+        gap = np.where(purity - alpha > 1e-12, purity - alpha, np.nan)
         on_positive = np.where(pure, prior, prior * (1 - alpha) / gap)
         on_unlabeled = np.where(pure, 0.0, -prior * (1 - purity) / gap)
         on = np.stack([on_positive, on_unlabeled, zero], axis=-1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halftruth import checks
 from halftruth.checks import Vector
@@ -65,7 +66,7 @@ def partial_auc(evidence: object, *, max_fpr: float = 0.1, standardize: bool = T
     line = sweep(measure)
     fpr, tpr = line.fpr, line.tpr
     width = np.diff(fpr, axis=-1)
-    inside = np.logical_and.accumulate(fpr[..., 1:] <= max_fpr, axis=-1)
+    inside = _before(fpr, max_fpr)
     height = (tpr[..., 1:] + tpr[..., :-1]) / 2
     area = np.sum(np.where(inside, width * height, 0.0), axis=-1)
     last = np.sum(inside, axis=-1, keepdims=True)
@@ -82,6 +83,11 @@ def _cut_segment(fpr: Vector, tpr: Vector, last: np.ndarray, max_fpr: float) -> 
     x0, x1, y0, y1 = _segment(fpr, tpr, last)
     part = np.clip(np.nan_to_num(ratio(max_fpr - x0, x1 - x0)), 0.0, 1.0)
     return np.asarray((x1 - x0) * part * (y0 + (y1 - y0) * part / 2))
+
+
+def _before(fpr: Vector, limit: float) -> NDArray[np.bool_]:
+    """Which points after the first come before the rate first passes the limit, rounding apart."""
+    return np.logical_and.accumulate(fpr[..., 1:] <= limit + 1e-12, axis=-1)
 
 
 def _segment(fpr: Vector, tpr: Vector, start: np.ndarray) -> tuple[Vector, Vector, Vector, Vector]:
@@ -237,9 +243,7 @@ def recall_at_fpr(evidence: object, *, max_fpr: float = 0.05) -> Number:
     limit = checks.inside(max_fpr, "max_fpr", 0.0, 1.0, closed="both", advice=MAX_FPR)
     measure = as_measure(evidence)
     line = sweep(measure)
-    # A rate that misses the limit by rounding has not passed it.
-    inside = np.logical_and.accumulate(line.fpr[..., 1:] <= limit + 1e-12, axis=-1)
-    last = np.sum(inside, axis=-1, keepdims=True)
+    last = np.sum(_before(line.fpr, limit), axis=-1, keepdims=True)
     x0, x1, y0, y1 = _segment(line.fpr, line.tpr, last)
     part = np.clip(np.nan_to_num(ratio(limit - x0, x1 - x0)), 0.0, 1.0)
     recall = (y0 + part * (y1 - y0))[..., 0]
