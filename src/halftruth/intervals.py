@@ -26,17 +26,22 @@ def interval_of(
     checks.choice(method, "method", METHODS)
     centers = np.atleast_1d(centers)
     ends = [
-        _one(row[np.isfinite(row)], center, level, method)
+        _cut(_one(row[np.isfinite(row)], center, level, method), center, method, limits)
         for row, center in zip(np.atleast_2d(replicates), centers, strict=True)
     ]
     low, high = np.asarray(ends).T
     if np.isnan(low).all():
         return np.nan, np.nan
-    out = float(np.nanmin(low)), float(np.nanmax(high))
-    if method in ("basic", "normal", "quadrature"):
-        least, most = np.nanmin([limits[0], *centers]), np.nanmax([limits[1], *centers])
-        out = float(np.clip(out[0], least, most)), float(np.clip(out[1], least, most))
-    return out
+    return float(np.nanmin(low)), float(np.nanmax(high))
+
+
+def _cut(
+    ends: tuple[float, float], center: float, method: str, limits: tuple[float, float]
+) -> tuple[float, float]:
+    if method in ("percentile", "bias-corrected"):
+        return ends
+    low, high = np.clip(ends, np.fmin(limits[0], center), np.fmax(limits[1], center))
+    return float(low), float(high)
 
 
 def _one(draws: Vector, center: float, level: float, method: str) -> tuple[float, float]:

@@ -55,3 +55,17 @@ def test_positives_no_purer_than_the_unlabeled_say_nothing(
     needing = [setting for setting in ALL if setting.metric.needs == "prior"]
     values = {str(setting): setting.of(evidence, 0.0) for setting in needing}
     assert {k: v for k, v in values.items() if isinstance(v, float) and not np.isnan(v)} == {}
+
+
+@pytest.mark.parametrize("factor", [1.0, 3.0, 409.85792478631924])
+def test_nothing_over_nothing_is_undefined_at_every_scale_of_weights(factor: float) -> None:
+    """No case is called positive, and the positives below the threshold cancel, but for rounding."""
+    evidence = ht.PositiveUnlabeled(
+        [0.0, 0.0, 1.0, -1.0, -1.0, -1.0],
+        [-1.0],
+        prior=0.125,
+        purity=0.5625,
+        positive_weight=np.full(6, factor),
+        unlabeled_weight=[factor],
+    )
+    assert np.isnan(ht.confusion(evidence, 0.0).jaccard)
