@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from halftruth.errors import InputError
 
 Vector = NDArray[np.float64]
+T = TypeVar("T")
 
 _TAKES_MISSING = "a number, or NaN/None for unlabeled"
 
@@ -263,6 +264,13 @@ def share(value: Any, name: str, *, closed_at_one: bool = False) -> float:
     return inside(value, name, 0.0, 1.0, closed=closed, advice=SHARES.get(name, "Pass a fraction."))
 
 
+def instance(value: Any, name: str, kind: type[T]) -> T:
+    """An object of this class."""
+    if not isinstance(value, kind):
+        raise InputError(f"`{name}` must be a {kind.__name__}, got {type(value).__name__}.")
+    return value
+
+
 def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     """One of a few words."""
     if value not in allowed:
@@ -284,5 +292,5 @@ def count(value: Any, name: str, *, least: int) -> int:
 
 
 def threshold(value: Any) -> float:
-    """A finite threshold on the score's own scale."""
+    """A threshold on the score's own scale; inf calls no case positive."""
     return number(value, "threshold", "Pass one number on the scale of the scores.")

@@ -1,6 +1,6 @@
 """The one list of metrics: what each is called, needs and promises.
 
-A metric joins every law and oracle test, `evaluate`, the scorers and the command line by one line here.
+A metric joins every law and oracle test, `evaluate` and the scorers by one line here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Metric:
     Attributes
     ----------
     name : str
-        The key in Python, JSON and on the command line.
+        The key everywhere.
     function : callable
         ``function(measure, **parameters)``, along the last axis of the masses.
     better : {"high", "low", None}

@@ -115,9 +115,9 @@ class Support:
     def coarse(self, n_atoms: int, keep: Iterable[float] = ()) -> Support:
         """Join neighbouring scores until about ``n_atoms`` are left, fine where any stratum is dense.
 
-        The highest rows of each stratum stay apart, for metrics at small budgets. Scores on the two sides
-        of a threshold in ``keep`` are never joined, nor are the smallest and the largest score (where
-        probabilities of exactly 0 and 1 pile up) joined to others.
+        Groups grow from single rows at the top of each stratum, for metrics at small budgets. Scores on
+        the two sides of a threshold in ``keep`` are never joined, nor are the smallest and the largest
+        score (where probabilities of exactly 0 and 1 pile up) joined to others.
         """
         if len(self.score) <= n_atoms:
             return self

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from halftruth import checks
 from halftruth.checks import Vector
 from halftruth.errors import InputError, MergeError
 from halftruth.support import Cells, Support
@@ -27,6 +28,8 @@ class Rows:
     score: Vector
     weight: Vector | None = None
     value: Vector | None = None
+    meaning: str | None = None
+    """What the values are: "soft label", "1/propensity" or "1/confidence"."""
 
     def __post_init__(self) -> None:
         if self.weight is not None and (self.weight == 1).all():
@@ -45,10 +48,10 @@ class Rows:
 
     def concatenate(self, other: Rows) -> Rows:
         """These rows, then the other's."""
-        if (self.value is None) != (other.value is None):
+        if self.meaning != other.meaning:
             raise MergeError(
-                "One table's rows carry values (soft labels, propensities or confidences) and the "
-                "other's do not. Merge tables made from the same columns."
+                f"The rows of one table carry {self.meaning or 'no value'}, those of the other "
+                f"{other.meaning or 'no value'}. Merge tables made from the same columns."
             )
         weighted = self.weight is not None or other.weight is not None
         return Rows(
@@ -57,6 +60,7 @@ class Rows:
             value=None
             if self.value is None or other.value is None
             else np.concatenate([self.value, other.value]),
+            meaning=self.meaning,
         )
 
     def full_weight(self) -> Vector:
@@ -137,11 +141,15 @@ class ScoreTable:
         """The table of all rows together; the same, to the bit, as one made from all rows at once."""
         strata = dict(self.strata)
         for other in others:
-            if not isinstance(other, ScoreTable):
-                raise InputError(f"`merge` takes ScoreTables, got {type(other).__name__}.")
-            for name, rows in other.strata.items():
+            for name, rows in checks.instance(other, "other", ScoreTable).strata.items():
                 strata[name] = strata[name].concatenate(rows) if name in strata else rows
         return ScoreTable(strata)
+
+    def need(self, strata: tuple[str, ...], meaning: str | None, remedy: str) -> None:
+        """Raise unless the table holds only these strata, all of their rows with values of this meaning."""
+        held = {rows.meaning for rows in self.strata.values()}
+        if not self.strata or not set(self.strata) <= set(strata) or held != {meaning}:
+            raise InputError(f"This evidence takes {' and '.join(strata)} rows, got {self!r}. {remedy}")
 
     def effective_rows(self, *names: str) -> float:
         """(Σw)²/Σw² over these strata, or all: the rows that unequal weights leave in effect."""

@@ -290,7 +290,7 @@ ARGUMENTS = {
     ),
     "PU table": (
         lambda: Labeled.from_table(PU.table),
-        r"positive and negative rows only, got .*Use PositiveUnl",
+        r"takes positive and negative rows, got .*Use PositiveUnl",
     ),
     "stratum": (lambda: ht.ScoreTable({"x": []}), r"`strata` must be named positive, .*got 'x'"),
     "plain rows": (lambda: ht.ScoreTable({"positive": [0.1]}), r"`strata` must .*Rows.*got list"),
@@ -320,9 +320,13 @@ MERGES = {
     "propensities": (
         PU.table,
         pu(propensity=[1, 0.5]).table,
-        r"carry values .*do not\. Merge tables made from",
+        r"carry .*those of the other .*Merge tables made from",
     ),
-    "confidences": (PositiveConfidence(S).table, PU.table, r"carry values .*do not\. Merge tables made from"),
+    "confidences": (
+        PositiveConfidence(S).table,
+        PU.table,
+        r"carry .*those of the other .*Merge tables made from",
+    ),
 }
 
 
@@ -333,5 +337,5 @@ def test_incompatible_tables_do_not_merge(one: ht.ScoreTable, other: ht.ScoreTab
 
 
 def test_only_tables_merge() -> None:
-    with pytest.raises(InputError, match=r"`merge` takes ScoreTables, got Labeled"):
+    with pytest.raises(InputError, match=r"`other` must be a ScoreTable, got Labeled"):
         LABELED.table.merge(LABELED)  # type: ignore[arg-type]

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from halftruth import checks
 from halftruth.belief import Belief
-from halftruth.errors import InputError
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.measure import ScoreMeasure
 from halftruth.rule import MassRule
@@ -50,14 +49,8 @@ class Labeled(Evidence):
     @classmethod
     def from_table(cls, table: ScoreTable) -> Labeled:
         """Labeled evidence from a table of positive and negative rows."""
-        if not isinstance(table, ScoreTable):
-            raise InputError(f"`table` must be a ScoreTable, got {type(table).__name__}.")
-        foreign = [name for name in table.strata if name not in (POSITIVE, NEGATIVE)]
-        if foreign or not table.strata:
-            raise InputError(
-                f"Labeled evidence takes positive and negative rows only, got {table!r}. "
-                f"Use PositiveUnlabeled.from_table where rows are unlabeled."
-            )
+        remedy = "Use PositiveUnlabeled.from_table where rows are unlabeled."
+        checks.instance(table, "table", ScoreTable).need((POSITIVE, NEGATIVE), None, remedy)
         out = cls.__new__(cls)
         out._set_table(table)
         return out

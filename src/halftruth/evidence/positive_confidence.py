@@ -49,7 +49,20 @@ class PositiveConfidence(Evidence):
         given = confidence if y_score is None else y_score
         score = checks.scores(given, "y_score", length=len(confidence))
         weight = checks.weights(sample_weight, "sample_weight", length=len(score))
-        self.table = ScoreTable({POSITIVE: Rows(score=score, weight=weight, value=1 / confidence)})
+        rows = Rows(score=score, weight=weight, value=1 / confidence, meaning="1/confidence")
+        self._set_table(ScoreTable({POSITIVE: rows}), prior)
+
+    @classmethod
+    def from_table(cls, table: ScoreTable, *, prior: Any = None) -> PositiveConfidence:
+        """Positive-confidence evidence from a table of such rows, e.g. merged ones."""
+        remedy = "Use the evidence class that the table came from."
+        out = cls.__new__(cls)
+        checks.instance(table, "table", ScoreTable).need((POSITIVE,), "1/confidence", remedy)
+        out._set_table(table, prior)
+        return out
+
+    def _set_table(self, table: ScoreTable, prior: Any) -> None:
+        self.table = table
         self.prior = belief(prior, "prior")
         self.purity = belief(1.0, "purity", closed_at_one=True)
 

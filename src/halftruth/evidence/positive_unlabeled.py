@@ -22,6 +22,7 @@ from halftruth.support import Column, Sums
 from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, Rows, ScoreTable
 
 POPULATIONS = ("unlabeled", "all")
+PROPENSITY = "1/propensity"
 
 
 class PositiveUnlabeled(Evidence):
@@ -142,15 +143,15 @@ class PositiveUnlabeled(Evidence):
         population: str = "all",
     ) -> PositiveUnlabeled:
         """From a table with positive and unlabeled (and perhaps negative) rows."""
-        if not isinstance(table, ScoreTable):
-            raise InputError(f"`table` must be a ScoreTable, got {type(table).__name__}.")
+        checks.instance(table, "table", ScoreTable)
         out = cls.__new__(cls)
         out._set(table, prior=prior, purity=purity, population=population)
         return out
 
     def _set(self, table: ScoreTable, *, prior: Any, purity: Any, population: str) -> None:
+        known = table.strata.get(POSITIVE)
         for name in (POSITIVE, UNLABELED):
-            if name not in table.strata:
+            if name not in table.strata or (known and known.meaning not in (None, PROPENSITY)):
                 raise InputError(
                     f"PU evidence needs {name} rows, got {table!r}. Use Labeled where every row has "
                     f"its label."
@@ -341,4 +342,5 @@ def _rows(values: Any, weight: Any, name: str, propensity: Any = None) -> Rows:
         score=score,
         weight=checks.weights(weight, f"{name}_weight", length=len(score)),
         value=None if propensity is None else 1 / propensity,
+        meaning=None if propensity is None else PROPENSITY,
     )

@@ -45,7 +45,21 @@ class SoftLabeled(Evidence):
             raise InputError("`q` is empty. Pass at least one soft label.")
         score = checks.scores(soft if y_score is None else y_score, "y_score", length=len(soft))
         weight = checks.weights(sample_weight, "sample_weight", length=len(soft))
-        self.table = ScoreTable({SOFT: Rows(score=score, weight=weight, value=soft)})
+        self._set_table(
+            ScoreTable({SOFT: Rows(score=score, weight=weight, value=soft, meaning="soft label")})
+        )
+
+    @classmethod
+    def from_table(cls, table: ScoreTable) -> SoftLabeled:
+        """Soft-labeled evidence from a table of such rows, e.g. merged ones."""
+        remedy = "Use the evidence class that the table came from."
+        out = cls.__new__(cls)
+        checks.instance(table, "table", ScoreTable).need((SOFT,), "soft label", remedy)
+        out._set_table(table)
+        return out
+
+    def _set_table(self, table: ScoreTable) -> None:
+        self.table = table
         self.prior = Belief(value=None)
         self.purity = Belief(value=1.0)
 
