@@ -41,6 +41,13 @@ def test_the_demo_prints_what_the_readme_shows(capsys):
         assert low <= truth <= high
 
 
+def test_the_readme_shows_what_its_first_example_prints():
+    data = ht.simulate.GaussianClasses(prior=0.3).draw_strata(500, 5000, rng=1)
+    evidence = ht.PositiveUnlabeled(data.positive.score, data.unlabeled.score, prior=0.3)
+    rows = ["roc_auc", "average_precision", "precision", "recall"]
+    assert str(ht.evaluate(evidence, rows, threshold=0.5)) in (ROOT / "README.md").read_text()
+
+
 def test_every_metric_is_in_the_index():
     from halftruth.registry import REGISTRY
 
