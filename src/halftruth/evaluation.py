@@ -139,6 +139,8 @@ def evaluate(
     limit = None if threshold is None else checks.threshold(threshold)
     if method is not None:
         checks.choice(method, "method", METHODS)
+    if stratified not in (None, True, False):
+        raise InputError(f"`stratified` must be True, False or None, got {stratified!r}.")
     requests = _requests(metrics, evidence, limit)
     shares = (PRIOR, ALPHA) if evidence.kind == "positive_unlabeled" else (PRIOR,)
     span = prior_range(evidence, level)
