@@ -32,13 +32,14 @@ class Rows:
     """What the values are: "soft label", "1/propensity" or "1/confidence"."""
 
     def __post_init__(self) -> None:
-        if self.weight is not None and (self.weight == 1).all():
-            object.__setattr__(self, "weight", None)
         if self.weight is not None and not self.weight.all():
             kept = self.weight > 0
             for name in ("score", "weight", "value"):
                 column = getattr(self, name)
                 object.__setattr__(self, name, None if column is None else column[kept])
+        # Weights of one are none, so that rows with and without them are the same rows.
+        if self.weight is not None and (self.weight == 1).all():
+            object.__setattr__(self, "weight", None)
         for column in (self.score, self.weight, self.value):
             if column is not None:
                 column.flags.writeable = False

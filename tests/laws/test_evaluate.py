@@ -188,3 +188,22 @@ def test_an_estimate_without_error_is_the_number_however_resamples_are_cut_up(ca
         patch.setattr(bootstrap, "CHUNK", 16)
         one, other = evaluated(case), evaluated(case, case.evidence(prior=estimate))
     assert unlike(one, other) == []
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.prior and kind.purity], ids=str)
+@examples(3)
+@given(data=st.data())
+def test_replicates_of_prior_and_purity_are_taken_in_pairs(kind: Kind, data: st.DataObject) -> None:
+    case = data.draw(bounded_cases(kind))
+    # Half the excess of the purity over α in one of the pairs, a quarter in the other.
+    pairs = [(case.alpha, case.alpha + (1 - case.alpha) * step) for step in (0.5, 0.25)]
+    points = [Case(kind, case.sample, case.threshold, *pair) for pair in pairs]
+    priors, purities = [point.prior for point in points], [point.purity for point in points]
+    both = ht.PriorEstimate(value=priors[0], replicates=priors, population=kind.population)
+    purity = ht.PriorEstimate(value=purities[0], replicates=purities)
+    drawn = evaluated(case, case.evidence(prior=both, purity=purity))["recall"].replicates
+    alone = [evaluated(case, point.evidence())["recall"].replicates for point in points]
+    if drawn is None:  # A lone positive.
+        return
+    either = [np.isclose(drawn, one, rtol=1e-9, atol=1e-9, equal_nan=True) for one in alone]
+    assert np.logical_or(*either).all()

@@ -180,10 +180,12 @@ class PositiveUnlabeled(Evidence):
         if self.prior.value is None:
             return
         sizes = self._sizes
-        priors = (self.prior.value, self.prior.low, self.prior.high)
-        purities = (self.purity.value, self.purity.low, self.purity.high)
+        # Replicates of a prior and a purity may belong together one by one, so their ends are not crossed.
+        priors, purities = (
+            {x.value} if x.replicates is not None else {x.value, *x.ends()} for x in (self.prior, self.purity)
+        )
         exact = self.prior.replicates is None
-        for prior, purity in product(priors if exact else priors[:1], purities):
+        for prior, purity in product(priors, purities):
             if prior is not None and purity is not None:
                 alpha = float(self._shares(sizes, prior, purity)[1])
                 if exact:

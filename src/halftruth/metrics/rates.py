@@ -49,6 +49,11 @@ class Confusion:
     def _compared(self, value: Number) -> Number:
         return scalar(where_both(value, self.positives, self.negatives))
 
+    def _of(self, part: Number, whole: Number) -> Number:
+        """A share of a sum of cells, which signed cells may cancel but for rounding."""
+        nothing = np.abs(whole) <= 1e-12 * np.abs(self.total)
+        return self._compared(ratio(part, np.where(nothing, 0.0, whole)))
+
     @property
     def tp(self) -> Number:
         return self._known(self.pos_above)
@@ -112,7 +117,7 @@ class Confusion:
         """(1 + β²) TP / ((1 + β²) TP + β² FN + FP)."""
         advice = "Above 1 it weighs recall more than precision, below 1 less."
         square = checks.inside(beta, "beta", 0.0, np.inf, advice=advice) ** 2
-        return self._compared(ratio((1 + square) * self.tp, square * self.positives + self.predicted))
+        return self._of((1 + square) * self.tp, square * self.positives + self.predicted)
 
     @property
     def accuracy(self) -> Number:
@@ -143,7 +148,7 @@ class Confusion:
 
     @property
     def jaccard(self) -> Number:
-        return self._compared(ratio(self.tp, self.positives + self.fp))
+        return self._of(self.tp, self.predicted + self.fn)
 
     @property
     def youden_j(self) -> Number:
