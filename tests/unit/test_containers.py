@@ -45,7 +45,7 @@ BUILD: dict[str, Callable[[Wrap], Any]] = {
 }
 
 
-def same(got: Any, expected: Any) -> None:
+def assert_same(got: Any, expected: Any) -> None:
     """The measures are equal to the bit."""
     one, other = got.measure(), expected.measure()
     for column in ("score", "mass", "pos_mass"):
@@ -100,7 +100,7 @@ WRAPS: dict[str, Wrap] = {
 @pytest.mark.parametrize("kind", BUILD)
 @pytest.mark.parametrize("wrap", WRAPS.values(), ids=WRAPS)
 def test_the_same_numbers_give_the_same_measure(kind: str, wrap: Wrap) -> None:
-    same(BUILD[kind](wrap), BUILD[kind](lambda values: np.array(values, dtype=np.float64)))
+    assert_same(BUILD[kind](wrap), BUILD[kind](lambda values: np.array(values, dtype=np.float64)))
 
 
 @pytest.mark.parametrize("kind", BUILD)
@@ -112,16 +112,16 @@ def test_torch_tensors(kind: str, dtype: str, grad: bool, require: Require) -> N
     def tensor(values: Any) -> Any:
         return torch.tensor(values, dtype=getattr(torch, dtype), requires_grad=grad)
 
-    same(BUILD[kind](tensor), BUILD[kind](np.array))
+    assert_same(BUILD[kind](tensor), BUILD[kind](np.array))
 
 
 def test_torch_views_integers_and_booleans(require: Require) -> None:
     torch = require("torch")
     expected = ht.Labeled(CLASS, SCORE)
     table = torch.tensor([CLASS, SCORE], dtype=torch.float64).T  # columns are strided views
-    same(ht.Labeled(table[:, 0], table[:, 1]), expected)
+    assert_same(ht.Labeled(table[:, 0], table[:, 1]), expected)
     for dtype in (torch.int64, torch.uint8, torch.bool):
-        same(ht.Labeled(torch.tensor(CLASS, dtype=dtype), SCORE), expected)
+        assert_same(ht.Labeled(torch.tensor(CLASS, dtype=dtype), SCORE), expected)
 
 
 def test_complex_tensors_are_refused(require: Require) -> None:
@@ -133,15 +133,15 @@ def test_complex_tensors_are_refused(require: Require) -> None:
 def test_integers_and_booleans() -> None:
     expected = ht.Labeled(CLASS, [3, 2, 1, 1, 1, 0])
     for dtype in (bool, np.int8, np.uint64):
-        same(ht.Labeled(np.array(CLASS, dtype=dtype), np.array([3, 2, 1, 1, 1, 0])), expected)
+        assert_same(ht.Labeled(np.array(CLASS, dtype=dtype), np.array([3, 2, 1, 1, 1, 0])), expected)
     for dtype in ("bool", "int8", "boolean", "Int64", "category"):
-        same(ht.Labeled(pd.Series(CLASS).astype(dtype), pd.Series([3, 2, 1, 1, 1, 0])), expected)
+        assert_same(ht.Labeled(pd.Series(CLASS).astype(dtype), pd.Series([3, 2, 1, 1, 1, 0])), expected)
     for polars_dtype in (pl.Int8, pl.UInt32, pl.Boolean):
         labels = pl.Series(CLASS).cast(polars_dtype)
-        same(ht.Labeled(labels, pl.Series([3, 2, 1, 1, 1, 0])), expected)
+        assert_same(ht.Labeled(labels, pl.Series([3, 2, 1, 1, 1, 0])), expected)
     flags = np.array(CLASS, dtype=bool)
     known = ht.PositiveUnlabeled.from_labels(flags, SCORE, unlabeled=0, prior=0.75)
-    same(known, ht.PositiveUnlabeled.from_labels(CLASS, SCORE, unlabeled=0, prior=0.75))
+    assert_same(known, ht.PositiveUnlabeled.from_labels(CLASS, SCORE, unlabeled=0, prior=0.75))
 
 
 # --- missing labels -------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def test_missing_labels_are_unlabeled_rows(labels: Any) -> None:
 def test_missing_labels_of_a_tensor(require: Require) -> None:
     labels = require("torch").tensor([1, NAN, 1, 0, NAN, NAN])
     got = ht.PositiveUnlabeled.from_labels(labels, SCORE, prior=0.5)
-    same(got, ht.PositiveUnlabeled.from_labels(KNOWN, SCORE, prior=0.5))
+    assert_same(got, ht.PositiveUnlabeled.from_labels(KNOWN, SCORE, prior=0.5))
 
 
 HOLES: dict[str, Any] = {
@@ -206,17 +206,17 @@ def test_missing_scores_and_weights_are_refused(column: Any) -> None:
 def test_two_columns_of_soft_labels() -> None:
     both = np.column_stack([1 - np.array(SOFT), SOFT])
     expected = ht.SoftLabeled(SOFT, SCORE)
-    same(ht.SoftLabeled(both, SCORE), expected)
-    same(ht.SoftLabeled(both.tolist(), SCORE), expected)
-    same(ht.SoftLabeled(pd.DataFrame(both, columns=["no", "yes"]), SCORE), expected)
-    same(ht.SoftLabeled(pl.DataFrame(both, schema=["no", "yes"]), SCORE), expected)
+    assert_same(ht.SoftLabeled(both, SCORE), expected)
+    assert_same(ht.SoftLabeled(both.tolist(), SCORE), expected)
+    assert_same(ht.SoftLabeled(pd.DataFrame(both, columns=["no", "yes"]), SCORE), expected)
+    assert_same(ht.SoftLabeled(pl.DataFrame(both, schema=["no", "yes"]), SCORE), expected)
 
 
 @pytest.mark.parametrize("grad", [False, True])
 def test_two_columns_of_soft_labels_in_a_tensor(grad: bool, require: Require) -> None:
     both = np.column_stack([1 - np.array(SOFT), SOFT])
     tensor = require("torch").tensor(both, requires_grad=grad)
-    same(ht.SoftLabeled(tensor, SCORE), ht.SoftLabeled(SOFT, SCORE))
+    assert_same(ht.SoftLabeled(tensor, SCORE), ht.SoftLabeled(SOFT, SCORE))
 
 
 def test_wide_frames_are_refused() -> None:
@@ -257,14 +257,14 @@ def test_evidence_does_not_change_with_its_inputs(kind: str) -> None:
     evidence = BUILD[kind](keep)
     for column in given:
         column[:] = 0.625
-    same(evidence, BUILD[kind](list))
+    assert_same(evidence, BUILD[kind](list))
 
 
 def test_tensors_are_not_shared(require: Require) -> None:
     score = require("torch").tensor(SCORE, dtype=require("torch").float64)
     evidence = ht.Labeled(CLASS, score)
     score.zero_()
-    same(evidence, ht.Labeled(CLASS, SCORE))
+    assert_same(evidence, ht.Labeled(CLASS, SCORE))
 
 
 # --- sums never in float32 ------------------------------------------------------------------------
@@ -301,6 +301,6 @@ def test_float32_tensors_are_summed_in_float64(require: Require) -> None:
 def test_float32_scores_are_read_as_they_are() -> None:
     rng = np.random.default_rng(0)
     score, label = single(rng.random(300)), rng.random(300) < 0.5
-    same(ht.Labeled(label, score), ht.Labeled(label, score.astype(np.float64)))
+    assert_same(ht.Labeled(label, score), ht.Labeled(label, score.astype(np.float64)))
     wide = score.astype(np.float64)
     assert ht.brier(ht.Labeled(label, score)) == pytest.approx(np.mean((wide - label) ** 2), abs=1e-15)
