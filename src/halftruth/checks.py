@@ -75,8 +75,10 @@ def vector(values: Any, name: str, *, missing: bool = False, length: int | None 
             f"`{name}` must be numeric, got dtype {array.dtype}. Convert it first, e.g. with .astype(float)."
         )
     out = np.array(array, dtype=np.float64)
-    bad = np.isinf(out) if missing else ~np.isfinite(out)
-    if bad.any():
+    # A finite sum has finite terms, and costs a fraction of a look at each.
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspect = not np.isfinite(out.sum())
+    if suspect and (bad := np.isinf(out) if missing else ~np.isfinite(out)).any():
         first = int(np.argmax(bad))
         raise InputError(
             f"`{name}` must be finite, got {int(bad.sum())} NaN or infinite value(s), the first "
@@ -95,7 +97,8 @@ def scores(values: Any, name: str, *, length: int | None = None) -> Vector:
     out = vector(values, name, length=length)
     if len(out) == 0:
         raise InputError(f"`{name}` is empty. Pass at least one score.")
-    return out + 0.0
+    out += 0.0
+    return out
 
 
 def weights(values: Any, name: str, *, length: int) -> Vector | None:

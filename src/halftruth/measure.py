@@ -86,9 +86,28 @@ class ScoreMeasure:
         return self.mass.shape[:-1]
 
     @property
+    def span(self) -> tuple[float, float]:
+        """The lowest and the highest score."""
+        return float(self.score[0]), float(self.score[-1])
+
+    @property
     def bounded(self) -> bool:
         """Whether all scores lie in [0, 1]."""
-        return bool(self.score[0] >= 0 and self.score[-1] <= 1)
+        low, high = self.span
+        return low >= 0 and high <= 1
+
+    @property
+    def shapeless(self) -> bool:
+        """Whether not even the distribution of the positives is known."""
+        return bool(np.isnan(self.pos_mass).all())
+
+    def split(self, threshold: float) -> dict[str, tuple[Number, Number]]:
+        """The masses with a score at or above the threshold, and below it."""
+        first = int(np.searchsorted(self.score, threshold, side="left"))
+        return {
+            name: (scalar(masses[..., first:].sum(axis=-1)), scalar(masses[..., :first].sum(axis=-1)))
+            for name, masses in (("pos", self.pos_mass), ("neg", self.neg_mass), ("all", self.mass))
+        }
 
     def need_prior(self) -> None:
         """Raise unless the positives' mass is known in full."""
@@ -99,9 +118,10 @@ class ScoreMeasure:
         """Raise unless the scores can be read as probabilities."""
         if not self.bounded:
             outside = (self.score < 0) | (self.score > 1)
+            low, high = self.span
             raise InputError(
                 f"{what} needs scores in [0, 1], got {int(outside.sum())} distinct score(s) outside, "
-                f"from {self.score[0]:g} to {self.score[-1]:g}. Pass probabilities; scores are never "
+                f"from {low:g} to {high:g}. Pass probabilities; scores are never "
                 f"transformed by guess."
             )
 
@@ -164,7 +184,7 @@ def as_measure(evidence: object, needs: str = "prior") -> ScoreMeasure:
             f"ScoreMeasure, got {type(evidence).__name__}. Wrap your arrays, e.g. "
             f"Labeled(y_true, y_score)."
         )
-    if needs == "prior" or (needs == "shape" and np.isnan(measure.pos_mass).all()):
+    if needs == "prior" or (needs == "shape" and measure.shapeless):
         measure.need_prior()
     return measure
 

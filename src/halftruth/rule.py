@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from halftruth.checks import Vector
+from halftruth.folded import FoldedMeasure
+from halftruth.large import LargeSums, LargeSupport
 from halftruth.measure import Number, ScoreMeasure
-from halftruth.support import Column, Sums
+from halftruth.support import Column, Sums, Support
 
 Coefficients = Mapping[Column, Number]
 
@@ -29,14 +31,29 @@ class MassRule:
     alpha: Number = None
     unidentified: str | None = None
 
-    def apply(self, score: Vector, sums: Sums) -> ScoreMeasure:
-        """The measure on the distinct scores."""
-        # Subtracting coefficients, not masses: with labels the negatives' mass is then exact.
-        neg_mass = {
+    @property
+    def neg_mass(self) -> Coefficients:
+        """Subtracting coefficients, not masses: with labels the negatives' mass is then exact."""
+        return {
             column: np.asarray(self.mass.get(column, 0.0)) - self.pos_mass.get(column, 0.0)
             for column in {**self.mass, **self.pos_mass}
         }
-        parts = (_combine(part, sums) for part in (self.mass, self.pos_mass, neg_mass))
+
+    def over(self, support: Support) -> ScoreMeasure:
+        """The measure of the rows as they came."""
+        if not isinstance(support, LargeSupport):
+            return self.apply(support.score, support.sums())
+        mass, pos_mass, neg_mass = (
+            {name: float(part.get((name, "weight"), 0.0)) for name in support.sorted}
+            for part in (self.mass, self.pos_mass, self.neg_mass)
+        )
+        return FoldedMeasure(
+            support, mass, pos_mass, neg_mass, size=self.size, alpha=self.alpha, why=self.unidentified
+        )
+
+    def apply(self, score: Vector, sums: Sums) -> ScoreMeasure:
+        """The measure of these sums at the distinct scores."""
+        parts = (_combine(part, sums) for part in (self.mass, self.pos_mass, self.neg_mass))
         masses = np.broadcast_arrays(*parts)
         return ScoreMeasure(
             score=score,
@@ -65,4 +82,6 @@ def _combine(coefficients: Coefficients, sums: Sums) -> Vector:
 
 def total(sums: Sums, column: Column) -> Vector:
     """Sum over all scores of one column, 0 where there is no such stratum."""
+    if isinstance(sums, LargeSums):
+        return np.asarray(sums.total(column) if column in sums else 0.0)
     return np.asarray(sums[column].sum(axis=-1)) if column in sums else np.asarray(0.0)

@@ -127,8 +127,8 @@ class Support:
         rows = np.zeros(len(self.score))
         for cells in self.strata.values():
             own = np.bincount(cells.atom, cells.count, minlength=len(self.score))
-            level = _level(np.cumsum(own[::-1])[::-1] - own / 2, own.sum(), n_atoms / len(self.strata))
-            starts[1:] |= np.diff(np.floor(level)) != 0
+            depth = np.cumsum(own[::-1])[::-1] - own / 2
+            starts[1:] |= np.diff(np.floor(level(depth, own.sum(), n_atoms / len(self.strata)))) != 0
             rows += own
         group = np.cumsum(starts) - 1
         first = np.flatnonzero(starts)
@@ -140,7 +140,7 @@ class Support:
         )
 
 
-def _level(depth: Vector, n_rows: float, n_levels: float) -> Vector:
+def level(depth: Vector, n_rows: float, n_levels: float) -> Vector:
     """Where a row at this depth from the top falls among ``n_levels`` groups, as a real number.
 
     Half of the levels are spread evenly over the rows; the others grow with the depth, starting at one

@@ -1,20 +1,25 @@
-"""ScoreTable: the raw rows of each stratum. It knows no prior, and tables merge."""
+"""ScoreTable: the rows of each stratum, as they came or as a histogram. It knows no prior; tables merge."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
-from halftruth import checks
+from halftruth import checks, storage
 from halftruth.checks import Vector
 from halftruth.errors import InputError, MergeError
+from halftruth.histogram import COMPILED, Bins, Grid, grid_for, support_of
+from halftruth.large import LargeSupport
 from halftruth.support import Cells, Support
 
 POSITIVE, UNLABELED, NEGATIVE, SOFT = "positive", "unlabeled", "negative", "soft"
 STRATA = (POSITIVE, UNLABELED, NEGATIVE, SOFT)
+SCHEMA = 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -68,6 +73,13 @@ class Rows:
         """The weights, ones where none were given."""
         return np.ones(len(self)) if self.weight is None else self.weight
 
+    @property
+    def size(self) -> tuple[float, float]:
+        """Σ w and Σ w²."""
+        if self.weight is None:
+            return float(len(self)), float(len(self))
+        return float(self.weight.sum()), float((self.weight**2).sum())
+
     def cells(self) -> tuple[Vector, Cells]:
         """Distinct rows with their multiplicities, in an order that does not depend on the rows'."""
         columns = [self.score]
@@ -99,8 +111,9 @@ class ScoreTable:
 
     Parameters
     ----------
-    strata : mapping of str to Rows
-        Any of "positive", "unlabeled" and "negative"; or "soft" alone.
+    strata : mapping of str to Rows or Bins
+        Any of "positive", "unlabeled" and "negative"; or "soft" alone. All are rows, or all are
+        histograms on one grid.
 
     Examples
     --------
@@ -110,19 +123,21 @@ class ScoreTable:
     >>> week = monday.merge(tuesday)
     >>> week
     ScoreTable(positive=2, negative=3)
+    >>> week.compress()
+    ScoreTable(positive=2, negative=3; probability grid of 65,536 bins)
     """
 
-    strata: Mapping[str, Rows]
+    strata: Mapping[str, Rows | Bins]
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.strata if name not in STRATA]
         if unknown:
             raise InputError(f"`strata` must be named {', '.join(STRATA)}; got {unknown[0]!r}.")
         for name, rows in self.strata.items():
-            if not isinstance(rows, Rows):
+            if not isinstance(rows, (Rows, Bins)):
                 raise InputError(
-                    f"`strata` must hold Rows, got {type(rows).__name__} for {name!r}. Make tables from "
-                    f"evidence, e.g. Labeled(y_true, y_score).table."
+                    f"`strata` must hold Rows or Bins, got {type(rows).__name__} for {name!r}. Make tables "
+                    f"from evidence, e.g. Labeled(y_true, y_score).table."
                 )
         if SOFT in self.strata and len(self.strata) > 1:
             raise MergeError(
@@ -133,18 +148,88 @@ class ScoreTable:
         object.__setattr__(self, "strata", kept)
 
     def __repr__(self) -> str:
-        return f"ScoreTable({', '.join(f'{k}={len(rows)}' for k, rows in self.strata.items())})"
+        sizes = ", ".join(f"{k}={len(rows)}" for k, rows in self.strata.items())
+        return f"ScoreTable({sizes}{'' if self.grid is None else f'; {self.grid}'})"
 
     def __len__(self) -> int:
         return sum(len(rows) for rows in self.strata.values())
 
+    @cached_property
+    def grid(self) -> Grid | None:
+        """The grid of a histogram; None where the table holds exact rows."""
+        grids = {rows.grid if isinstance(rows, Bins) else None for rows in self.strata.values()}
+        if len(grids) > 1:
+            raise MergeError(f"The strata have different grids: {', and '.join(map(str, grids))}.")
+        return next(iter(grids), None)
+
     def merge(self, *others: ScoreTable) -> ScoreTable:
-        """The table of all rows together; the same, to the bit, as one made from all rows at once."""
-        strata = dict(self.strata)
-        for other in others:
-            for name, rows in checks.instance(other, "other", ScoreTable).strata.items():
+        """The table of all rows together; the same, to the bit, as one made from all rows at once.
+
+        Histograms merge on one grid; exact rows that join a histogram are put on its grid.
+        """
+        tables = [self, *(checks.instance(other, "other", ScoreTable) for other in others)]
+        grid = next((table.grid for table in tables if table.grid is not None), None)
+        strata: dict[str, Any] = {}
+        for table in tables if grid is None else [table.compress(grid) for table in tables]:
+            for name, rows in table.strata.items():
                 strata[name] = strata[name].concatenate(rows) if name in strata else rows
         return ScoreTable(strata)
+
+    def compress(self, grid: Grid | str | None = None) -> ScoreTable:
+        """The table as a histogram of exact integer sums, some megabytes at most whatever the rows.
+
+        Parameters
+        ----------
+        grid : Grid, "probability", "margin" or None
+            Where left out, "probability" if all scores lie in [0, 1], else "margin".
+        """
+        wanted = Grid(grid) if isinstance(grid, str) else grid
+        if self.grid is not None:
+            if wanted not in (None, self.grid):
+                raise MergeError(
+                    f"The tables have different grids: {wanted}, and {self.grid}. Make both with the same "
+                    f"`grid=`, e.g. from the rows."
+                )
+            return self
+        exact = cast("Mapping[str, Rows]", self.strata)
+        if any(rows.meaning for rows in exact.values()):
+            raise InputError(
+                "Soft labels, propensities and confidences stay exact rows: a histogram holds no values. "
+                "Use the table as it is."
+            )
+        if not exact:
+            return self
+        wanted = wanted or grid_for(np.asarray([x for rows in exact.values() for x in _ends(rows.score)]))
+        return ScoreTable({k: Bins.of(wanted, rows.score, rows.weight) for k, rows in exact.items()})
+
+    def save(self, path: str | Path) -> None:
+        """Write the table to one file, whole or not at all; `load` reads it on any machine."""
+        arrays = {
+            f"{stratum}.{column}": array
+            for stratum, rows in self.strata.items()
+            for column, array in vars(rows).items()
+            if isinstance(array, np.ndarray)
+        }
+        header = {
+            "grid": None if self.grid is None else self.grid.to_dict(),
+            "meaning": {name: rows.meaning for name, rows in self.strata.items()},
+        }
+        storage.save(path, "ScoreTable", SCHEMA, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> ScoreTable:
+        """Read a table that `save` wrote. Nothing in the file is run."""
+        header, arrays = storage.load(path, "ScoreTable", SCHEMA)
+        strata: dict[str, dict[str, Any]] = {}
+        try:
+            grid = None if header["grid"] is None else Grid(**header["grid"])
+            for name, array in arrays.items():
+                stratum, _, column = name.partition(".")
+                strata.setdefault(stratum, {})[column] = array
+            made = {k: _stratum(grid, header["meaning"][k], columns) for k, columns in strata.items()}
+        except (TypeError, KeyError, AttributeError, ValueError) as error:
+            raise InputError(f"{path} is a damaged ScoreTable: {error}") from error
+        return cls(made)
 
     def need(self, strata: tuple[str, ...], meaning: str | None, remedy: str) -> None:
         """Raise unless the table holds only these strata, all of their rows with values of this meaning."""
@@ -154,16 +239,42 @@ class ScoreTable:
 
     def effective_rows(self, *names: str) -> float:
         """(Σw)²/Σw² over these strata, or all: the rows that unequal weights leave in effect."""
-        weights = [self.strata[name].full_weight() for name in names or self.strata]
-        total, squares = sum(w.sum() for w in weights), sum((w**2).sum() for w in weights)
+        total, squares = np.sum([self.strata[name].size for name in names or self.strata], axis=0)
         return float(total**2 / squares)
 
     @cached_property
     def support(self) -> Support:
         """The distinct scores of all strata, and each stratum's distinct rows on them."""
-        made = {name: rows.cells() for name, rows in self.strata.items()}
+        if self.grid is not None:
+            return support_of(cast("Mapping[str, Bins]", self.strata))
+        exact = cast("Mapping[str, Rows]", self.strata)
+        plain = all(rows.weight is None and rows.value is None for rows in exact.values())
+        if plain and len(self) >= COMPILED:
+            return LargeSupport({name: rows.score for name, rows in exact.items()})
+        made = {name: rows.cells() for name, rows in exact.items()}
         score = np.unique(np.concatenate([own for own, _ in made.values()]))
         strata = {
             name: cells.moved(np.searchsorted(score, own)[cells.atom]) for name, (own, cells) in made.items()
         }
         return Support(score=score, strata=strata)
+
+
+def _ends(score: Vector) -> tuple[float, float]:
+    return float(score.min()), float(score.max())
+
+
+def _stratum(grid: Grid | None, meaning: str | None, columns: dict[str, Any]) -> Rows | Bins:
+    """A stratum from stored columns, checked as if a user had passed them."""
+    if grid is not None:
+        bins = Bins(grid=grid, **{"position": None, **columns})
+        if not all(np.array_equal(grid.bins(end), bins.index) for end in (bins.low, bins.high)):
+            raise InputError("scores lie outside their bins")
+        return bins
+    score = checks.scores(columns.pop("score"), "score")
+    weight = checks.weights(columns.pop("weight", None), "weight", length=len(score))
+    value = columns.pop("value", None)
+    if value is not None:
+        value = checks.vector(value, "value", length=len(score))
+    if columns or (value is None) != (meaning is None):
+        raise InputError(f"unexpected columns {sorted(columns) or 'for its meaning'}")
+    return Rows(score=score, weight=weight, value=value, meaning=meaning)

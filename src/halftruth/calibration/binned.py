@@ -7,6 +7,7 @@ import numpy as np
 from halftruth import checks
 from halftruth.checks import Vector
 from halftruth.errors import InputError
+from halftruth.folded import FoldedMeasure
 from halftruth.measure import Number, ScoreMeasure, as_measure, ratio
 
 
@@ -49,15 +50,23 @@ def calibration_error(
         n_bins = max(1, int(np.ceil(measure.size ** (1 / 3) - 1e-9)))
     else:
         checks.count(n_bins, "n_bins", least=1)
-    index = _width_bins(measure, n_bins) if binning == "width" else _mass_bins(measure, n_bins)
-    gap = np.abs(_by_bin(measure.pos_mass - measure.score * measure.mass, index, n_bins))
-    mass = _by_bin(measure.mass, index, n_bins)
+    gap, mass = _gaps(measure, n_bins, binning)
     if norm == 1:
         return measure.result(ratio(gap.sum(axis=-1), measure.total))
     each = np.where(mass == 0, 0.0, ratio(gap, mass))
     if norm == "max":
         return measure.result(np.where(measure.total == 0, np.nan, each.max(axis=-1)))
     return measure.result(np.sqrt(ratio((each**2 * mass).sum(axis=-1), measure.total)))
+
+
+def _gaps(measure: ScoreMeasure, n_bins: int, binning: str) -> tuple[Vector, Vector]:
+    """|μ₁(bin) − ∫_bin s dμ| and μ(bin)."""
+    if isinstance(measure, FoldedMeasure) and binning == "mass":
+        gap, mass = measure.support.gaps(measure.of_mass, measure.of_pos, n_bins)
+        return np.abs(gap), mass
+    index = _width_bins(measure, n_bins) if binning == "width" else _mass_bins(measure, n_bins)
+    gap = np.abs(_by_bin(measure.pos_mass - measure.score * measure.mass, index, n_bins))
+    return gap, _by_bin(measure.mass, index, n_bins)
 
 
 def _width_bins(measure: ScoreMeasure, n_bins: int) -> np.ndarray:

@@ -64,9 +64,12 @@ class Evidence(ABC):
 
     @cached_property
     def _measure(self) -> ScoreMeasure:
+        return self.measure_at(self.scenario)
+
+    def measure_at(self, scenario: Scenario) -> ScoreMeasure:
+        """The measure of the rows as they came, under a scenario."""
         support = self.table.support
-        sums = support.sums()
-        return self.rule(sums, self.scenario).apply(support.score, sums)
+        return self.rule(support.sums(), scenario).over(support)
 
     @abstractmethod
     def naive_measure(self) -> ScoreMeasure | None:

@@ -17,7 +17,7 @@ from halftruth.evidence.labeled import labels_as_given
 from halftruth.evidence.negatives import Linear, Noise, mixing_weight, mixture_share
 from halftruth.evidence.shares import NAMES, Sizes, refuse_prior, refuse_purity
 from halftruth.measure import Number, ScoreMeasure, ratio, scalar
-from halftruth.rule import MassRule
+from halftruth.rule import MassRule, total
 from halftruth.support import Column, Sums
 from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, Rows, ScoreTable
 
@@ -242,7 +242,7 @@ class PositiveUnlabeled(Evidence):
         """π from propensities over one table, or from known negatives; None from P and U alone."""
         sizes = Sizes.of(sums)
         if self.propensity_given and self.population == "all":
-            return sums[self._base].sum(axis=-1) / sizes.n
+            return total(sums, self._base) / sizes.n
         if NEGATIVE not in self.table.strata:
             return None
         alpha = mixture_share(sums, self._base, purity)
@@ -271,7 +271,7 @@ class PositiveUnlabeled(Evidence):
                 (other[..., k], (name, "weight")),
             ):
                 if column in sums and np.any(coefficient != 0):
-                    added = coefficient * n / sums[column].sum(axis=-1)
+                    added = coefficient * n / total(sums, column)
                     pos_mass[column] = pos_mass.get(column, 0.0) + added
         return MassRule(
             mass={(name, "weight"): 1.0 for name in self._population_strata},
@@ -331,8 +331,7 @@ class PositiveUnlabeled(Evidence):
 
     def naive_measure(self) -> ScoreMeasure:
         support = self.table.support
-        sums = support.sums()
-        return labels_as_given(sums, self.table).apply(support.score, sums)
+        return labels_as_given(support.sums(), self.table).over(support)
 
 
 def _rows(values: Any, weight: Any, name: str, propensity: Any = None) -> Rows:

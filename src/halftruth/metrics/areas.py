@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from halftruth import checks
 from halftruth.checks import Vector
 from halftruth.errors import InputError
+from halftruth.folded import FoldedMeasure
 from halftruth.measure import Number, ScoreMeasure, as_measure, integral, ratio, where_both
 from halftruth.sweep import Sweep, sweep
 
@@ -32,12 +33,15 @@ def roc_auc(evidence: object) -> Number:
     1.0
     """
     measure = as_measure(evidence)
-    line = sweep(measure)
-    above = (line.tp[..., 1:] + line.tp[..., :-1]) / 2
-    area = integral(above, measure.neg_mass[..., ::-1])
-    return measure.result(
-        where_both(ratio(ratio(area, line.positives), line.negatives), line.positives, line.negatives)
-    )
+    if isinstance(measure, FoldedMeasure):
+        area: Number = measure.fold.roc_area
+        positives, negatives = measure.positives, measure.negatives
+    else:
+        line = sweep(measure)
+        above = (line.tp[..., 1:] + line.tp[..., :-1]) / 2
+        area = integral(above, measure.neg_mass[..., ::-1])
+        positives, negatives = line.positives, line.negatives
+    return measure.result(where_both(ratio(ratio(area, positives), negatives), positives, negatives))
 
 
 def partial_auc(evidence: object, *, max_fpr: float = 0.1, standardize: bool = True) -> Number:
@@ -115,9 +119,14 @@ def average_precision(evidence: object) -> Number:
     0.8333333333333333
     """
     measure = as_measure(evidence)
-    line = sweep(measure)
-    area = integral(_precision_in_unit(line)[..., 1:], measure.pos_mass[..., ::-1])
-    return measure.result(where_both(ratio(area, line.positives), line.positives, line.negatives))
+    if isinstance(measure, FoldedMeasure):
+        area: Number = measure.fold.pr_area
+        positives, negatives = measure.positives, measure.negatives
+    else:
+        line = sweep(measure)
+        area = integral(_precision_in_unit(line)[..., 1:], measure.pos_mass[..., ::-1])
+        positives, negatives = line.positives, line.negatives
+    return measure.result(where_both(ratio(area, positives), positives, negatives))
 
 
 def pr_auc(evidence: object) -> Number:

@@ -75,8 +75,8 @@ def net_benefit(evidence: object, threshold: float) -> Number:
 
 
 def _benefit(measure: ScoreMeasure, threshold: float) -> Vector:
-    above = int(np.searchsorted(measure.score, threshold, side="left"))
-    tp, fp = (mass[..., above:].sum(axis=-1) for mass in (measure.pos_mass, measure.neg_mass))
+    masses = measure.split(threshold)
+    tp, fp = masses["pos"][0], masses["neg"][0]
     return ratio(tp - fp * threshold / (1 - threshold), measure.total)
 
 

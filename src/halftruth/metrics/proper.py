@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from halftruth.folded import FoldedMeasure
 from halftruth.measure import Number, as_measure, integral, ratio
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -20,6 +21,8 @@ def brier(evidence: object) -> Number:
     """
     measure = as_measure(evidence)
     measure.need_probabilities("The Brier score")
+    if isinstance(measure, FoldedMeasure):
+        return measure.result(ratio(measure.fold.square_loss, measure.total))
     s = measure.score
     # Squared errors of the two classes, so that a perfect score gives exactly 0.
     loss = integral((1 - s) ** 2, measure.pos_mass) + integral(s**2, measure.neg_mass)
@@ -51,6 +54,8 @@ def log_loss(evidence: object) -> Number:
     """
     measure = as_measure(evidence)
     measure.need_probabilities("Log loss")
+    if isinstance(measure, FoldedMeasure):
+        return measure.result(ratio(measure.fold.log_loss, measure.total))
     if_positive = -np.log(np.clip(measure.score, EPSILON, 1 - EPSILON))
     if_negative = -np.log(np.clip(1 - measure.score, EPSILON, 1 - EPSILON))
     loss = integral(if_positive, measure.pos_mass) + integral(if_negative, measure.neg_mass)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from halftruth import checks
-from halftruth.checks import Vector
 from halftruth.errors import NotIdentifiable
 from halftruth.measure import Number, ScoreMeasure, as_measure, ratio, scalar, where_both
 
@@ -170,22 +169,15 @@ class Confusion:
 
 
 def _confusion(measure: ScoreMeasure, threshold: float) -> Confusion:
-    first = int(np.searchsorted(measure.score, threshold, side="left"))
-
-    def split(masses: Vector) -> tuple[Number, Number]:
-        return scalar(masses[..., first:].sum(axis=-1)), scalar(masses[..., :first].sum(axis=-1))
-
-    pos_above, pos_below = split(measure.pos_mass)
-    neg_above, neg_below = split(measure.neg_mass)
-    predicted, rest = split(measure.mass)
+    masses = measure.split(threshold)
     return Confusion(
         threshold=threshold,
-        pos_above=pos_above,
-        pos_below=pos_below,
-        neg_above=neg_above,
-        neg_below=neg_below,
-        predicted=predicted,
-        rest=rest,
+        pos_above=masses["pos"][0],
+        pos_below=masses["pos"][1],
+        neg_above=masses["neg"][0],
+        neg_below=masses["neg"][1],
+        predicted=masses["all"][0],
+        rest=masses["all"][1],
         unidentified=measure.unidentified,
     )
 

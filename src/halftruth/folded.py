@@ -1,0 +1,107 @@
+"""FoldedMeasure: the measure of so many rows that functionals read it in one pass."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from halftruth.checks import Vector
+from halftruth.large import LargeSupport, Shares
+from halftruth.measure import Number, ScoreMeasure
+
+if TYPE_CHECKING:
+    from halftruth.kernels import Fold
+
+
+class FoldedMeasure(ScoreMeasure):
+    """A measure that is linear in plain sorted rows; its arrays are made only where they are asked for."""
+
+    def __init__(
+        self,
+        support: LargeSupport,
+        mass: Shares,
+        pos_mass: Shares,
+        neg_mass: Shares,
+        *,
+        size: float,
+        alpha: Number,
+        why: str | None,
+    ) -> None:
+        fields = {"support": support, "of_mass": mass, "of_pos": pos_mass, "of_neg": neg_mass}
+        fields |= {"size": size, "alpha": alpha, "unidentified": why, "memo": {}}
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    support: LargeSupport
+    of_mass: Shares
+    of_pos: Shares
+    of_neg: Shares
+
+    @cached_property
+    def score(self) -> Vector:
+        return self.support.score
+
+    @cached_property
+    def mass(self) -> Vector:
+        return self._unfolded(self.of_mass)
+
+    @cached_property
+    def pos_mass(self) -> Vector:
+        return self._unfolded(self.of_pos)
+
+    @cached_property
+    def neg_mass(self) -> Vector:
+        return self._unfolded(self.of_neg)
+
+    def _unfolded(self, shares: Shares) -> Vector:
+        out = np.zeros(len(self.score))
+        for name, cells in self.support.strata.items():
+            if shares[name] != 0:
+                out[cells.atom] += shares[name] * cells.count
+        return out
+
+    def _total(self, shares: Shares) -> Vector:
+        return np.asarray(sum(shares[name] * len(x) for name, x in self.support.sorted.items()))
+
+    @property
+    def total(self) -> Vector:
+        return self._total(self.of_mass)
+
+    @property
+    def positives(self) -> Vector:
+        return self._total(self.of_pos)
+
+    @property
+    def negatives(self) -> Vector:
+        return self._total(self.of_neg)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return ()
+
+    @property
+    def span(self) -> tuple[float, float]:
+        return self.support.span
+
+    @property
+    def shapeless(self) -> bool:
+        return any(np.isnan(share) for share in self.of_pos.values())
+
+    def split(self, threshold: float) -> dict[str, tuple[Number, Number]]:
+        above = self.support.above(threshold)
+        below = {name: len(x) - above[name] for name, x in self.support.sorted.items()}
+
+        def mass(shares: Shares, rows: dict[str, int]) -> float:
+            return float(sum(shares[name] * count for name, count in rows.items()))
+
+        return {
+            name: (mass(shares, above), mass(shares, below))
+            for name, shares in (("pos", self.of_pos), ("neg", self.of_neg), ("all", self.of_mass))
+        }
+
+    @cached_property
+    def fold(self) -> Fold:
+        """What the areas and proper scores need, from one pass."""
+        return self.support.fold(self.of_mass, self.of_pos, self.of_neg)

@@ -1,0 +1,163 @@
+"""Many plain rows: sorted once, folded in one pass, unfolded into distinct scores only where asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halftruth.checks import Vector
+from halftruth.support import Cells, Column, Sums, Support, level
+
+if TYPE_CHECKING:
+    from halftruth.kernels import Fold
+
+Shares = Mapping[str, float]
+"""What a row of each stratum adds."""
+
+
+class LargeSupport(Support):
+    """The sorted scores of each stratum, all of weight one."""
+
+    sorted: Mapping[str, Vector]
+
+    def __init__(self, rows: Mapping[str, Vector]) -> None:
+        from halftruth import kernels
+
+        object.__setattr__(self, "sorted", {name: kernels.sort(score) for name, score in rows.items()})
+
+    @cached_property
+    def _unfolded(self) -> Support:
+        from halftruth import kernels
+
+        made = {name: _runs(score) for name, score in self.sorted.items()}
+        score, _ = _runs(kernels.sort(np.concatenate([own for own, _ in made.values()])))
+        strata = {name: Cells(atom=np.searchsorted(score, own), count=n) for name, (own, n) in made.items()}
+        return Support(score=score, strata=strata)
+
+    @property
+    def score(self) -> Vector:
+        return self._unfolded.score
+
+    @property
+    def strata(self) -> Mapping[str, Cells]:
+        return self._unfolded.strata
+
+    @property
+    def span(self) -> tuple[float, float]:
+        return min(float(x[0]) for x in self.sorted.values()), max(float(x[-1]) for x in self.sorted.values())
+
+    def sums(
+        self,
+        counts: Mapping[str, NDArray[Any]] | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> Sums:
+        return LargeSums(self) if counts is None else self._unfolded.sums(counts, rng)
+
+    def above(self, threshold: float) -> dict[str, int]:
+        """How many rows of each stratum reach the threshold."""
+        return {name: len(x) - int(np.searchsorted(x, threshold)) for name, x in self.sorted.items()}
+
+    def fold(self, mass: Shares, pos: Shares, neg: Shares) -> Fold:
+        """What areas and proper scores need of a measure with these coefficients, in one pass."""
+        from halftruth import kernels
+
+        low, high = self.span
+        a, b, d = (np.asarray([part[name] for name in self.sorted]) for part in (mass, pos, neg))
+        return kernels.fold(tuple(self.sorted.values()), a, b, d, bounded=low >= 0 and high <= 1)
+
+    def gaps(self, mass: Shares, pos: Shares, n_bins: int) -> tuple[Vector, Vector]:
+        """Σ (pos_mass − s · mass) and Σ mass over bins of equal population mass."""
+        from halftruth import kernels
+
+        a, b = (np.asarray([part[name] for name in self.sorted]) for part in (mass, pos))
+        return kernels.calibration_gaps(tuple(self.sorted.values()), a, b, n_bins)
+
+    def around(self, stratum: str, n_edges: int = 4096) -> dict[str, NDArray[np.int64]]:
+        """Rows of each stratum between some scores of one of them, denser towards both of its ends."""
+        own = self.sorted[stratum]
+        deep = np.unique(np.geomspace(1, len(own), n_edges // 2).astype(np.int64))
+        even = np.linspace(0, len(own) - 1, n_edges).astype(np.int64)
+        edge = np.unique(own[np.concatenate([deep - 1, even, len(own) - deep])])
+        return {
+            name: np.diff(np.concatenate([[0], np.searchsorted(x, edge), [len(x)]]))
+            for name, x in self.sorted.items()
+        }
+
+    def coarse(self, n_atoms: int, keep: Iterable[float] = ()) -> Support:
+        low, high = self.span
+        edges = [np.asarray([low, high, *keep])]
+        for x in self.sorted.values():
+            depth = _depths(len(x), n_atoms / len(self.sorted))
+            edges += [x[len(x) - depth], x[min(int(np.searchsorted(x, low, "right")), len(x) - 1)][None]]
+        edge = np.unique(np.concatenate(edges))
+        edge = edge[(edge >= low) & (edge <= high)]
+        cuts = {name: np.append(np.searchsorted(x, edge), len(x)) for name, x in self.sorted.items()}
+        counts = {name: np.diff(cut) for name, cut in cuts.items()}
+        rows = np.sum(list(counts.values()), axis=0)
+        total = np.sum([_segment_sums(self.sorted[name], cut) for name, cut in cuts.items()], axis=0)
+        used = rows > 0
+        last = np.nextafter(np.append(edge[1:], np.inf), -np.inf)
+        mean = np.clip(total[used] / rows[used], edge[used], np.minimum(last, high)[used])
+        at = np.cumsum(used) - 1
+        return Support(
+            score=mean,
+            strata={
+                name: Cells(atom=at[count > 0], count=count[count > 0]) for name, count in counts.items()
+            },
+        )
+
+
+class LargeSums(Mapping[Column, Vector]):
+    """Sums by distinct score that are made when read; their totals are known at once."""
+
+    def __init__(self, support: LargeSupport) -> None:
+        self.support = support
+
+    def __getitem__(self, column: Column) -> Vector:
+        return self._made[column]
+
+    def __contains__(self, column: object) -> bool:
+        return column in set(self)  # without making the sums
+
+    @cached_property
+    def _made(self) -> Sums:
+        return self.support._unfolded.sums()
+
+    def __iter__(self) -> Iterator[Column]:
+        return ((name, "weight") for name in self.support.sorted)
+
+    def __len__(self) -> int:
+        return len(self.support.sorted)
+
+    def total(self, column: Column) -> float:
+        return float(len(self.support.sorted[column[0]]))
+
+
+def _runs(score: Vector) -> tuple[Vector, NDArray[np.int64]]:
+    """Distinct values of a sorted array, and how often each occurs."""
+    first = np.flatnonzero(np.append(True, score[1:] != score[:-1]))
+    return score[first], np.diff(np.append(first, len(score)))
+
+
+def _depths(n_rows: int, n_levels: float) -> NDArray[np.int64]:
+    """Depths from the top at which `level` passes the whole numbers."""
+    top = int(level(np.asarray(float(n_rows)), n_rows, n_levels))
+    wanted = np.arange(1, top + 1)
+    low, high = np.zeros(len(wanted), dtype=np.int64), np.full(len(wanted), n_rows)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        reached = level(middle.astype(np.float64), n_rows, n_levels) >= wanted
+        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
+    return high
+
+
+def _segment_sums(x: Vector, cut: NDArray[np.intp]) -> Vector:
+    """Sums of x between consecutive cuts; 0 where nothing lies between."""
+    full = np.flatnonzero(np.diff(cut))
+    out = np.zeros(len(cut) - 1)
+    out[full] = np.add.reduceat(x, cut[full])
+    return out

@@ -1,0 +1,58 @@
+"""Arrays with a header on disk: an .npz file that holds no code, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halftruth.errors import InputError
+
+Arrays = dict[str, NDArray[Any]]
+HEADER = "header"
+
+
+def save(path: str | Path, what: str, schema: int, header: dict[str, Any], arrays: Arrays) -> None:
+    """Write to a file beside the target and move it there, so that no half file is ever left."""
+    target = Path(path)
+    text = json.dumps({"what": what, "schema": schema, **header}, sort_keys=True)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with part.open("xb") as file:
+            np.savez_compressed(file, allow_pickle=False, **{HEADER: np.asarray(text), **arrays})
+        part.replace(target)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"{target} cannot be written: {reason}. Choose another place.") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def load(path: str | Path, what: str, schema: int) -> tuple[dict[str, Any], Arrays]:
+    """The header and the arrays; an error that names the file where it is anything else."""
+    source = Path(path)
+    try:
+        with source.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        header = json.loads(str(arrays.pop(HEADER)))
+        found, version = header["what"], header["schema"]
+    except FileNotFoundError:
+        raise InputError(f"There is no file {source}.") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError) as error:
+        raise InputError(f"{source} is not a saved {what}, or it is damaged.") from error
+    except (zipfile.BadZipFile, zlib.error, MemoryError) as error:
+        raise InputError(f"{source} is not a saved {what}, or it is damaged.") from error
+    if found != what:
+        raise InputError(f"{source} holds a {found!r}, not a {what}.")
+    if version != schema:
+        raise InputError(
+            f"{source} has schema {version!r}; this halftruth reads schema {schema}. Use the version that "
+            f"wrote it, or make it anew."
+        )
+    return header, arrays

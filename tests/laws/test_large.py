@@ -1,0 +1,110 @@
+"""Many plain rows take another road through the code: every functional must give the same there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import halftruth as ht
+from halftruth import table
+from halftruth.large import LargeSupport
+from halftruth.registry import REGISTRY
+
+MODEL = ht.simulate.GaussianClasses(prior=0.3)
+
+
+def _scores(kind: str) -> tuple[np.ndarray, np.ndarray]:
+    strata = MODEL.draw_strata(80, 300, 4)
+    p, u = strata.positive.score, strata.unlabeled.score
+    return {
+        "smooth": (p, u),
+        "tied": (p.round(1), u.round(1)),
+        "ends": (np.where(p > 0.7, 1.0, p), np.where(u < 0.2, 0.0, u)),
+        "apart": (np.append(p, 0.99999), u * 0.9),
+        "alike": (np.full(5, 0.5), np.full(7, 0.5)),
+    }[kind]
+
+
+def _labeled(p, u):
+    return ht.Labeled(np.repeat([1, 0], [len(p), len(u)]), np.append(p, u))
+
+
+KINDS = {
+    "labeled": _labeled,
+    "unlabeled": lambda p, u: ht.PositiveUnlabeled(p, u, prior=0.3),
+    "all": lambda p, u: ht.PositiveUnlabeled(p, u, prior=0.5, population="all"),
+    "purity": lambda p, u: ht.PositiveUnlabeled(p, u, prior=0.2, purity=0.8),
+    "negatives": lambda p, u: ht.PositiveUnlabeled(p, u, prior=0.3, negative=u[::3] * 0.8),
+    "unknown": lambda p, u: ht.PositiveUnlabeled(p, u),
+}
+
+
+def both(monkeypatch, make):
+    few = make()
+    few.measure()
+    monkeypatch.setattr(table, "COMPILED", 1)
+    many = make()
+    assert isinstance(many.table.support, LargeSupport)
+    assert not isinstance(few.table.support, LargeSupport)
+    return few, many
+
+
+def value(metric, evidence, threshold):
+    try:
+        return metric.bind(threshold, **metric.example)(evidence)
+    except ht.NotIdentifiable as error:
+        return str(error)
+
+
+@pytest.mark.filterwarnings("ignore::halftruth.EmptyClassWarning")
+@pytest.mark.parametrize("scores", ["smooth", "tied", "ends", "apart", "alike"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_metric_is_the_same(kind, scores, monkeypatch):
+    few, many = both(monkeypatch, lambda: KINDS[kind](*_scores(scores)))
+    for a, b in ((few, many), (few.naive_measure(), many.naive_measure())):
+        for metric in REGISTRY.values():
+            x, y = (value(metric, e, 0.45) for e in (a, b))
+            assert x == y or x == pytest.approx(y, rel=1e-12, abs=1e-13, nan_ok=True), metric.name
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_arrays_are_made_when_asked_for(kind, monkeypatch):
+    few, many = (e.measure() for e in both(monkeypatch, lambda: KINDS[kind](*_scores("tied"))))
+    for name in ("score", "mass", "pos_mass", "neg_mass"):
+        np.testing.assert_allclose(getattr(many, name), getattr(few, name), rtol=1e-13, atol=1e-13)
+    assert many.total == pytest.approx(few.total)
+    assert many.bounded
+    assert many.shape == ()
+
+
+def test_joined_rows_are_a_fair_summary():
+    strata = MODEL.draw_strata(50_000, 300_000, 4)
+    p, u = strata.positive.score, np.where(strata.unlabeled.score < 0.01, 0.0, strata.unlabeled.score)
+    many = ht.PositiveUnlabeled(p, u, prior=0.3)
+    support = many.table.support
+    assert isinstance(support, LargeSupport)
+    joined = support.coarse(512, keep=(0.37,))
+    assert 400 < len(joined.score) < 700
+    assert (np.diff(joined.score) > 0).all()
+    for name, rows in many.table.strata.items():
+        cells = joined.strata[name]
+        assert cells.n_rows == len(rows)
+        reaching = cells.count[joined.score[cells.atom] >= 0.37].sum()
+        assert reaching == (rows.score >= 0.37).sum()
+    assert joined.score[0] == 0.0
+    assert joined.strata["unlabeled"].count[0] == (u == 0).sum()
+    assert joined.score[-1] == max(p.max(), u.max())
+    sums = joined.sums()
+    measure = many.rule(sums, many.scenario).apply(joined.score, sums)
+    assert ht.roc_auc(measure) == pytest.approx(ht.roc_auc(many), abs=2e-5)
+    assert ht.brier(measure) == pytest.approx(ht.brier(many), abs=2e-5)
+
+
+def test_evaluations_agree(monkeypatch):
+    few, many = both(monkeypatch, lambda: KINDS["unlabeled"](*_scores("smooth")))
+    a, b = (ht.evaluate(e, threshold=0.5, n_resamples=0) for e in (few, many))
+    for name in a:
+        assert a[name].value == pytest.approx(b[name].value, rel=1e-12)
+        assert a[name].naive == pytest.approx(b[name].naive, rel=1e-12)
+        assert a[name].notes == b[name].notes
+    assert a.notes == b.notes
