@@ -9,8 +9,9 @@ import numpy as np
 
 from halftruth.evidence import Evidence, PositiveUnlabeled, Scenario
 from halftruth.evidence.shares import Sizes
-from halftruth.prior.bounds import prior_upper_bound
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
+from halftruth.large import LargeSupport
+from halftruth.prior.bounds import upper_bound
+from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, Rows
 
 N_GRID = 9
 """Points over a range. Metrics are smooth in the prior, so a few points find their extremes."""
@@ -49,17 +50,18 @@ def _pure_bound(evidence: PositiveUnlabeled, confidence_level: float) -> float:
 
     With purity ρ it is ρ times as large, since f₀ ≥ 0 means α f_P ≤ ρ f_U.
     """
-    positive, unlabeled = (evidence.table.strata[name] for name in (POSITIVE, UNLABELED))
-    weight = positive.weight
-    if positive.value is not None:
-        weight = positive.full_weight() * positive.value
-    return prior_upper_bound(
-        positive.score,
-        unlabeled.score,
-        confidence_level=confidence_level,
-        positive_weight=weight,
-        unlabeled_weight=unlabeled.weight,
-    )
+    table = evidence.table
+    n_positive, n_unlabeled = table.effective_rows(POSITIVE), table.effective_rows(UNLABELED)
+    known = table.strata[POSITIVE]
+    if isinstance(known, Rows) and known.value is not None:  # propensities make rows unequal
+        weight = known.full_weight() * known.value
+        n_positive = float(weight.sum() ** 2 / (weight**2).sum())
+    if isinstance(table.support, LargeSupport):
+        masses = table.support.around(POSITIVE)
+        return upper_bound(masses[POSITIVE], masses[UNLABELED], n_positive, n_unlabeled, confidence_level)
+    sums = table.support.sums()
+    base = (POSITIVE, "value" if evidence.propensity_given else "weight")
+    return upper_bound(sums[base], sums[UNLABELED, "weight"], n_positive, n_unlabeled, confidence_level)
 
 
 def _unrefuted(evidence: PositiveUnlabeled, confidence_level: float) -> Range:
