@@ -65,7 +65,7 @@ dist: $(DEV)  ## build wheel and sdist, and run the demo from the wheel in a cle
 	$(PY) tools/check_dist.py dist
 
 bench: $(DEV)  ## speed against other libraries, as ratios
-	$(PY) benchmarks/run.py
+	$(PY) benchmarks/run.py $(BENCH_ARGS)
 
 clean:  ## remove what was built and the caches, but not the environment
 	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

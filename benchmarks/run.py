@@ -1,24 +1,50 @@
-"""Speed against scikit-learn, as ratios in one run, and how the cost grows with the rows.
+"""Speed against peers, as ratios in one run, and how the cost grows with the rows.
 
-make bench
+make bench                     everything, a few minutes; writes benchmarks/RESULTS.md
+make bench BENCH_ARGS=--small  a hundredth of the rows, to see that it runs; writes nothing
 """
 
 from __future__ import annotations
 
+import argparse
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn import metrics as skm
-
-import halftruth as ht
 
 N_RESAMPLES = 2000
 N_TIMED = 10
+MODEL_PRIOR = 0.3
+LINES: list[str] = []
 
 
-def seconds(call: Callable[[], Any], repeats: int = 5) -> float:
+def say(text: str = "") -> None:
+    """Print a line and keep it for the results."""
+    print(text, flush=True)
+    LINES.append(text)
+
+
+def section(title: str, *columns: str) -> None:
+    """A heading and the head of its table."""
+    say(f"\n## {title}\n")
+    say("| " + " | ".join(columns) + " |")
+    say("|---" * len(columns) + "|")
+
+
+def row(*cells: str) -> None:
+    """One line of a table."""
+    say("| " + " | ".join(cells) + " |")
+
+
+def seconds(call: Callable[[], Any], repeats: int = 3) -> float:
     """The least time of a few runs: what the machine can do when it is not disturbed."""
     times = []
     for _ in range(repeats):
@@ -28,68 +54,274 @@ def seconds(call: Callable[[], Any], repeats: int = 5) -> float:
     return min(times)
 
 
-def line(*cells: str) -> None:
-    """Print one row."""
-    print(f"{cells[0]:<52} {cells[1]:>13} {cells[2]:>13} {cells[3]:>8}")
+def duration(value: float) -> str:
+    """Seconds for people."""
+    return f"{value:.2f} s" if value >= 1 else f"{1e3 * value:.1f} ms"
 
 
-def point_metrics(n: int) -> None:
-    """One metric from raw labels and scores, construction of the evidence included."""
-    draw = ht.simulate.GaussianClasses(prior=0.3).draw(n, 0)
-    y, score = draw.y, draw.score
-    pairs: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
-        "roc_auc": (ht.roc_auc, skm.roc_auc_score),
-        "average_precision": (ht.average_precision, skm.average_precision_score),
-        "brier": (ht.brier, skm.brier_score_loss),
-        "log_loss": (ht.log_loss, skm.log_loss),
-    }
-    for name, (ours, theirs) in pairs.items():
-        a = seconds(lambda ours=ours: ours(ht.Labeled(y, score)))
-        b = seconds(lambda theirs=theirs: theirs(y, score))
-        line(f"{name}, {n:,} labeled rows", f"{1e3 * a:.1f} ms", f"{1e3 * b:.1f} ms", f"{b / a:.2f}")
-    a = seconds(lambda: [f(e) for e in [ht.Labeled(y, score)] for f, _ in pairs.values()])
-    b = seconds(lambda: [f(y, score) for _, f in pairs.values()])
-    line(f"the four together, {n:,} labeled rows", f"{1e3 * a:.1f} ms", f"{1e3 * b:.1f} ms", f"{b / a:.2f}")
+def compared(what: str, ours: float, theirs: float, wanted: str = "") -> None:
+    """Ours, theirs, and both ratios."""
+    row(what, duration(ours), duration(theirs), f"{ours / theirs:.2f}", f"{theirs / ours:.1f}", wanted)
 
 
-def intervals(n: int) -> None:
-    """2,000 bootstrap resamples of AUC and average precision; the peer's time is scaled from 10."""
-    draw = ht.simulate.GaussianClasses(prior=0.3).draw(n, 0)
-    y, score = draw.y, draw.score
+def positive_unlabeled(n_positive: int, n_unlabeled: int) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of positives and unlabeled."""
+    import halftruth as ht
+
+    strata = ht.simulate.GaussianClasses(prior=MODEL_PRIOR).draw_strata(n_positive, n_unlabeled, 0)
+    return strata.positive.score.copy(), strata.unlabeled.score.copy()
+
+
+def default_metrics(positive: np.ndarray, unlabeled: np.ndarray) -> list[float]:
+    """All default point metrics, from arrays."""
+    import halftruth as ht
+
+    evidence = ht.PositiveUnlabeled(positive, unlabeled, prior=MODEL_PRIOR)
+    functions: list[Callable[..., float]] = [
+        ht.prevalence,
+        ht.roc_auc,
+        ht.average_precision,
+        ht.brier,
+        ht.log_loss,
+        ht.calibration_error,
+    ]
+    return [function(evidence) for function in functions]
+
+
+def in_memory(scale: float) -> None:
+    """Point metrics of arrays against one sort of them and against scikit-learn."""
+    from sklearn import metrics as skm
+    from sklearn.calibration import calibration_curve
+
+    import halftruth as ht
+
+    p, u = positive_unlabeled(int(1e6 * scale), int(1e7 * scale))
+    y, score = np.repeat([1, 0], [len(p), len(u)]), np.append(p, u)
+    default_metrics(p, u)  # compiled once
+    sort = seconds(lambda: np.sort(score))
+    say(f"\nnp.sort takes {1e9 * sort / len(score):.0f} ns a score.")
+    section(f"In memory: {len(p):,} positives + {len(u):,} unlabeled float64 scores", *HEAD)
+    ours = seconds(lambda: default_metrics(p, u))
+    compared("all default point metrics / np.sort of the scores", ours, sort, "≤ 0.8")
+
+    def closed() -> None:
+        ht.evaluate(ht.PositiveUnlabeled(p, u, prior=MODEL_PRIOR), n_resamples=0)
+
+    compared("evaluate(n_resamples=0), intervals and naive too / np.sort", seconds(closed), sort)
+
+    def peer() -> None:
+        skm.roc_auc_score(y, score)
+        skm.average_precision_score(y, score)
+        skm.brier_score_loss(y, score)
+        skm.log_loss(y, score)
+        calibration_curve(y, score, n_bins=15, strategy="quantile")
+
+    compared("all default point metrics / scikit-learn's five", ours, seconds(peer, 1), "10× faster")
+    extra = measured_in_child("memory", scale)
+    row(
+        "extra memory / input", f"{extra[0] / 2**20:.0f} MiB", f"{extra[1] / 2**20:.0f} MiB",
+        f"{extra[0] / extra[1]:.2f}", "", "≤ 3",
+    )  # fmt: skip
+
+
+HEAD = ("", "halftruth", "peer", "ours / theirs", "theirs / ours", "wanted")
+
+
+def measured_in_child(what: str, scale: float) -> tuple[float, float]:
+    """Two numbers that a fresh process prints: peak memory is a property of a process."""
+    command = [sys.executable, __file__, "--child", what, "--scale", str(scale)]
+    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return float(out[0]), float(out[1])
+
+
+def child_memory(scale: float) -> None:
+    """Memory above the input at the peak of the point metrics, kernels loaded before."""
+    p, u = positive_unlabeled(int(1e6 * scale), int(1e7 * scale))
+    small = positive_unlabeled(600_000, 600_000)
+    default_metrics(*small)
+    del small
+    peak = reset_peak()
+    before = resident()
+    default_metrics(p, u)
+    used = (peak_resident() if peak else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024) - before
+    print(used, p.nbytes + u.nbytes)
+
+
+def status(field: str) -> int:
+    """A number of /proc/self/status, in bytes."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field):
+            return int(line.split()[1]) * 1024
+    raise KeyError(field)
+
+
+def resident() -> int:
+    """Memory in use now."""
+    return status("VmRSS")
+
+
+def peak_resident() -> int:
+    """The most memory in use since the peak was reset."""
+    return status("VmHWM")
+
+
+def reset_peak() -> bool:
+    """Forget the peak so far, where the system allows it."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return False
+    return True
+
+
+def resampling(scale: float) -> None:
+    """Intervals: against one sort, and against a loop over scikit-learn."""
+    from sklearn import metrics as skm
+
+    import halftruth as ht
+
+    n = int(1e6 * scale)
+    p, u = positive_unlabeled(n // 11, n - n // 11)
+    score = np.append(p, u)
+    sort = seconds(lambda: np.sort(score))
+    section(f"Intervals, {N_RESAMPLES:,} resamples", *HEAD)
+    ours = seconds(lambda: ht.evaluate(ht.PositiveUnlabeled(p, u, prior=MODEL_PRIOR)), 2)
+    compared(f"the whole default table, {n:,} scores / np.sort of them", ours, sort, "≤ 15")
     rng = np.random.default_rng(0)
+    for n in (1_000, 10_000, 100_000):
+        draw = ht.simulate.GaussianClasses(prior=MODEL_PRIOR).draw(n, 0)
+        y, score = draw.y, draw.score
 
-    def loop() -> None:
-        for _ in range(N_TIMED):
-            rows = rng.integers(0, n, n)
-            skm.roc_auc_score(y[rows], score[rows])
-            skm.average_precision_score(y[rows], score[rows])
+        def loop(n: int = n, y: Any = y, score: Any = score) -> None:
+            for _ in range(N_TIMED):
+                rows = rng.integers(0, n, n)
+                skm.roc_auc_score(y[rows], score[rows])
+                skm.average_precision_score(y[rows], score[rows])
 
-    rows = ["roc_auc", "average_precision"]
-    a = seconds(lambda: ht.evaluate(ht.Labeled(y, score), rows, n_resamples=N_RESAMPLES), 3)
-    b = seconds(loop, 2) * N_RESAMPLES / N_TIMED
-    line(f"AUC and AP with 95% intervals, {n:,} rows", f"{a:.2f} s", f"{b:.1f} s", f"{b / a:.0f}")
+        names = ["roc_auc", "average_precision"]
+        ours = seconds(lambda y=y, score=score, names=names: ht.evaluate(ht.Labeled(y, score), names), 2)
+        theirs = seconds(loop, 1) * N_RESAMPLES / N_TIMED
+        compared(f"AUC and AP, {n:,} labeled rows / scikit-learn in a loop (scaled from 10)", ours, theirs)
 
 
-def growth() -> None:
-    """PU evaluation with all default rows and 2,000 resamples: cost against rows."""
-    model = ht.simulate.GaussianClasses(prior=0.3)
-    print("\nevaluate, positives + 10x unlabeled, default rows, 2,000 resamples")
-    for n_positive in (100, 1_000, 10_000, 100_000):
-        strata = model.draw_strata(n_positive, 10 * n_positive, 0)
-        p, u = strata.positive.score, strata.unlabeled.score
-        a = seconds(lambda p=p, u=u: ht.evaluate(ht.PositiveUnlabeled(p, u, prior=0.3)), 2)
-        n = 11 * n_positive
-        print(f"  {n:>9,} rows {a:7.2f} s {1e9 * a / (n * N_RESAMPLES):9.3f} ns a row and resample")
+BARE = """
+import duckdb, sys
+query = "select label, floor(score * 65536)::int, count(*), sum(score) from read_parquet(?) group by 1, 2"
+print(len(duckdb.execute(query, [sys.argv[1]]).fetchall()))
+"""
+
+
+def process(*arguments: str, repeats: int = 3) -> float:
+    """A whole process, start to end."""
+    command = [sys.executable, *arguments]
+    return seconds(lambda: subprocess.run(command, check=True, capture_output=True), repeats)
+
+
+def make_parquet(path: Path, n: int) -> None:
+    """Scores piled up towards 0; a tenth labeled positive, the others unlabeled."""
+    import duckdb
+
+    query = f"""
+        copy (select (random() * random())::double as score, case when random() < 0.1 then 1 end::int as label
+              from range({n})) to '{path}' (format parquet)"""
+    duckdb.execute("select setseed(0.5)")
+    duckdb.execute(query)
+
+
+def files(scale: float, folder: Path) -> None:
+    """Files through the command line, as whole processes, and through the library."""
+    path = folder / "scores.parquet"
+    make_parquet(path, int(1e6 * scale))
+    bare = process("-c", BARE, str(path))
+    section(f"{int(1e6 * scale):,} rows of Parquet, whole process, against python + DuckDB's group-by", *HEAD)
+    command = ("-m", "halftruth", "evaluate", str(path), "--prior", "0.4", "--format", "json")
+    compared("halftruth evaluate --n-resamples 0", process(*command, "--n-resamples", "0"), bare, "≤ 3")
+    compared("halftruth evaluate", process(*command), bare, "≤ 8")
+
+    n = int(5e7 * scale)
+    make_parquet(path, n)
+    section(f"{n:,} rows of Parquet", *HEAD)
+    bare = process("-c", BARE, str(path), repeats=2)
+    read = process("-c", f"import halftruth as ht; ht.ScoreTable.from_file({str(path)!r})", repeats=2)
+    compared("reading / DuckDB's own 65,536-bin group-by with sums", read, bare, "≤ 2")
+    compared("evaluate, the whole call / the same", process(*command, repeats=2), bare, "≤ 4")
+    used = subprocess.run(
+        [sys.executable, __file__, "--child", "file", "--path", str(path)],
+        check=True, capture_output=True, text=True,
+    ).stdout.split()  # fmt: skip
+    row("peak memory of the whole call", f"{float(used[-1]) / 2**20:.0f} MiB", "", "", "", "< 1 GB")
+
+
+def child_file(path: str) -> None:
+    """Peak memory of an evaluation of a file."""
+    from halftruth.cli import main
+
+    try:
+        main(["evaluate", path, "--prior", "0.4", "--format", "csv"])
+    except SystemExit as end:
+        if end.code:
+            raise
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+
+
+def starting() -> None:
+    """What it costs to begin."""
+    section("Starting", *HEAD)
+    nothing = process("-c", "pass", repeats=9)
+    ours, theirs = (process("-c", f"import {name}", repeats=9) - nothing for name in ("halftruth", "numpy"))
+    compared("import halftruth / import numpy (python's own start taken off)", ours, theirs, "≤ 1.5")
+    ours = process("-m", "halftruth", "--help", repeats=9)
+    theirs = process("-c", "import typer, rich", repeats=9)
+    compared("halftruth --help / python -c 'import typer, rich'", ours, theirs, "≤ 3")
+
+
+def growth(scale: float) -> None:
+    """Cost against rows."""
+    import halftruth as ht
+
+    section(
+        "Growth: positives + 10 × unlabeled, arrays in memory", "rows", "point metrics", "ns a row",
+        "evaluate, 2,000 resamples", "ns a row",
+    )  # fmt: skip
+    for n in (10**5, 10**6, 10**7, 10**8):
+        if n > 10**8 * scale:
+            break
+        p, u = positive_unlabeled(n // 11, n - n // 11)
+        repeats = 3 if n < 10**8 else 1
+        a = seconds(lambda p=p, u=u: default_metrics(p, u), repeats)
+        b = seconds(lambda p=p, u=u: ht.evaluate(ht.PositiveUnlabeled(p, u, prior=MODEL_PRIOR)), 1)
+        row(f"{n:,}", duration(a), f"{1e9 * a / n:.0f}", duration(b), f"{1e9 * b / n:.0f}")
 
 
 def main() -> None:
-    """Print all comparisons."""
-    line("", "halftruth", "scikit-learn", "ratio")
-    for n in (10_000, 1_000_000):
-        point_metrics(n)
-    for n in (1_000, 10_000, 100_000):
-        intervals(n)
-    growth()
+    """Run everything, or the part that a child was started for."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--child")
+    parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--path", default="")
+    given = parser.parse_args()
+    if given.child == "memory":
+        return child_memory(given.scale)
+    if given.child == "file":
+        return child_file(given.path)
+    import halftruth as ht
+
+    scale = 0.06 if given.small else 1.0
+    say("# Speed\n")
+    say("Written by `make bench`. Times are the least of a few runs on one machine; only the ratios of one")
+    say("run mean anything elsewhere.\n")
+    say(f"halftruth {ht.__version__}, NumPy {np.__version__}, Python {platform.python_version()}, ")
+    say(f"{os.cpu_count()} cores ({platform.machine()}).")
+    in_memory(scale)
+    resampling(scale)
+    with tempfile.TemporaryDirectory() as folder:
+        files(scale, Path(folder))
+    starting()
+    growth(scale)
+    if not given.small:
+        Path(__file__).with_name("RESULTS.md").write_text("\n".join(LINES) + "\n", encoding="utf-8")
+    return None
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ UNIT = float(1 << 32)
 """Fixed-point steps in one: a score or a weight w is stored as the integer ⌊w · 2³² + ½⌋."""
 LIGHTEST, HEAVIEST = 2.0**-10, 2.0**15
 """Weights whose fixed-point numbers are neither coarse nor out of range."""
-COMPILED = 1 << 18
+COMPILED = 1 << 19
 """Rows from which the compiled loops pay for being loaded."""
 
 Integers = NDArray[np.int64]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halftruth import checks, storage
 from halftruth.checks import Vector
@@ -20,6 +21,8 @@ from halftruth.support import Cells, Support
 POSITIVE, UNLABELED, NEGATIVE, SOFT = "positive", "unlabeled", "negative", "soft"
 STRATA = (POSITIVE, UNLABELED, NEGATIVE, SOFT)
 SCHEMA = 1
+MAX_ROWS = 500_000
+"""Rows up to which a file is read as it is; more become a histogram."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -147,6 +150,71 @@ class ScoreTable:
         kept = {name: self.strata[name] for name in STRATA if len(self.strata.get(name, ()))}
         object.__setattr__(self, "strata", kept)
 
+    @classmethod
+    def from_file(
+        cls,
+        path: Any,
+        score: str | Sequence[str] = "score",
+        label: str = "label",
+        weight: str | None = None,
+        unlabeled: float | None = None,
+        by: str | None = None,
+        *,
+        grid: Grid | str | None = None,
+        max_rows: int = MAX_ROWS,
+    ) -> Any:
+        r"""Read a table from files of any size, through an embedded DuckDB.
+
+        Parameters
+        ----------
+        path : path, glob, directory, "-" for standard input, or a list of these
+            CSV or TSV with a header, JSON lines (also .gz, .zst), Parquet, Arrow; several are one table.
+        score : str or list of str
+            The column of the scores. Several give one table each, row-aligned: {column: table}.
+        label : str
+            Its column holds 1 (positive), 0 (negative), and nothing or NaN (unlabeled).
+        weight : str, optional
+        unlabeled : number, optional
+            Another code for unlabeled rows: 0 where the column says only "known positive or not".
+        by : str, optional
+            One table for each value of this column: {value as text: table}.
+        grid : Grid, "probability", "margin", optional
+            Of the histogram; by default "probability" where all scores lie in [0, 1], else "margin".
+        max_rows : int
+            Up to this many rows are kept as they are, and results equal those of arrays; more become a
+            histogram, and every metric has a certified bound on what that changes.
+
+        Examples
+        --------
+        >>> import halftruth as ht, pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = pathlib.Path(folder.name, "scores.csv")
+        >>> _ = path.write_text("score,label\n0.9,1\n0.8,\n0.1,\n")
+        >>> ht.ScoreTable.from_file(path)
+        ScoreTable(positive=1, unlabeled=2)
+        >>> folder.cleanup()
+        """
+        from halftruth import files
+
+        found = files.read(
+            path,
+            score=score,
+            label=label,
+            weight=weight,
+            unlabeled=unlabeled,
+            by=by,
+            grid=Grid(grid) if isinstance(grid, str) else grid,
+            max_rows=max_rows,
+        )
+
+        def tables(rows: Any) -> Any:
+            if isinstance(rows, files.BinnedRows):
+                return cls(rows.strata)
+            every = {k: cls(_strata(x, rows.stratum, rows.weight)) for k, x in rows.scores.items()}
+            return every[score] if isinstance(score, str) else every
+
+        return tables(found) if by is None else {group: tables(rows) for group, rows in found.items()}
+
     def __repr__(self) -> str:
         sizes = ", ".join(f"{k}={len(rows)}" for k, rows in self.strata.items())
         return f"ScoreTable({sizes}{'' if self.grid is None else f'; {self.grid}'})"
@@ -257,6 +325,15 @@ class ScoreTable:
             name: cells.moved(np.searchsorted(score, own)[cells.atom]) for name, (own, cells) in made.items()
         }
         return Support(score=score, strata=strata)
+
+
+def _strata(score: Vector, stratum: NDArray[np.int8], weight: Vector | None) -> dict[str, Rows]:
+    """The rows of each stratum, in their order; ``stratum`` counts in the order of `STRATA`."""
+    masks = {name: stratum == k for k, name in enumerate(STRATA[:3])}
+    return {
+        name: Rows(score=score[mask], weight=None if weight is None else weight[mask])
+        for name, mask in masks.items()
+    }
 
 
 def _ends(score: Vector) -> tuple[float, float]:

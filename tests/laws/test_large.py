@@ -78,7 +78,7 @@ def test_arrays_are_made_when_asked_for(kind, monkeypatch):
 
 
 def test_joined_rows_are_a_fair_summary():
-    strata = MODEL.draw_strata(50_000, 300_000, 4)
+    strata = MODEL.draw_strata(50_000, 500_000, 4)
     p, u = strata.positive.score, np.where(strata.unlabeled.score < 0.01, 0.0, strata.unlabeled.score)
     many = ht.PositiveUnlabeled(p, u, prior=0.3)
     support = many.table.support

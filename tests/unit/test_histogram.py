@@ -90,7 +90,7 @@ def test_weighted_and_plain_rows_merge():
 
 def test_many_rows_give_the_same_sums_as_few_merged():
     rng = np.random.default_rng(1)
-    score = np.concatenate([rng.random(250_000), rng.beta(0.01, 0.01, 50_000)])
+    score = np.concatenate([rng.random(500_000), rng.beta(0.01, 0.01, 50_000)])
     parts = [Bins.of(PROBABILITY, part) for part in np.array_split(score, 7)]
     merged = parts[0]
     for part in parts[1:]:

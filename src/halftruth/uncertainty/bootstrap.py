@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,20 +22,34 @@ def resampled_sums(
     ``one_sample``: rows of all strata are drawn together, so that stratum sizes vary; else each
     stratum is drawn by itself.
     """
-    rows = {name: cells.n_rows for name, cells in support.strata.items()}
-    n = sum(rows.values())
-    step = max(1, CHUNK // len(support.score))
+    for size in chunks(n_resamples, len(support.score)):
+        yield resample(support, size, rng, one_sample=one_sample)
+
+
+def chunks(n_resamples: int, width: int) -> Iterator[int]:
+    """Numbers of resamples that are drawn at once, each ``width`` numbers wide."""
+    step = max(1, CHUNK // width)
     for start in range(0, n_resamples, step):
-        size = min(step, n_resamples - start)
-        if one_sample:
-            drawn = rng.multinomial(n, np.asarray(list(rows.values())) / n, size=size).T
-        else:
-            drawn = np.repeat(np.asarray(list(rows.values()))[:, None], size, axis=1)
-        counts = {
-            name: draw_counts(cells, each, rng)
-            for (name, cells), each in zip(support.strata.items(), drawn, strict=True)
-        }
-        yield support.sums(counts, rng)
+        yield min(step, n_resamples - start)
+
+
+def resample(support: Support, n: int, rng: np.random.Generator, *, one_sample: bool) -> Sums:
+    """Sums of ``n`` resamples."""
+    drawn = draw_sizes(support.strata, n, rng, one_sample=one_sample)
+    counts = {name: draw_counts(cells, drawn[name], rng) for name, cells in support.strata.items()}
+    return support.sums(counts, rng)
+
+
+def draw_sizes(
+    strata: Mapping[str, Cells], n: int, rng: np.random.Generator, *, one_sample: bool
+) -> dict[str, NDArray[Any]]:
+    """How many rows of each stratum are in each of ``n`` resamples."""
+    rows = np.asarray([cells.n_rows for cells in strata.values()])
+    if one_sample:
+        drawn = rng.multinomial(rows.sum(), rows / rows.sum(), size=n).T
+    else:
+        drawn = np.repeat(rows[:, None], n, axis=1)
+    return dict(zip(strata, drawn, strict=True))
 
 
 def draw_counts(cells: Cells, n_drawn: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:

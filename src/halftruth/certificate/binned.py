@@ -1,0 +1,133 @@
+"""Calibration error: only bins of the histogram that a calibration edge can cut are in doubt."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halftruth.certificate.boxes import ANYTHING, HALF_STEP, Boxes, Interval, quotient
+from halftruth.checks import Vector
+
+Index = NDArray[np.intp]
+
+
+def calibration_error(box: Boxes, n_bins: int | str, binning: str, norm: float | str) -> Interval:
+    """The error of calibration bins whose edges may cut histogram bins anywhere."""
+    number = _optimal(box) if isinstance(n_bins, str) else n_bins
+    if number is None:
+        return ANYTHING
+    if binning == "width":
+        edges = np.arange(1, number) / number
+        first, last = (np.searchsorted(edges, x, side="left") for x in (box.low, box.high))
+        movable = box.n
+    else:
+        first, last, movable = _mass_bins(box, number)
+    held = box.n > 0
+    first, last = np.where(held, first, 0), np.where(held, last, 0)
+    if norm == 1:
+        return _mean_gap(box, number, first, last, movable)
+    return _other_norms(box, number, first, last, norm)
+
+
+def _optimal(box: Boxes) -> int | None:
+    """The default number of bins; None where rounded weights leave it open."""
+    off = 0.0
+    if box.weighted.any():
+        rows = box.rows.sum(axis=1) * HALF_STEP * box.weighted
+        off = float(4 * np.max(2 * rows / box.totals + rows / box.square)) + 1e-12
+    numbers = {max(1, int(np.ceil((box.size * (1 + x)) ** (1 / 3) - 1e-9))) for x in (-off, off)}
+    return numbers.pop() if len(numbers) == 1 else None
+
+
+def _mass_bins(box: Boxes, n_bins: int) -> tuple[Index, Index, Vector]:
+    """The first and the last bin of equal mass that rows of a cell can be in; what can leave the first.
+
+    A row's bin is the number of targets that the mass below it has met. Of a cell no more can leave the
+    first bin than the mass between its target and the end of the histogram bin.
+    """
+    total, off = box.whole(box.mass)
+    steps = total * np.arange(1, n_bins)
+    weighted = bool(box.weighted[box.mass != 0].any())
+    masses = box.mass @ box.n
+    least = np.floor_divide(steps, n_bins)
+    most = least
+    if weighted:  # whether targets are rounded down depends on all weights being whole
+        whole = bool((masses == np.floor(masses)).all())
+        most = steps / n_bins + 2 * off
+        least = (least if whole else steps / n_bins * (1 - 2e-12)) - 2 * off
+    ends = [box.points(j) for j in range(len(box.n))]
+    below = [np.stack([total - box.mass @ end[side] for end in ends]) for side in (1, 0)]
+    first = np.searchsorted(most, below[0], side="right")
+    last = np.searchsorted(least, below[1], side="right")
+    target = np.append(least, np.inf)[first]
+    above = np.maximum(total - box.mass @ box.before - target, 0.0) + 2 * off
+    movable = np.where((box.mass > 0)[:, None], np.minimum(box.n, above), box.n)
+    return first, last, movable
+
+
+def _gaps(box: Boxes) -> tuple[Vector, Vector]:
+    """Limits of b − a s over the rows of a cell."""
+    held = box.n > 0
+    low, high = (np.where(held, x, 0.0) for x in (box.low, box.high))
+    pos, mass = box.pos[:, None], box.mass[:, None]
+    return pos - mass * high, pos - mass * low
+
+
+def _mean_gap(box: Boxes, n_bins: int, first: Index, last: Index, movable: Vector) -> Interval:
+    """Norm 1: what moves from one bin to the next changes the sum by no more than twice its own gap."""
+    gap = box.pos[:, None] * box.n - box.mass[:, None] * box.n * (box.mean_low + box.mean_high) / 2
+    blur = box.mass[:, None] * box.n * (box.mean_high - box.mean_low) / 2
+    found = np.abs(np.bincount(first.ravel(), gap.ravel(), minlength=n_bins)).sum()
+    cut = last > first
+    least, most = _gaps(box)
+    up = np.where(cut, movable * np.maximum(most, 0.0), 0.0)
+    down = np.where(cut, movable * np.maximum(-least, 0.0), 0.0)
+    # Rows that cross one edge together change two sums by the same number, of either sign.
+    one_edge = (last - first <= 1).all(axis=0)
+    edge = np.where(cut, first, -1).max(axis=0)
+    one_edge &= (np.where(cut, first, edge) == edge).all(axis=0)
+    cost = np.where(one_edge, np.maximum(up.sum(axis=0), down.sum(axis=0)), (up + down).sum(axis=0))
+    off = 2 * cost.sum() + blur.sum() + box.whole(box.pos)[1] + box.whole(box.mass)[1]
+    low, high = quotient(float(found - off), float(found + off), box.whole(box.mass))
+    return max(low, 0.0), high
+
+
+def _other_norms(box: Boxes, n_bins: int, first: Index, last: Index, norm: float | str) -> Interval:
+    """Norms 2 and max, from limits of the gap and the mass of each calibration bin.
+
+    Where every row is a case, no gap exceeds the mass times the largest |b − a s|/a; else a bin that
+    may have no mass at all has no bound.
+    """
+    cut = last > first
+    gap_low, gap_high = np.zeros(n_bins), np.zeros(n_bins)
+    mass_low, extra = np.zeros(n_bins), np.zeros(n_bins)
+    whole, mass = ~cut.ravel(), box.mass[:, None] * box.n
+    for out, mean in ((gap_low, box.mean_high), (gap_high, box.mean_low)):
+        gap = box.pos[:, None] * box.n - mass * mean
+        out += np.bincount(first.ravel()[whole], gap.ravel()[whole], minlength=n_bins)
+    mass_low += np.bincount(first.ravel()[whole], mass.ravel()[whole], minlength=n_bins)
+    least, most = _gaps(box)
+    for k, i in zip(*np.nonzero(cut), strict=True):
+        where = slice(first[k, i], last[k, i] + 1)
+        gap_low[where] += box.n[k, i] * min(least[k, i], 0.0)
+        gap_high[where] += box.n[k, i] * max(most[k, i], 0.0)
+        extra[where] += mass[k, i]
+    total, off = box.whole(box.mass)
+    off_gap = off + box.whole(box.pos)[1]
+    gap_low, gap_high = gap_low - off_gap, gap_high + off_gap
+    mass_high, mass_low = mass_low + extra + off * (mass_low + extra > 0), mass_low - off
+    largest = np.maximum(-gap_low, gap_high)
+    smallest = np.maximum(np.maximum(gap_low, -gap_high), 0.0)
+    cases = box.mass > 0
+    steepest = np.maximum(-least, most).max(axis=1) + box.wobble
+    worst = float(np.max(steepest / np.where(cases, box.mass, 1.0))) if cases.all() else np.inf
+    high = np.where(mass_low > 0, np.minimum(largest / np.where(mass_low > 0, mass_low, 1.0), worst), worst)
+    high = np.where(mass_high > 0, high, 0.0)
+    low = np.where(mass_high > 0, smallest / np.where(mass_high > 0, mass_high, 1.0), 0.0)
+    if norm == "max":
+        return float(low.max()), float(high.max())
+    # The mean square is Σ gap²/mass over the total: a ratio times a gap.
+    return (
+        float(np.sqrt((low * smallest).sum() / (total + off))),
+        float(np.sqrt(np.where(high > 0, high * largest, 0.0).sum() / (total - off))),
+    )

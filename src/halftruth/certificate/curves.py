@@ -1,0 +1,282 @@
+"""Areas under curves and points of curves: bins end at exact points, and lie in a box between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halftruth.certificate.boxes import ANYTHING, Boxes, Interval, quotient
+from halftruth.checks import Vector
+from halftruth.metrics.areas import _bend as bend_of
+
+TIE = 1e-12
+"""By how much a rate or a budget must be passed, in `metrics.areas`."""
+
+
+# --- The ROC curve --------------------------------------------------------------------------------
+
+
+def _swaps(box: Boxes) -> tuple[Vector, Vector]:
+    """Limits of what the order inside each bin adds to ∫ TP dFP, beside half of all pairs.
+
+    Pairs within a stratum add one half however they lie. Of the pairs of strata j and k, S are in the
+    order j above k (ties half): they add (b_j d_k − b_k d_j) S, with S from 0 to n_j n_k, from or up to
+    half of that where no row of one lies beyond the other's, and known where the scores are apart.
+    """
+    low, high = np.zeros(box.n.shape[1]), np.zeros(box.n.shape[1])
+    for j, k in combinations(range(len(box.n)), 2):
+        weight = (box.pos[j] * box.neg[k] - box.pos[k] * box.neg[j]) * box.n[j] * box.n[k] / 2
+        above, below = np.sign(box.low[j] - box.high[k]), np.sign(box.high[j] - box.low[k])
+        least = np.where(above >= 0, above, -1.0)
+        most = np.where(below <= 0, below, 1.0)
+        ends = weight * np.where(weight == 0, 0.0, least), weight * np.where(weight == 0, 0.0, most)
+        low, high = low + np.minimum(*ends), high + np.maximum(*ends)
+    return low, high
+
+
+def _areas(box: Boxes) -> tuple[Vector, Vector]:
+    """Limits of ∫ TP dFP from the top to each bin's start, and to the end."""
+    tp, fp = box.pos @ box.n, box.neg @ box.n
+    middle = fp * (box.pos @ box.before + tp / 2)
+    low, high = (np.concatenate([[0.0], np.cumsum(middle + swap)]) for swap in _swaps(box))
+    off = _area_error(box)
+    return low - off, high + off
+
+
+def _area_error(box: Boxes) -> float:
+    """What rounded weights can do to ∫ TP dFP, which is bilinear in the two measures."""
+    off = [box.whole(part)[1] for part in (box.pos, box.neg)]
+    size = [np.abs(part) @ box.totals for part in (box.pos, box.neg)]
+    return float(off[0] * size[1] + size[0] * off[1] + off[0] * off[1])
+
+
+def _both(box: Boxes) -> tuple[float, float]:
+    """P·N, and how far it can be off."""
+    (one, e1), (other, e0) = box.whole(box.pos), box.whole(box.neg)
+    return one * other, abs(one) * e0 + e1 * abs(other) + e1 * e0
+
+
+def roc_auc(box: Boxes) -> Interval:
+    """∫ TP dFP over the whole curve, divided by P·N."""
+    low, high = _areas(box)
+    return quotient(float(low[-1]), float(high[-1]), _both(box))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Passage:
+    """The bins where a curve can first pass a level, and limits of TP at the level in each."""
+
+    bins: NDArray[np.intp]
+    never: bool
+    level: float
+    slack: Vector
+    low: Vector
+    high: Vector
+
+
+def _passage(box: Boxes, part: Vector, passed: float, level: float, level_slack: float) -> Passage:
+    """The first passage of a sum over strata, and the TP there.
+
+    It is in a bin with a row that can reach the level, and not after a bin that ends above it. The point
+    read off the curve lies on a chord of the exact curve, so in the box, and on the level.
+    """
+    most, end = part @ box.before, part @ box.after
+    for j, held in enumerate(box.n > 0):
+        reach = sum(np.maximum(*(c * x for x in ends)) for c, *ends in zip(part, *box.points(j), strict=True))
+        most = np.where(held, np.maximum(most, reach), most)
+    slack = box.error(part) + level_slack
+    if part is not box.mass or box.weighted.any():
+        slack = slack + 1e-13 * (np.abs(part) @ box.after)
+    must = end > passed + slack
+    never = not must.any()
+    last = len(end) if never else int(np.argmax(must)) + 1
+    bins = np.flatnonzero(most[:last] > (passed - slack)[:last])
+    slack = slack[bins] + abs(passed - level)
+    low, high = _true_positives(box, part, bins, level, slack)
+    return Passage(
+        bins=bins,
+        never=never,
+        level=level,
+        slack=slack,
+        low=low,
+        high=high,
+    )
+
+
+def _true_positives(
+    box: Boxes, part: Vector, bins: NDArray[np.intp], level: float, slack: Vector
+) -> tuple[Vector, Vector]:
+    """Limits of Σ pos x over each bin's box where Σ part x is within ``slack`` of ``level``.
+
+    By duality Σ pos x = Σ (pos − λ part) x + λ level for every λ; one that cancels a stratum is best.
+    Where all rows have one score the curve is a straight line.
+    """
+    before, after = box.before[:, bins], box.after[:, bins]
+    low, high = np.full(len(slack), -np.inf), np.full(len(slack), np.inf)
+    for price in {0.0, *(box.pos[part != 0] / part[part != 0]).tolist()}:
+        rest = (box.pos - price * part)[:, None]
+        shift, give = price * level, abs(price) * slack
+        low = np.maximum(low, np.minimum(rest * before, rest * after).sum(axis=0) + shift - give)
+        high = np.minimum(high, np.maximum(rest * before, rest * after).sum(axis=0) + shift + give)
+    start, growth = part @ before, part @ (after - before)
+    flat = growth == 0
+    shares = [
+        np.where(flat, end, np.clip((level + sign * slack - start) / np.where(flat, 1.0, growth), 0.0, 1.0))
+        for sign, end in ((-1, 0.0), (1, 1.0))
+    ]
+    line = [box.pos @ before + share * (box.pos @ (after - before)) for share in shares]
+    known, off = box.one_score[bins], box.error(box.pos)[bins]
+    return (
+        np.where(known, np.minimum(*line), low) - off,
+        np.where(known, np.maximum(*line), high) + off,
+    )
+
+
+def _at_rate(box: Boxes, max_fpr: float) -> Passage:
+    negatives, error = box.whole(box.neg)
+    return _passage(box, box.neg, (max_fpr + TIE) * negatives, max_fpr * negatives, max_fpr * error)
+
+
+def recall_at_fpr(box: Boxes, max_fpr: float) -> Interval:
+    """TP where FP first passes its limit; all positives where it never does."""
+    at = _at_rate(box, max_fpr)
+    positives, error = box.whole(box.pos)
+    if not abs(positives) > error or not box.whole(box.neg)[0] > box.whole(box.neg)[1]:
+        return ANYTHING
+    ends = np.concatenate([at.low, at.high, [positives] if at.never else []])
+    return quotient(float(ends.min()), float(ends.max()), (positives, error))
+
+
+def partial_auc(box: Boxes, max_fpr: float, standardize: bool = True) -> Interval:
+    """∫ TP dFP up to the first passage: the bins before it, and a path in the box of the bin of passage.
+
+    From a bin's start to the point where it passes, the path adds the trapezoid between them, give or
+    take what the order of all pairs in the bin can add.
+    """
+    if not box.whole(box.neg)[0] > box.whole(box.neg)[1]:
+        return ANYTHING
+    at, (low, high) = _at_rate(box, max_fpr), _areas(box)
+    tp, fp = (part @ box.before[:, at.bins] for part in (box.pos, box.neg))
+    steps = [at.level + sign * at.slack - fp for sign in (-1, 1)]
+    trapezoids = [step * (tp + end) / 2 for step in steps for end in (at.low, at.high)]
+    open_pairs = np.where(box.one_score[at.bins], 0.0, _all_pairs(box)[at.bins])
+    below = low[:-1][at.bins] + np.min(trapezoids, axis=0) - open_pairs
+    above = high[:-1][at.bins] + np.max(trapezoids, axis=0) + open_pairs
+    if at.never:
+        below, above = np.append(below, low[-1]), np.append(above, high[-1])
+    ends = quotient(float(below.min()), float(above.max()), _both(box))
+    if not standardize or max_fpr == 1:
+        return ends
+    chance = max_fpr**2 / 2
+    return tuple((1 + (end - chance) / (max_fpr - chance)) / 2 for end in ends)  # type: ignore[return-value]
+
+
+def _all_pairs(box: Boxes) -> Vector:
+    """What the order inside each bin can add at most, wherever in the bin the path ends."""
+    out = np.zeros(box.n.shape[1])
+    for j, k in combinations(range(len(box.n)), 2):
+        out += abs(box.pos[j] * box.neg[k] - box.pos[k] * box.neg[j]) * box.n[j] * box.n[k] / 2
+    return out
+
+
+# --- Budgets --------------------------------------------------------------------------------------
+
+
+def _at_budget(box: Boxes, k: float) -> tuple[Interval, tuple[float, float]]:
+    """Limits of TP among the k highest cases; the budget in rows, and how far it can be off."""
+    total, error = box.whole(box.mass)
+    if isinstance(k, (int, np.integer)):
+        budget = (float(k), 0.0) if k < total - error else (total, error)
+    else:
+        budget = k * total, k * error
+    at = _passage(box, box.mass, budget[0] * (1 - TIE), budget[0], budget[1])
+    return (float(at.low.min()), float(at.high.max())), budget
+
+
+def precision_at_k(box: Boxes, k: float) -> Interval:
+    """TP at a budget of cases, which every bin's end meets exactly, per case."""
+    found, budget = _at_budget(box, k)
+    return quotient(*found, budget)
+
+
+def recall_at_k(box: Boxes, k: float) -> Interval:
+    """The same per positive."""
+    return quotient(*_at_budget(box, k)[0], box.whole(box.pos))
+
+
+# --- The precision-recall curve -------------------------------------------------------------------
+
+
+def precision_area(interpolated: bool, box: Boxes) -> Interval:
+    """Σ precision × Δ recall: the precision at each row lies between its extremes at the box's corners.
+
+    Interpolated precision lies between the precisions at both ends of its segment, so in the box that
+    starts above the row.
+    """
+    ranges = [_precisions(box, j, strict=interpolated) for j in range(len(box.n))]
+    if (box.mass == 0).any():
+        ranges = _read_ahead(box, ranges)
+    low = high = 0.0
+    for j, limits in enumerate(ranges):
+        if interpolated:
+            limits = _in_known_bins(box, limits)
+        ends = [box.pos[j] * np.where(box.n[j] > 0, box.n[j] * limit, 0.0) for limit in limits]
+        low, high = low + float(np.minimum(*ends).sum()), high + float(np.maximum(*ends).sum())
+    # A rounded weight moves the sum by its own share; what it does to precision is in the limits.
+    off = box.whole(box.pos)[1]
+    return quotient(low - off, high + off, box.whole(box.pos))
+
+
+def _precisions(box: Boxes, j: int, *, strict: bool) -> tuple[Vector, Vector]:
+    """Limits of the clipped precision at the rows of a stratum, by bin; NaN where no case was passed."""
+    low, high = box.points(j, strict=strict)
+    if (box.mass == 0).any():  # precision is read only where the one stratum of cases has been reached
+        is_case = (box.mass > 0)[:, None]
+        low = np.where(is_case, np.minimum(np.maximum(low, box.least), high), low)
+    off = box.error(box.pos) + box.error(box.mass)
+    least, most = np.full(box.n.shape[1], np.nan), np.full(box.n.shape[1], np.nan)
+    for corner in box.corners(low, high):
+        cases = box.mass @ corner
+        cases = np.where(cases > 0, cases, np.nan)
+        precision, give = box.pos @ corner / cases, off / (cases - box.error(box.mass))
+        least, most = np.fmin(least, precision - give), np.fmax(most, precision + give)
+    return np.clip(least, 0.0, 1.0), np.clip(most, 0.0, 1.0)
+
+
+def _read_ahead(box: Boxes, ranges: list[tuple[Vector, Vector]]) -> list[tuple[Vector, Vector]]:
+    """Above the first case, precision is that at the first case."""
+    case = int(np.argmax(box.mass > 0))
+    first = int(np.argmax(box.n[case] > 0))
+    there = [limit[first] for limit in _precisions(box, case, strict=False)]
+    out = []
+    for j, limits in enumerate(ranges):
+        one, other = (limit.copy() for limit in limits)
+        if j != case:
+            one[:first], other[:first] = there
+            one[first], other[first] = np.fmin(one[first], there[0]), np.fmax(other[first], there[1])
+        out.append((one, other))
+    return out
+
+
+def _in_known_bins(box: Boxes, limits: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+    """The limits, made one number where all rows of a bin have one score: its segment is known."""
+    p0, p1 = box.mass @ box.before, box.mass @ box.after
+    known = box.one_score & (p1 > 0)
+    start = np.where(p0 > 0, p0, 1.0)
+    tp0, tp1 = (
+        p * np.clip(box.pos @ x / np.where(p > 0, p, 1.0), 0.0, 1.0)
+        for p, x in ((p0, box.before), (p1, box.after))
+    )
+    growth = (p1 - p0) / start
+    bend = bend_of(growth)
+    mean = (tp1 - tp0) / start * bend + tp0 / start * (1 - growth * bend)
+    mean = np.where(p0 > 0, mean, tp1 / np.where(p1 > 0, p1, 1.0))
+    errors = box.error(box.mass)
+    give = (box.error(box.pos) + errors) / (np.where(p0 > 0, p0, p1) - errors)
+    return tuple(  # type: ignore[return-value]
+        np.where(known, np.clip(mean + sign * give, 0.0, 1.0), limit)
+        for sign, limit in zip((-1, 1), limits, strict=True)
+    )

@@ -1,0 +1,107 @@
+"""Rates at a threshold: only rows in the bin that straddles it can be on either side."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from halftruth.certificate.boxes import ANYTHING, HALF_STEP, Boxes, Interval, quotient
+from halftruth.checks import Vector
+from halftruth.metrics.rates import Confusion
+
+RATES = (
+    *("predicted_positive_rate", "precision", "recall", "fpr", "specificity", "npv", "fdr", "f1", "fbeta"),
+    *("accuracy", "balanced_accuracy", "mcc", "cohen_kappa", "jaccard", "youden_j", "lift", "net_benefit"),
+)
+
+
+def prevalence(box: Boxes) -> Interval:
+    """π, from the totals alone."""
+    positives, error = box.whole(box.pos)
+    return quotient(positives - error, positives + error, box.whole(box.mass))
+
+
+def rate(name: str, box: Boxes, threshold: float, beta: float = 1.0) -> Interval:
+    """The rate at the corners of the box of weights above the threshold.
+
+    Rates are linear-fractional in these weights, Cohen's kappa too once its numerator is written
+    TP·N − FP·P; MCC grows in TP and falls in FP where no cell is negative, so it is monotone in a
+    stratum that adds to one of them only as it takes from the other. Either way the extremes are at
+    corners, unless a denominator changes its sign on the way: then there is no bound.
+    """
+    if name == "mcc" and (box.pos * box.neg > 0).any():
+        return ANYTHING
+    exact = _confusion(box, threshold, rounded=False)
+    ends = _ends(name, exact, threshold, beta)
+    if not box.weighted.any():
+        return ends
+    # Rounding moves all weights by about 1e-10; what it does to the corners, doubled, covers its curvature.
+    wide = _ends(name, _confusion(box, threshold, rounded=True), threshold, beta)
+    return 2 * wide[0] - ends[0], 2 * wide[1] - ends[1]
+
+
+def _confusion(box: Boxes, threshold: float, *, rounded: bool) -> Confusion:
+    """The confusion masses at all corners."""
+    above = np.where(box.low >= threshold, box.n, 0.0).sum(axis=1)
+    open_cells = (box.low < threshold) & (box.high >= threshold)
+    # Such a cell has its lowest row below and its highest row above.
+    one = np.where(open_cells, box.least, 0.0).sum(axis=1)
+    most = np.where(open_cells, box.n, 0.0).sum(axis=1) - one
+    step = HALF_STEP * box.weighted * rounded
+    slip_above = step * np.where(box.high >= threshold, box.rows, 0.0).sum(axis=1)
+    slip_below = step * np.where(box.low < threshold, box.rows, 0.0).sum(axis=1)
+    choices = [
+        [(above[k] + x, box.totals[k] - above[k] - x) for x in {one[k], most[k]}] for k in range(len(above))
+    ]
+    signs = [-1.0, 1.0] if rounded else [0.0]
+    corners = list(product(*choices, *[list(product(signs, repeat=3))] * len(above)))
+    split = np.asarray([corner[: len(above)] for corner in corners])
+    off = np.asarray([corner[len(above) :] for corner in corners])
+    upper = np.maximum(split[..., 0] + off[..., 0] * slip_above, 0.0)
+    lower = np.maximum(split[..., 1] + off[..., 1] * slip_below, 0.0)
+    pos = box.pos + off[..., 2] * box.wobble
+    neg = box.mass - pos
+
+    def over(part: Vector, weights: Vector) -> Vector:
+        return np.asarray((part * weights).sum(axis=-1))
+
+    return Confusion(
+        threshold=threshold,
+        pos_above=over(pos, upper),
+        pos_below=over(pos, lower),
+        neg_above=over(neg, upper),
+        neg_below=over(neg, lower),
+        predicted=over(box.mass, upper),
+        rest=over(box.mass, lower),
+        unidentified=box.unidentified,
+    )
+
+
+def _ends(name: str, at: Confusion, threshold: float, beta: float) -> Interval:
+    whole = _denominator(name, at, beta)
+    if not ((whole > 0).all() or (whole < 0).all()):
+        return ANYTHING
+    if name == "fbeta":
+        values = at.fbeta(beta)
+    elif name == "net_benefit":
+        values = (at.tp - at.fp * threshold / (1 - threshold)) / at.total
+    else:
+        values = getattr(at, name)
+    return float(np.min(values)), float(np.max(values))
+
+
+def _denominator(name: str, at: Confusion, beta: float) -> Any:
+    """What the rate divides by, where that depends on the threshold."""
+    if name in {"precision", "fdr", "lift"}:
+        return at.predicted
+    if name == "npv":
+        return at.rest
+    if name in {"f1", "fbeta"}:
+        return (beta**2 if name == "fbeta" else 1.0) * at.positives + at.predicted
+    if name == "jaccard":
+        return at.predicted + at.fn
+    if name == "cohen_kappa":
+        return at.predicted * at.negatives + at.rest * at.positives
+    return at.total
