@@ -2,6 +2,9 @@ from halftruth import simulate as simulate
 from halftruth._version import __version__ as __version__
 from halftruth.belief import PriorEstimate as PriorEstimate
 from halftruth.calibration.binned import calibration_error as calibration_error
+from halftruth.compared import Comparison as Comparison
+from halftruth.compared import Difference as Difference
+from halftruth.comparison import compare as compare
 from halftruth.errors import EmptyClassWarning as EmptyClassWarning
 from halftruth.errors import HalftruthError as HalftruthError
 from halftruth.errors import InputError as InputError
@@ -13,6 +16,7 @@ from halftruth.evidence import Labeled as Labeled
 from halftruth.evidence import PositiveConfidence as PositiveConfidence
 from halftruth.evidence import PositiveUnlabeled as PositiveUnlabeled
 from halftruth.evidence import SoftLabeled as SoftLabeled
+from halftruth.histogram import Grid as Grid
 from halftruth.measure import ScoreMeasure as ScoreMeasure
 from halftruth.metrics.areas import average_precision as average_precision
 from halftruth.metrics.areas import partial_auc as partial_auc

@@ -93,6 +93,13 @@ class Belief:
     population: str | None = None
     """Whose share: "unlabeled" or "all"; None: the population of the evidence."""
 
+    def equals(self, other: Belief) -> bool:
+        """Whether both say the same."""
+        same = all(
+            getattr(self, name) == getattr(other, name) for name in ("value", "low", "high", "population")
+        )
+        return same and np.array_equal(self.replicates, other.replicates)  # type: ignore[arg-type]
+
     @property
     def is_range(self) -> bool:
         """Whether only a range is known, so that results are unions over it."""

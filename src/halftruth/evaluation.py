@@ -2,78 +2,34 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from halftruth import checks, registry
+from halftruth import checks
 from halftruth.checks import Vector
-from halftruth.errors import EmptyClassWarning, InputError, NotIdentifiable
+from halftruth.errors import InputError
 from halftruth.evidence import Evidence, Scenario
-from halftruth.intervals import METHODS, interval_of
+from halftruth.intervals import METHODS, interval_of, normal_interval
 from halftruth.measure import ScoreMeasure
-from halftruth.registry import Metric
-from halftruth.results import Estimate, Evaluation
-from halftruth.support import Sums, Support
+from halftruth.results import INFLUENCE, LOGIT, Estimate, Evaluation
+from halftruth.support import Sums
 from halftruth.uncertainty import notes as remarks
 from halftruth.uncertainty.bootstrap import resampled_sums
-from halftruth.uncertainty.prior_range import Range, prior_range
+from halftruth.uncertainty.influence import gradients, identified_range, unsigned, variance
+from halftruth.uncertainty.prior_range import Range, drawn_scenarios, prior_range
 from halftruth.uncertainty.progress import progress
+from halftruth.uncertainty.requests import ALPHA, PRIOR, Request, read_requests
 
 MAX_ATOMS = 512
 """Distinct scores on which resamples are drawn; see `Support.coarse`."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Request:
-    """One row of an evaluation: its label and what to compute from a measure."""
-
-    label: str
-    call: Callable[[ScoreMeasure], Any]
-    metric: Metric | None = None
-    batched: bool = True
-    """Whether ``call`` takes many measures at once, as all of halftruth's own functionals do."""
-
-    @property
-    def local(self) -> bool:
-        return self.metric is not None and self.metric.local
-
-    def over(self, measure: ScoreMeasure) -> Vector:
-        """The value for each measure along the first axis; NaN where it is not identified."""
-        try:
-            if self.batched:
-                out = np.asarray(self.call(measure), dtype=np.float64)
-            else:
-                out = np.asarray([self._number(measure[i]) for i in range(measure.shape[0])])
-        except NotIdentifiable:
-            return np.full(measure.shape, np.nan)
-        return np.broadcast_to(out, measure.shape)
-
-    def at(self, measure: ScoreMeasure) -> float:
-        """The value of one measure; NaN where it is not identified."""
-        try:
-            return self._number(measure)
-        except NotIdentifiable:
-            return np.nan
-
-    def _number(self, measure: ScoreMeasure) -> float:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", EmptyClassWarning)
-            value = self.call(measure)
-        try:
-            return float(value)
-        except (TypeError, ValueError):
-            raise InputError(
-                f"The metric {self.label!r} must return one number, got {type(value).__name__}."
-            ) from None
-
-
-PRIOR = Request(label="π", call=lambda measure: measure.prior)
-ALPHA = Request(label="α", call=lambda measure: np.nan if measure.alpha is None else measure.alpha)
+FEWER_ATOMS = 128
+"""Distinct scores for gradients: standard errors are within 1% of those from every row."""
+FEW_RESAMPLES = 500
+"""Resamples of a metric that has no derivative, where none were asked for."""
 
 
 def evaluate(
@@ -101,11 +57,12 @@ def evaluate(
         On the scale of the scores.
     confidence_level : float
     n_resamples : int
-        Bootstrap resamples; 0 gives values without intervals.
+        Bootstrap resamples; 0 gives intervals from standard errors in closed form (DeLong's, for the AUC).
     rng : int or numpy Generator
         Same seed, same result.
-    method : {"percentile", "basic", "normal", "bias-corrected"}, optional
-        The bootstrap interval; by default the one with the best coverage for each metric.
+    method : {"percentile", "basic", "normal", "bias-corrected", "fitted"}, optional
+        The bootstrap interval; by default the one with the best coverage for each metric. Without
+        resamples only "normal".
     stratified : bool, optional
         Whether stratum sizes were fixed by design. By default as the data came: two samples are drawn
         each by itself, the rows of one table together.
@@ -119,6 +76,12 @@ def evaluate(
     Rows are resampled as counts on the distinct rows, joined to some hundreds where there are more, so
     that the cost does not grow with rows × resamples. Where the prior or the purity is a range, an
     interval is the union over it; where it is an estimate, each resample takes one of its replicates.
+
+    With ``n_resamples=0`` an interval is value ± z · standard error, cut at what is possible, or for shares
+    that noise cannot carry out of [0, 1] the same on the scale of the log odds; the error is from the
+    influence of each row, and of an estimate's replicates. What has no derivative is resampled
+    500 times all the same: calibration_error, metrics at a budget, callables of your own, and areas under
+    curves where noise makes those turn back or leave [0, 1], as from positives and unlabeled.
 
     Examples
     --------
@@ -139,14 +102,16 @@ def evaluate(
     limit = None if threshold is None else checks.threshold(threshold)
     if method is not None:
         checks.choice(method, "method", METHODS)
+        if n_resamples == 0 and method != "normal":
+            raise InputError(f"`method`={method!r} needs resamples. Pass n_resamples > 0, or leave it out.")
     if stratified not in (None, True, False):
         raise InputError(f"`stratified` must be True, False or None, got {stratified!r}.")
-    requests = _requests(metrics, evidence, limit)
+    requests = read_requests(metrics, [evidence.measure()], limit)
     shares = (PRIOR, ALPHA) if evidence.kind == "positive_unlabeled" else (PRIOR,)
     span = prior_range(evidence, level)
-    run = _Run(evidence, (*requests, *shares), span, limit)
-    replicates, identified = run.resample(n_resamples, np.random.default_rng(rng), stratified)
-    rows = run.estimates(replicates, level, method)
+    one_sample = evidence.rows_are_one_sample if stratified is None else not stratified
+    run = _Run(evidence, (*requests, *shares), span, limit, n_resamples, one_sample=one_sample)
+    rows = run.estimates(np.random.default_rng(rng), level, method)
     return Evaluation(
         rows={request.label: rows[request] for request in requests},
         evidence=repr(evidence),
@@ -156,42 +121,9 @@ def evaluate(
         notes=(
             *remarks.on_evidence(evidence, by_default=metrics is None),
             *span.notes,
-            *remarks.on_prior(evidence, identified),
+            *remarks.on_prior(evidence, identified_range(evidence, run.support, one_sample=one_sample)),
         ),
     )
-
-
-def _requests(metrics: Any, evidence: Evidence, threshold: float | None) -> tuple[Request, ...]:
-    if metrics is None:
-        metrics = registry.default_rows(evidence.measure(), threshold)
-    elif isinstance(metrics, str) or callable(metrics):
-        metrics = (metrics,)
-    elif not isinstance(metrics, Iterable):
-        raise InputError(f"`metrics` takes names, callables or {{label: metric}}, got {metrics!r}.")
-    pairs = metrics.items() if isinstance(metrics, Mapping) else ((None, item) for item in metrics)
-    requests = tuple(_request(label, item, threshold) for label, item in pairs)
-    labels = [request.label for request in requests]
-    twice = {label for label in labels if labels.count(label) > 1}
-    if twice or not labels:
-        raise InputError(
-            f"`metrics` must name each row once, got {sorted(twice) or 'none'}. "
-            f"Use {{label: metric}} to tell rows apart."
-        )
-    return requests
-
-
-def _request(label: str | None, item: Any, threshold: float | None) -> Request:
-    if isinstance(item, str):
-        metric = registry.get(item)
-        return Request(label=label or item, call=metric.bind(threshold), metric=metric)
-    if not callable(item):
-        raise InputError(f"`metrics` takes names and callables, got {item!r}.")
-    inner, given = (item.func, item.keywords) if isinstance(item, partial) else (item, {})
-    name = label or str(getattr(inner, "__name__", type(inner).__name__))
-    known = next((m for m in registry.REGISTRY.values() if m.function is inner), None)
-    if known is None or (isinstance(item, partial) and item.args):
-        return Request(label=name, call=item, batched=False)
-    return Request(label=name, call=known.bind(threshold, **given), metric=known)
 
 
 Values = dict[Request, Vector]
@@ -206,117 +138,133 @@ class _Run:
         requests: tuple[Request, ...],
         span: Range,
         threshold: float | None,
+        n_resamples: int,
+        *,
+        one_sample: bool,
     ) -> None:
-        self.evidence, self.requests, self.span = evidence, requests, span
+        self.evidence, self.requests, self.span, self.n_resamples = evidence, requests, span, n_resamples
+        self.one_sample, self.unsigned = one_sample, unsigned(evidence.measure())
         self.full = evidence.table.support
-        keep = () if threshold is None else (threshold,)
-        self.support = self.full.coarse(MAX_ATOMS, keep)
+        n_atoms = MAX_ATOMS if n_resamples else FEWER_ATOMS
+        self.support = self.full.coarse(n_atoms, () if threshold is None else (threshold,))
         self.point = {request: request.at(evidence.measure()) for request in requests}
-        self.centers = self._over_scenarios(self.full)
-        near = self.centers if self.support is self.full else self._over_scenarios(self.support)
+        self.centers = {request: np.asarray([value]) for request, value in self.point.items()}
+        if span.scenarios != (evidence.scenario,):
+            measures = [evidence.measure_at(scenario) for scenario in span.scenarios]
+            self.centers = {r: np.asarray([r.at(measure) for measure in measures]) for r in requests}
+        near = self.centers if self.support is self.full else self._near()
         # Resamples are drawn on joined rows; their values are moved by what the joining changed. Not so
         # where a few rows decide: their jumps are the sample's own, and no resample has them.
         self.shift = {
             r: np.zeros(len(span.scenarios)) if r.local else self.centers[r] - near[r] for r in requests
         }
 
-    def _over_scenarios(self, support: Support) -> Values:
-        sums = _lifted(support.sums())
-        each = [self._values(support, sums, scenario) for scenario in self.span.scenarios]
+    def _near(self) -> Values:
+        """The values on the joined rows, by scenario."""
+        sums = _lifted(self.support.sums())
+        each = [self._values(s, self.requests, sums) for s in self.span.scenarios]
         return {request: np.concatenate([one[request] for one in each]) for request in self.requests}
 
-    def _values(self, support: Support, sums: Sums, scenario: Scenario) -> Values:
+    def _values(self, scenario: Scenario, requests: Iterable[Request], sums: Sums) -> Values:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            measure = self.evidence.rule(sums, scenario).apply(support.score, sums)
-            return {request: request.over(measure) for request in self.requests}
+            measure = self.evidence.rule(sums, scenario).apply(self.support.score, sums)
+            return {request: request.over(measure) for request in requests}
 
-    def resample(self, n: int, rng: np.random.Generator, stratified: bool | None) -> tuple[Values, Vector]:
-        """Replicates (n_scenarios, n) of each request, and of the prior the evidence identifies."""
+    def estimates(
+        self, rng: np.random.Generator, level: float, method: str | None
+    ) -> dict[Request, Estimate]:
+        lone = self.evidence.lone_positive
+        errors = {} if self.n_resamples or lone else self._errors()
+        rest = [] if lone else [request for request in self.requests if request not in errors]
+        replicates = self._resample(self.n_resamples or FEW_RESAMPLES, rng, rest) if rest else {}
+        naive = self.evidence.naive_measure()
+        return {
+            r: self._estimate(r, errors.get(r), replicates.get(r), level, method, naive)
+            for r in self.requests
+        }
+
+    def _errors(self) -> Values:
+        """Standard errors (n_scenarios,) of what is smooth, in closed form."""
+        requests = [request for request in self.requests if request.smooth(curves=self.unsigned)]
+        sums = _lifted(self.support.sums())
+        fixed = np.random.default_rng(0)
+        drawn = drawn_scenarios(self.evidence, self.span.scenarios, FEW_RESAMPLES, fixed, even=True)
+        squares = {r: np.zeros(len(drawn)) for r in requests}
+        for i, scenario in enumerate(self.span.scenarios):
+            slopes = gradients(partial(self._values, scenario, requests), self.support)
+            for request, slope in slopes.items():
+                squares[request][i] = variance(slope, self.support, one_sample=self.one_sample)
+            if drawn[i] is not scenario:
+                for request, values in self._values(drawn[i], requests, sums).items():
+                    squares[request][i] += _variance(values)
+        return {request: np.sqrt(each) for request, each in squares.items()}
+
+    def _resample(self, n: int, rng: np.random.Generator, requests: list[Request]) -> Values:
+        """Replicates (n_scenarios, n)."""
         scenarios = self.span.scenarios
-        out = {r: np.empty((len(scenarios), n)) for r in self.requests}
-        purities = self.evidence.purity.grid(2)
-        identified = np.full((len(purities), n), np.nan)
-        one_sample = self.evidence.rows_are_one_sample if stratified is None else not stratified
+        out = {r: np.empty((len(scenarios), n)) for r in requests}
         long = n * len(scenarios) * len(self.support.score) > 30_000_000
         start = 0
         # A stream of its own, so that an estimate without error gives the resamples of a number.
         of_shares = rng.spawn(1)[0]
         with progress("Resampling", n, long=long) as advance:
-            for sums in resampled_sums(self.support, n, rng, one_sample=one_sample):
+            for sums in resampled_sums(self.support, n, rng, one_sample=self.one_sample):
                 size = next(iter(sums.values())).shape[0]
                 part = slice(start, start + size)
-                for row, purity in zip(identified, purities, strict=True):
-                    with np.errstate(divide="ignore", invalid="ignore"):
-                        found = self.evidence.identified_prior(sums, purity)
-                    row[part] = np.nan if found is None else found
-                for i, scenario in enumerate(self._drawn(size, of_shares)):
-                    for request, values in self._values(self.support, sums, scenario).items():
+                for i, scenario in enumerate(drawn_scenarios(self.evidence, scenarios, size, of_shares)):
+                    for request, values in self._values(scenario, requests, sums).items():
                         out[request][i, part] = values + self.shift[request][i]
                 start += size
                 advance(size)
-        return out, identified
-
-    def _drawn(self, n: int, rng: np.random.Generator) -> tuple[Scenario, ...]:
-        """The scenarios of ``n`` resamples: an estimate's replicates take the place of its value."""
-        prior, purity = self.evidence.prior, self.evidence.purity
-        if prior.replicates is None and purity.replicates is None:
-            return self.span.scenarios
-        # Replicates of prior and purity that were made together are drawn together.
-        paired = (
-            prior.replicates is not None
-            and purity.replicates is not None
-            and len(prior.replicates) == len(purity.replicates)
-        )
-        ranks = rng.random(n) if paired else None
-        return tuple(
-            Scenario(
-                prior=s.prior if prior.replicates is None else prior.draw(ranks, n, rng),
-                purity=s.purity if purity.replicates is None else purity.draw(ranks, n, rng),
-            )
-            for s in self.span.scenarios
-        )
-
-    def estimates(self, replicates: Values, level: float, method: str | None) -> dict[Request, Estimate]:
-        naive = self.evidence.naive_measure()
-        return {r: self._estimate(r, replicates[r], level, method, naive) for r in self.requests}
+        return out
 
     def _estimate(
         self,
         request: Request,
-        replicates: Vector,
+        errors: Vector | None,
+        replicates: Vector | None,
         level: float,
         method: str | None,
         naive: ScoreMeasure | None,
     ) -> Estimate:
-        value = self.point[request]
         limits = request.metric.limits if request.metric else (-np.inf, np.inf)
+        centers = self.centers[request]
         if self.span.unknown:
             # The highest priors not refuted may be impossible for a metric: only what is possible bounds it.
-            replicates, self.centers[request] = (
-                np.clip(x, *limits) for x in (replicates, self.centers[request])
-            )
-        replicates.flags.writeable = False
-        centers = self.centers[request]
-        how = method or (request.metric.interval if request.metric else "percentile")
+            centers = np.clip(centers, *limits)
+            replicates = None if replicates is None else np.clip(replicates, *limits)
         if self.evidence.lone_positive:
             how, (low, high) = "none", (np.nan, np.nan)
-        elif replicates.shape[1]:
-            low, high = interval_of(replicates, centers, level, how, limits)
+        elif errors is not None:
+            # Where noise can carry a share out of [0, 1], its error says little on the scale of the log odds.
+            how = LOGIT if self.unsigned and limits == (0.0, 1.0) and method is None else INFLUENCE
+            low, high = normal_interval(centers, errors, level, limits, logit=how == LOGIT)
         else:
-            how, wide = "none", self.span.wide and not np.isnan(centers).all()
-            low, high = (np.nanmin(centers), np.nanmax(centers)) if wide else (np.nan, np.nan)
+            assert replicates is not None  # what has no error was resampled
+            own = request.metric.interval if request.metric else "percentile"
+            how = method or (own if self.n_resamples or own != "percentile" else "fitted")
+            low, high = interval_of(replicates, centers, level, how, limits)
+            replicates.flags.writeable = False
+            replicates = replicates[0] if len(replicates) == 1 else replicates
         estimate = Estimate(
-            value=value,
+            value=self.point[request],
+            compression=request.compression(self.evidence, self.point[request]),
             low=float(low),
             high=float(high),
             naive=None if naive is None else request.at(naive),
             confidence_level=level,
             method=how,
-            replicates=None if how == "none" else replicates[0] if len(replicates) == 1 else replicates,
+            replicates=replicates,
             centers=centers,
+            errors=errors,
             limits=limits,
         )
         return replace(estimate, notes=remarks.on_row(request.metric, self.evidence.measure(), estimate))
+
+
+def _variance(values: Vector) -> float:
+    defined = values[np.isfinite(values)]
+    return float(defined.var()) if len(defined) else np.nan
 
 
 def _lifted(sums: Sums) -> Sums:

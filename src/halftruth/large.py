@@ -108,6 +108,7 @@ class LargeSupport(Support):
             strata={
                 name: Cells(atom=at[count > 0], count=count[count > 0]) for name, count in counts.items()
             },
+            edge=edge[used],
         )
 
 

@@ -13,9 +13,10 @@ import numpy as np
 from halftruth import checks
 from halftruth.checks import Vector
 from halftruth.errors import InputError, MissingDependency
-from halftruth.intervals import interval_of
+from halftruth.intervals import interval_of, normal_interval
 
 SCHEMA = 1
+INFLUENCE, LOGIT = "influence", "influence, logit"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,14 +32,20 @@ class Estimate:
         What one would have reported who takes unlabeled for negative.
     confidence_level : float
     method : str
-        How the interval was made.
+        How the interval was made: from the standard error ("influence", or "influence, logit" on the scale
+        of the log odds), by the bootstrap (its method), or "none".
     notes : tuple of str
     replicates : array or None
         Resampled values, (n_resamples,); over a range of priors (n_priors, n_resamples).
+    standard_error : float or None
+        Where the interval was made from it; at the value, whatever the range of the prior.
     reference : float or None
         A figure to compare with, where one is known.
     bound : float or None
         A bound from theory, where its assumptions hold.
+    compression : float or None
+        Of a histogram: no table of rows with this histogram has a value farther from this one. None for exact
+        rows, and where nothing is certified.
     """
 
     value: float
@@ -50,21 +57,32 @@ class Estimate:
     notes: tuple[str, ...] = ()
     replicates: Vector | None = None
     centers: Vector | None = None
+    errors: Vector | None = None
+    """Standard errors, one for each of ``centers``."""
     limits: tuple[float, float] = (-math.inf, math.inf)
     """What is possible; noisy evidence may leave it."""
     reference: float | None = None
     bound: float | None = None
+    compression: float | None = None
+
+    @property
+    def standard_error(self) -> float | None:
+        # Scenarios are a grid around the one of the value.
+        return None if self.errors is None else float(self.errors[len(self.errors) // 2])
 
     def interval(self, confidence_level: float, method: str | None = None) -> tuple[float, float]:
-        """(low, high) at another level or by another method, from the replicates at hand.
+        """(low, high) at another level or by another method, from the replicates or the error at hand.
 
         Parameters
         ----------
         confidence_level : float in (0, 1)
-        method : {"percentile", "basic", "normal", "bias-corrected"}, optional
-            The estimate's own where left out.
+        method : {"percentile", "basic", "normal", "bias-corrected", "fitted"}, optional
+            The estimate's own where left out; without replicates there is only "normal".
         """
         level = checks.confidence_level(confidence_level)
+        if self.centers is not None and self.errors is not None and method in (None, self.method, "normal"):
+            logit = (method or self.method) == LOGIT
+            return normal_interval(self.centers, self.errors, level, self.limits, logit=logit)
         if self.replicates is None or self.centers is None:
             raise InputError(
                 "This estimate has no replicates, so no other interval. Evaluate with n_resamples > 0."
@@ -79,8 +97,8 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without the replicates; undefined numbers are None."""
-        names = ("value", "low", "high", "naive", "confidence_level", "reference", "bound")
-        numbers = {name: _json_number(getattr(self, name)) for name in names}
+        names = ("value", "low", "high", "naive", "confidence_level", "reference", "bound", "compression")
+        numbers = {name: json_number(getattr(self, name)) for name in names}
         return numbers | {"method": self.method, "notes": list(self.notes)}
 
 
@@ -192,7 +210,8 @@ class Evaluation(Mapping[str, Estimate]):
         )
 
 
-def _json_number(value: float | None) -> float | None:
+def json_number(value: float | None) -> float | None:
+    """A number as JSON can hold it; undefined is None."""
     return None if value is None or not math.isfinite(value) else float(value)
 
 

@@ -88,6 +88,8 @@ class Support:
 
     score: Vector
     strata: Mapping[str, Cells]
+    edge: Vector | None = None
+    """Where scores were joined, the lowest of each group."""
 
     def sums(
         self,
@@ -137,6 +139,7 @@ class Support:
         return Support(
             score=np.clip(mean, self.score[first], self.score[last]),
             strata={name: cells.joined(group) for name, cells in self.strata.items()},
+            edge=self.score[first],
         )
 
 

@@ -275,6 +275,6 @@ def test_evidence_from_a_histogram_is_close_to_that_of_the_rows():
     strata = ht.simulate.GaussianClasses(prior=0.3).draw_strata(2000, 20_000, 5)
     exact = ht.PositiveUnlabeled(strata.positive.score, strata.unlabeled.score, prior=0.3)
     binned = ht.PositiveUnlabeled.from_table(exact.table.compress(), prior=0.3, population="unlabeled")
-    a, b = (ht.evaluate(e, threshold=0.5, n_resamples=500) for e in (exact, binned))
+    a, b = (ht.evaluate(e, threshold=0.5, n_resamples=0) for e in (exact, binned))
     for name, end in itertools.product(a, ("value", "low", "high", "naive")):
         assert getattr(a[name], end) == pytest.approx(getattr(b[name], end), abs=2e-3), (name, end)

@@ -60,7 +60,7 @@ FIELDS = {
     },
 }
 # What a call gives back, and what it raises: shown in the examples of the calls.
-RESULTS = {"Estimate", "Evaluation", "ScoreMeasure"}
+RESULTS = {"Estimate", "Evaluation", "ScoreMeasure", "Comparison", "Difference"}
 ROOT = Path(inspect.getfile(ht)).parent
 CALLABLE = [name for name in ht.__all__ if callable(getattr(ht, name))]
 

@@ -38,6 +38,16 @@ FAMILIES: Mapping[str, Callable[..., Interval]] = {
 }
 
 
+def certified(evidence: Evidence) -> bool:
+    """Whether bounds are known.
+
+    Not for known negatives beside unlabeled rows: their weight depends on the order inside bins.
+    """
+    if isinstance(evidence, PositiveUnlabeled):
+        return NEGATIVE not in evidence.table.strata
+    return isinstance(evidence, Labeled)
+
+
 def bound(evidence: Evidence, name: str, parameters: Mapping[str, Any] | None = None) -> float | None:
     """How far a metric of histogram evidence can lie from that of the rows it was made from.
 
@@ -58,14 +68,11 @@ def bound(evidence: Evidence, name: str, parameters: Mapping[str, Any] | None = 
     -------
     bound : float or None
         inf where some table with this histogram leaves the metric undefined, or no bound is known; None where
-        nothing is certified: other metrics, and known negatives beside unlabeled rows, whose weight depends
-        on the order inside bins.
+        nothing is certified: other metrics, and evidence that is not `certified`.
     """
     if evidence.table.grid is None:
         return 0.0
-    if name not in FAMILIES or not isinstance(evidence, (Labeled, PositiveUnlabeled)):
-        return None
-    if isinstance(evidence, PositiveUnlabeled) and NEGATIVE in evidence.table.strata:
+    if name not in FAMILIES or not certified(evidence):
         return None
     metric, measure = registry.get(name), evidence.measure()
     metric.bind(**(parameters or {}))  # refuses what the metric does not take

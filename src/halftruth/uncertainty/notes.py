@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth.certificate import certified
 from halftruth.evidence import Evidence, PositiveConfidence
+from halftruth.folded import FoldedMeasure
 from halftruth.measure import ScoreMeasure
 from halftruth.registry import Metric
 from halftruth.results import Estimate
@@ -15,6 +16,8 @@ from halftruth.sweep import sweep
 from halftruth.table import NEGATIVE, POSITIVE
 
 FEW_POSITIVES = 20
+MATTERS = 0.05
+"""Of an interval's width: what compression changes below that is not worth a note."""
 CLIPPED = ("average_precision", "pr_auc")
 
 
@@ -33,6 +36,9 @@ def on_evidence(evidence: Evidence, *, by_default: bool) -> Iterator[str]:
             f"Scores run from {measure.score[0]:g} to {measure.score[-1]:g}, so they are no probabilities: "
             f"brier, log_loss and calibration_error are left out."
         )
+    grid = evidence.table.grid
+    if grid is not None and not certified(evidence):
+        yield f"Rows were joined to bins ({grid}); with known negatives no bound on that is certified."
     for name in measure.empty_classes:
         yield f"No {name} case: metrics that need one are undefined."
     if isinstance(evidence, PositiveConfidence) and evidence.effective_share < 0.7:
@@ -42,8 +48,8 @@ def on_evidence(evidence: Evidence, *, by_default: bool) -> Iterator[str]:
         )
 
 
-def on_prior(evidence: Evidence, identified: Vector) -> Iterator[str]:
-    """Where the prior came from, and whether the evidence contradicts it."""
+def on_prior(evidence: Evidence, identified: tuple[float, float] | None) -> Iterator[str]:
+    """Where the prior came from, and whether the evidence, by the 99% range it identifies, contradicts it."""
     given = evidence.prior
     population = getattr(evidence, "population", None)
     if population is not None and given.population not in (None, population):
@@ -57,9 +63,9 @@ def on_prior(evidence: Evidence, identified: Vector) -> Iterator[str]:
             f"The prior's estimate puts a share of {alpha:.4g} positives among the unlabeled, which the "
             f"counts do not allow: it is too {'small' if alpha < 0 else 'large'} for this table."
         )
-    if np.isnan(identified).all():
+    if identified is None:
         return
-    low, high = np.nanquantile(identified, [0.005, 0.995])
+    low, high = identified
     negatives = (
         "that the known negatives are a random sample of the negatives (if not, pass them as unlabeled)"
     )
@@ -80,7 +86,7 @@ def on_row(metric: Metric | None, measure: ScoreMeasure, estimate: Estimate) -> 
         return ()
     out = []
     known = measure.unidentified is None
-    if known and metric.name in CLIPPED and _leaves_unit(sweep(measure).precision):
+    if known and metric.name in CLIPPED and _leaves_unit(measure):
         out.append("precision was clipped to [0, 1].")
     if known and metric.name == "mcc" and np.isnan(estimate.value):
         out.append("undefined: a cell of the confusion matrix is negative or a margin empty.")
@@ -91,6 +97,10 @@ def on_row(metric: Metric | None, measure: ScoreMeasure, estimate: Estimate) -> 
             f"leaves [{low:g}, {high:g}], what is possible: by noise, or because the prior, the purity or "
             f"the sampling is not as given."
         )
+    if estimate.compression is not None and not estimate.compression <= MATTERS * (
+        estimate.high - estimate.low
+    ):
+        out.append(_compressed(estimate.compression))
     if metric.name == "calibration_error":
         out.append("noise inflates the value; the interval corrects for that and may lie below it.")
     replicates = estimate.replicates
@@ -100,5 +110,14 @@ def on_row(metric: Metric | None, measure: ScoreMeasure, estimate: Estimate) -> 
     return tuple(out)
 
 
-def _leaves_unit(precision: Vector) -> bool:
+def _compressed(bound: float) -> str:
+    if np.isinf(bound):
+        return "no bound is known on what joining rows to bins changed."
+    return f"joining rows to bins changed it by {bound:.2g} at most."
+
+
+def _leaves_unit(measure: ScoreMeasure) -> bool:
+    if isinstance(measure, FoldedMeasure):
+        return measure.fold.leaves_unit
+    precision = sweep(measure).precision
     return bool(((precision < -1e-12) | (precision > 1 + 1e-12)).any())

@@ -45,6 +45,43 @@ def prior_range(evidence: Evidence, confidence_level: float) -> Range:
     return Range(tuple(Scenario(prior=p, purity=r) for p, r in product(*grids)), notes)
 
 
+def drawn_scenarios(
+    evidence: Evidence,
+    scenarios: tuple[Scenario, ...],
+    n: int,
+    rng: np.random.Generator,
+    *,
+    even: bool = False,
+) -> tuple[Scenario, ...]:
+    """The scenarios of ``n`` resamples: an estimate's replicates take the place of its value.
+
+    ``even``: each replicate is taken as often as the others.
+    """
+    prior, purity = evidence.prior, evidence.purity
+    if prior.replicates is None and purity.replicates is None:
+        return scenarios
+    # Replicates of prior and purity that were made together are drawn together.
+    paired = (
+        prior.replicates is not None
+        and purity.replicates is not None
+        and len(prior.replicates) == len(purity.replicates)
+    )
+    ranks = [(rng.permutation(n) + 0.5) / n if even else rng.random(n) for _ in range(2 - paired)]
+    return tuple(
+        Scenario(
+            prior=s.prior if prior.replicates is None else prior.draw(ranks[0], n, rng),
+            purity=s.purity if purity.replicates is None else purity.draw(ranks[-1], n, rng),
+        )
+        for s in scenarios
+    )
+
+
+def alpha_bound(evidence: PositiveUnlabeled, confidence_level: float) -> float:
+    """The largest α that the scores do not refute, at the purity given."""
+    purity = evidence.purity.high or evidence.purity.value or 1.0
+    return _pure_bound(evidence, confidence_level) * purity
+
+
 def _pure_bound(evidence: PositiveUnlabeled, confidence_level: float) -> float:
     """The largest α not refuted if the known positives were pure.
 
@@ -82,8 +119,7 @@ def _unrefuted(evidence: PositiveUnlabeled, confidence_level: float) -> Range:
 
 def _refuted(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[str, ...]:
     ends = evidence.alpha_ends()
-    purity = evidence.purity.high or evidence.purity.value or 1.0
-    upper = _pure_bound(evidence, confidence_level) * purity
+    upper = alpha_bound(evidence, confidence_level)
     # An estimate's error may pass the bound; a range that does should be narrowed.
     if not ends or ends[1 if evidence.prior.is_range else 0] <= upper:
         return ()

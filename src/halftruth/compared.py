@@ -1,0 +1,150 @@
+"""Results of a comparison: differences between models, and what they hang on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from halftruth.results import Estimate, figure, interval_text, json_number
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Difference(Estimate):
+    """First minus second model, with the interval of that difference.
+
+    Attributes
+    ----------
+    values : (float, float)
+        Of the two models.
+    better : {"high", "low", None}
+        Which values of the metric are better.
+    flips : tuple of float
+        Priors, among those not refuted, at which the order of the two models changes.
+    """
+
+    values: tuple[float, float]
+    better: str | None = None
+    flips: tuple[float, ...] = ()
+
+    @property
+    def leader(self) -> int | None:
+        """0 or 1: the model that is better beyond noise; None where the interval holds 0."""
+        if self.better is None or not (self.low > 0 or self.high < 0):
+            return None
+        return 0 if (self.low > 0) == (self.better == "high") else 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, without the replicates; undefined numbers are None."""
+        own = super().to_dict()
+        for name in ("naive", "reference", "bound"):
+            own.pop(name, None)
+        flips = [json_number(prior) for prior in self.flips]
+        return {"values": [json_number(value) for value in self.values], **own, "flips": flips}
+
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Comparison:
+    """Differences between models, by pair and metric.
+
+    Of two models ``comparison["roc_auc"]`` is the first minus the second; of more,
+    ``comparison["a", "b"]["roc_auc"]``.
+    """
+
+    pairs: Mapping[Pair, Mapping[str, Difference]]
+    dominant: str | None
+    """The model that finds at least as many positives as any other at every size of the selection, and so
+    has the better ROC and precision-recall curve at every prior; None where curves cross."""
+    evidence: Mapping[str, str]
+    paired: bool
+    threshold: float | None = None
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, key: str | Pair) -> Any:
+        if isinstance(key, tuple):
+            if key not in self.pairs:
+                raise KeyError(f"{key!r}: this comparison has {', '.join(map(str, self.pairs))}")
+            return self.pairs[key]
+        if len(self.pairs) > 1:
+            raise KeyError(f"{key!r}: of more than two models, name a pair first: {list(self.pairs)}")
+        rows = next(iter(self.pairs.values()))
+        if key not in rows:
+            raise KeyError(f"{key!r}: this comparison has {', '.join(rows)}")
+        return rows[key]
+
+    def __iter__(self) -> Iterator[Pair]:
+        return iter(self.pairs)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready and versioned."""
+        return {
+            "schema": SCHEMA,
+            "evidence": dict(self.evidence),
+            "paired": self.paired,
+            "threshold": self.threshold,
+            "dominant": self.dominant,
+            "pairs": [
+                {"first": a, "second": b, "metrics": {name: row.to_dict() for name, row in rows.items()}}
+                for (a, b), rows in self.pairs.items()
+            ],
+            "notes": list(self.notes),
+        }
+
+    def table(self, pair: Pair) -> list[tuple[str, ...]]:
+        """A header and one line a metric, for people."""
+        rows = self.pairs[pair]
+        level = next((row.confidence_level for row in rows.values()), 0.95)
+        head = ("metric", *pair, "difference", f"{100 * level:g}% interval", "better", "flips at π")
+        return [head, *(_line(name, row, pair) for name, row in rows.items())]
+
+    def __str__(self) -> str:
+        how = "paired by row order" if self.paired else "independent samples"
+        blocks = ["; ".join(f"{name}: {text}" for name, text in self.evidence.items()) + f"; {how}"]
+        for pair in self.pairs:
+            lines = self.table(pair)
+            widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+            text = [_aligned(line, widths) for line in lines]
+            blocks.append("\n".join([text[0], "-" * len(text[0]), *text[1:]]))
+        blocks.append("\n".join([self.verdict, *(f"Note: {note}" for note in self.notes)]))
+        return "\n\n".join(blocks)
+
+    __repr__ = __str__
+
+    @property
+    def verdict(self) -> str:
+        """What the curves say, in one sentence."""
+        if self.dominant is None:
+            return "No model dominates: which ranks better depends on how many cases are selected."
+        return f"{self.dominant} dominates: its ROC curve is nowhere below that of another, at any prior."
+
+    def _repr_html_(self) -> str:
+        parts = [f"<p>{escape(self.verdict)}</p>"]
+        for pair in self.pairs:
+            head, *body = self.table(pair)
+            cells = "".join(f"<th>{escape(word)}</th>" for word in head)
+            lines = "".join(
+                "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in body
+            )
+            parts.append(f"<table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table>")
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return "".join(parts) + (f"<ul>{notes}</ul>" if notes else "")
+
+
+def _aligned(cells: tuple[str, ...], widths: list[int]) -> str:
+    first, *rest = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+    return "  ".join([f"{first.strip():<{widths[0]}}", *rest])
+
+
+def _line(name: str, row: Difference, pair: Pair) -> tuple[str, ...]:
+    leader = "–" if row.leader is None else pair[row.leader]
+    flips = ", ".join(figure(prior) for prior in row.flips) or "–"
+    return (name, *map(figure, row.values), figure(row.value), interval_text(row), leader, flips)

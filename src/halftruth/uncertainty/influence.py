@@ -1,0 +1,126 @@
+"""Influence: how far each row moves a number, and the standard error that follows.
+
+Every functional is a function f of the sums at each score. A row adds its weight w there, and perhaps a
+value v, so where f is smooth the row's influence is φ = w ∂f/∂weight + v ∂f/∂value, and the sum of φ² is
+f's variance: DeLong's for the AUC, the delta method's for rates, s²/n for means. The rule that makes
+measures of sums is part of f: stratum sizes, mixing weights and an identified prior are taken care of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halftruth.checks import Vector
+from halftruth.evidence import Evidence
+from halftruth.folded import FoldedMeasure
+from halftruth.intervals import normal_interval
+from halftruth.measure import ScoreMeasure
+from halftruth.registry import Metric
+from halftruth.support import Cells, Column, Sums, Support
+
+Key = TypeVar("Key", bound=Hashable)
+Gradient = Mapping[Column, Vector]
+"""∂f/∂sums by (stratum, "weight" or "value"), (n_scores,); 0 at scores where the stratum has no row."""
+
+STEP = 1e-3
+"""Part of a sum by which it moves up and down: far above rounding, and no sum changes its sign."""
+ROUNDING = 1e-14
+"""Smaller changes, relative to the value, are none."""
+CURVES = ("average_precision", "pr_auc", "partial_auc")
+
+
+def unsigned(measure: ScoreMeasure) -> bool:
+    """Whether no mass is negative, so that curves never turn back and shares stay in [0, 1]."""
+    if isinstance(measure, FoldedMeasure):  # by what a row adds, without unfolding the rows
+        return min(*measure.of_pos.values(), *measure.of_neg.values()) >= 0
+    return bool((measure.pos_mass >= 0).all() and (measure.neg_mass >= 0).all())
+
+
+def smooth(metric: Metric, *, curves: bool) -> bool:
+    """Whether a metric has a derivative that shows its error.
+
+    Not where single rows decide, nor a distance, which has a kink at 0; areas under curves while the
+    ``curves`` are smooth: where masses are signed, they turn back and are clipped.
+    """
+    return not metric.local and metric.interval != "quadrature" and (curves or metric.name not in CURVES)
+
+
+def gradients(functionals: Callable[[Sums], Mapping[Key, Any]], support: Support) -> dict[Key, Gradient]:
+    """The gradients of many functionals at the sums of a support, by central differences.
+
+    ``functionals`` takes sums with a leading axis and gives values along it, by key.
+    """
+    base = {column: values[None] for column, values in support.sums().items()}
+    out: dict[Key, dict[Column, Vector]] = {}
+    for (stratum, name), values in base.items():
+        atom = np.unique(support.strata[stratum].atom)
+        own = np.abs(values[0, atom])
+        step = STEP * np.where(own > 0, own, base[stratum, "weight"][0, atom])
+        each = np.arange(len(atom))
+        moved = np.repeat(values, 2 * len(atom), axis=0)
+        moved[each, atom] += step
+        moved[each + len(atom), atom] -= step
+        for key, found in functionals(base | {(stratum, name): moved}).items():
+            up, down = np.split(np.broadcast_to(found, len(moved)), 2)
+            gradient = out.setdefault(key, {})[stratum, name] = np.zeros(len(support.score))
+            change = np.where(np.abs(up - down) <= ROUNDING * np.abs(up), 0.0, up - down)
+            gradient[atom] = change / (2 * step)
+    return dict(out)
+
+
+def variance(gradient: Gradient, support: Support, *, one_sample: bool) -> float:
+    """The sampling variance of a functional.
+
+    ``one_sample``: rows of all strata were drawn together; else each stratum by itself.
+    """
+    parts = [(cells.count, *of_cells(gradient, name, cells)) for name, cells in support.strata.items()]
+    if one_sample:
+        count, mean, within = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        return scatter(mean, count, within)
+    return sum(scatter(mean, count, within) for count, mean, within in parts)
+
+
+def identified_range(evidence: Evidence, support: Support, *, one_sample: bool) -> tuple[float, float] | None:
+    """The 99% range of the prior that the evidence itself identifies, over what the purity may be."""
+
+    def priors(sums: Sums) -> dict[float | None, Vector]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            each = {purity: evidence.identified_prior(sums, purity) for purity in evidence.purity.grid(2)}
+        return {purity: prior for purity, prior in each.items() if prior is not None}
+
+    def lifted(sums: Sums) -> dict[Column, Vector]:
+        return {column: values[None] for column, values in sums.items()}
+
+    if not priors(lifted(support.sums())):
+        return None
+    values = priors(lifted(evidence.table.support.sums()))
+    slopes = gradients(priors, support)
+    errors = np.sqrt([variance(slopes[purity], support, one_sample=one_sample) for purity in values])
+    low, high = normal_interval(np.concatenate(list(values.values())), errors, 0.99)
+    return None if np.isnan(low) else (low, high)
+
+
+def of_cells(gradient: Gradient, stratum: str, cells: Cells) -> tuple[Vector, Vector]:
+    """For each cell of a stratum, the mean influence of its rows and their variance around it."""
+    by_weight = gradient[stratum, "weight"][cells.atom]
+    mean = by_weight if cells.weight is None else by_weight * cells.weight
+    by_value = np.zeros_like(by_weight)
+    if cells.value is not None:
+        by_value = gradient[stratum, "value"][cells.atom]
+        mean = mean + by_value * cells.value
+    if cells.spread is None:
+        return mean, np.zeros_like(mean)
+    l11, l21, l22 = cells.spread
+    return mean, (by_weight * l11 + by_value * l21) ** 2 + (by_value * l22) ** 2
+
+
+def scatter(influence: Vector, count: NDArray[Any] | None = None, within: Vector | float = 0.0) -> float:
+    """The variance that one sample of rows, or of cells of rows, gives: Σ (φ − mean φ)² n/(n−1)."""
+    number = np.ones(len(influence)) if count is None else count
+    n = float(number.sum())
+    around = (influence - np.sum(number * influence) / n) ** 2 + within
+    return float(np.sum(number * around) * n / max(n - 1, 1.0))

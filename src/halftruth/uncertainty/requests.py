@@ -1,0 +1,115 @@
+"""Requests: the rows of an evaluation, as functions of a measure."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from halftruth import certificate, registry
+from halftruth.checks import Vector
+from halftruth.errors import EmptyClassWarning, InputError, NotIdentifiable
+from halftruth.evidence import Evidence
+from halftruth.measure import ScoreMeasure
+from halftruth.registry import Metric
+from halftruth.uncertainty.influence import smooth
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Request:
+    """One row of an evaluation: its label and what to compute from a measure."""
+
+    label: str
+    call: Callable[[ScoreMeasure], Any]
+    metric: Metric | None = None
+    batched: bool = True
+    """Whether ``call`` takes many measures at once, as all of halftruth's own functionals do."""
+
+    @property
+    def local(self) -> bool:
+        return self.metric is not None and self.metric.local
+
+    def smooth(self, *, curves: bool) -> bool:
+        """Whether it has a derivative; of callables nobody knows."""
+        return self.batched and (self.metric is None or smooth(self.metric, curves=curves))
+
+    def compression(self, evidence: Evidence, value: float) -> float | None:
+        """How far the value can lie from that of the rows, where the table is a histogram of them."""
+        if evidence.table.grid is None or self.metric is None or np.isnan(value):
+            return None
+        given = self.call.keywords if isinstance(self.call, partial) else {}
+        return certificate.bound(evidence, self.metric.name, given)
+
+    def over(self, measure: ScoreMeasure) -> Vector:
+        """The value for each measure along the first axis; NaN where it is not identified."""
+        try:
+            if self.batched:
+                out = np.asarray(self.call(measure), dtype=np.float64)
+            else:
+                out = np.asarray([self._number(measure[i]) for i in range(measure.shape[0])])
+        except NotIdentifiable:
+            return np.full(measure.shape, np.nan)
+        return np.broadcast_to(out, measure.shape)
+
+    def at(self, measure: ScoreMeasure) -> float:
+        """The value of one measure; NaN where it is not identified."""
+        try:
+            return self._number(measure)
+        except NotIdentifiable:
+            return np.nan
+
+    def _number(self, measure: ScoreMeasure) -> float:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EmptyClassWarning)
+            value = self.call(measure)
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"The metric {self.label!r} must return one number, got {type(value).__name__}."
+            ) from None
+
+
+PRIOR = Request(label="π", call=lambda measure: measure.prior)
+ALPHA = Request(label="α", call=lambda measure: np.nan if measure.alpha is None else measure.alpha)
+
+
+def read_requests(
+    metrics: Any, measures: Sequence[ScoreMeasure], threshold: float | None
+) -> tuple[Request, ...]:
+    """What a `metrics` argument asks for; by default the rows that all of the measures allow."""
+    if metrics is None:
+        least = next((measure for measure in measures if not measure.bounded), measures[0])
+        metrics = registry.default_rows(least, threshold)
+    elif isinstance(metrics, str) or callable(metrics):
+        metrics = (metrics,)
+    elif not isinstance(metrics, Iterable):
+        raise InputError(f"`metrics` takes names, callables or {{label: metric}}, got {metrics!r}.")
+    pairs = metrics.items() if isinstance(metrics, Mapping) else ((None, item) for item in metrics)
+    requests = tuple(_request(label, item, threshold) for label, item in pairs)
+    labels = [request.label for request in requests]
+    twice = {label for label in labels if labels.count(label) > 1}
+    if twice or not labels:
+        raise InputError(
+            f"`metrics` must name each row once, got {sorted(twice) or 'none'}. "
+            f"Use {{label: metric}} to tell rows apart."
+        )
+    return requests
+
+
+def _request(label: str | None, item: Any, threshold: float | None) -> Request:
+    if isinstance(item, str):
+        metric = registry.get(item)
+        return Request(label=label or item, call=metric.bind(threshold), metric=metric)
+    if not callable(item):
+        raise InputError(f"`metrics` takes names and callables, got {item!r}.")
+    inner, given = (item.func, item.keywords) if isinstance(item, partial) else (item, {})
+    name = label or str(getattr(inner, "__name__", type(inner).__name__))
+    known = next((m for m in registry.REGISTRY.values() if m.function is inner), None)
+    if known is None or (isinstance(item, partial) and item.args):
+        return Request(label=name, call=item, batched=False)
+    return Request(label=name, call=known.bind(threshold, **given), metric=known)
