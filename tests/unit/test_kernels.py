@@ -16,6 +16,7 @@ from hypothesis.extra.numpy import arrays
 
 import halftruth as ht
 from halftruth import kernels
+from halftruth.kernels import binning, compiling, folding, sorting
 from halftruth.metrics import proper
 from halftruth.sweep import sweep
 
@@ -25,14 +26,14 @@ STRATA = ("positive", "unlabeled", "negative")
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many chunks and buckets, and recursion, at a size that is quick."""
-    monkeypatch.setattr(kernels, "CHUNK_ROWS", 100)
-    monkeypatch.setattr(kernels, "BUCKET_ROWS", 200)
-    monkeypatch.setattr(kernels, "LEAF_ROWS", 1000)
+    monkeypatch.setattr(compiling, "CHUNK_ROWS", 100)
+    monkeypatch.setattr(sorting, "BUCKET_ROWS", 200)
+    monkeypatch.setattr(sorting, "LEAF_ROWS", 1000)
 
 
 def with_threads(threads: int, call: Any) -> Any:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernels, "THREADS", threads)
+        patch.setattr(compiling, "THREADS", threads)
         return call()
 
 
@@ -88,9 +89,9 @@ def test_sort_of_any_floats(score: Any) -> None:
 def test_a_bucket_whose_high_bits_say_little() -> None:
     rng = np.random.default_rng(8)
     score = np.concatenate([[0.0, 1.0], 0.5 + 1e-12 * rng.random(5000)])
-    assert not kernels._insert(score.copy(), 8 * len(score))
+    assert not sorting._insert(score.copy(), 8 * len(score))
     bits = score.copy().view(np.int64)
-    kernels._sort_bucket(bits, np.empty_like(bits))
+    sorting._sort_bucket(bits, np.empty_like(bits))
     np.testing.assert_array_equal(bits.view(np.float64), np.sort(score))
 
 
@@ -198,15 +199,15 @@ def test_no_population_no_precision() -> None:
 
 
 def test_log_loss_is_clipped_at_the_same_place() -> None:
-    assert kernels.EPSILON == proper.EPSILON
+    assert folding.EPSILON == proper.EPSILON
 
 
 def test_ranks_among_strata() -> None:
     rng = np.random.default_rng(4)
     for sizes in ((0, 40, 0), (7, 30, 1), (100, 1, 50), (33, 33, 33)):
-        parts = [kernels._frozen(np.sort(rng.integers(0, 25, n) / 8)) for n in sizes]
+        parts = [compiling.frozen(np.sort(rng.integers(0, 25, n) / 8)) for n in sizes]
         union = np.sort(np.concatenate(parts))
-        found = kernels._ranked(*parts, np.arange(len(union) + 1))
+        found = folding._ranked(*parts, np.arange(len(union) + 1))
         np.testing.assert_array_equal(found, np.append(-np.inf, union))
 
 
@@ -228,7 +229,7 @@ def plain_bins(score: Any, kind: str, center: float, scale: float, n_bins: int) 
     return np.minimum(np.floor((t + 1) * (n_bins / 2)), n_bins - 1).astype(np.int64)
 
 
-def plain_sums(score: Any, weight: Any, index: Any, n: int, kind: str) -> kernels.Bins:
+def plain_sums(score: Any, weight: Any, index: Any, n: int, kind: str) -> binning.Bins:
     unit = 2.0**32
     rows, position, weights, square = np.zeros((4, n), np.int64)
     low, high = np.full(n, np.inf), np.full(n, -np.inf)
@@ -239,7 +240,7 @@ def plain_sums(score: Any, weight: Any, index: Any, n: int, kind: str) -> kernel
     np.add.at(square, index, np.floor(weight * weight * unit + 0.5).astype(np.int64))
     np.minimum.at(low, index, score)
     np.maximum.at(high, index, score)
-    return kernels.Bins(rows, position, weights, square, low, high)
+    return binning.Bins(rows, position, weights, square, low, high)
 
 
 def adversarial(n_bins: int) -> Any:

@@ -1,0 +1,148 @@
+"""The options that commands share, and how their text is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from halftruth.errors import InputError
+
+
+class Zeros(StrEnum):
+    """What 0 means in a label column."""
+
+    negative = "negative"
+    unlabeled = "unlabeled"
+
+
+class Population(StrEnum):
+    """Whose share of positives the prior is."""
+
+    all = "all"
+    unlabeled = "unlabeled"
+
+
+class Format(StrEnum):
+    """How a result is written."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+    markdown = "markdown"
+
+
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE",
+        help="CSV, TSV, Parquet, JSON lines or Arrow, plain or compressed; a glob, a folder, - for stdin, or "
+        "tables saved as .npz.",
+    ),
+]
+Score = Annotated[str, typer.Option(metavar="COLUMN", help="Column of the scores; higher is more positive.")]
+Label = Annotated[
+    str, typer.Option(metavar="COLUMN", help="Column of the labels: 1 positive, 0 negative, empty unlabeled.")
+]
+Weight = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of row weights.")]
+ZerosMean = Annotated[
+    Zeros | None, typer.Option(help="What 0 means; must be said where the labels are only 1 and 0.")
+]
+Unlabeled = Annotated[
+    float | None, typer.Option(metavar="CODE", help="Another code for unlabeled rows, e.g. -1.")
+]
+Prior = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SHARE", help="Share of positives in the population: 0.3, a range 0.02..0.05, or estimate."
+    ),
+]
+Purity = Annotated[
+    str | None,
+    typer.Option(metavar="SHARE", help="Share of the known positives that are: 0.9, or a range 0.8..0.95."),
+]
+PopulationIs = Annotated[
+    Population,
+    typer.Option(help="The population: all rows, or the unlabeled alone where positives were sampled apart."),
+]
+By = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Evaluate each value of this column by itself.")
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(metavar="NUMBER", help="Call score >= threshold positive; adds precision, recall, f1, …"),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME,...", help="Metrics to show instead of the usual ones; may be repeated."),
+]
+ConfidenceLevel = Annotated[float, typer.Option(metavar="LEVEL", help="Level of the intervals.")]
+Resamples = Annotated[
+    int, typer.Option(metavar="N", min=0, help="Bootstrap resamples; 0 for closed-form intervals.")
+]
+Seed = Annotated[int, typer.Option(metavar="SEED", min=0, help="Seed; the same seed gives the same result.")]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Bootstrap interval: percentile, basic, normal or bias-corrected; else what covers best.",
+    ),
+]
+Stratified = Annotated[
+    bool | None,
+    typer.Option("--stratified/--no-stratified", help="Whether stratum sizes were fixed by design."),
+]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="GATE",
+        help="Exit 1 unless this holds, e.g. 'roc_auc>=0.9' or 'roc_auc.low>0.85'; may be repeated.",
+    ),
+]
+Style = Annotated[Format, typer.Option("--format", help="How to write the result.")]
+
+
+def share(text: str | None, name: str) -> float | tuple[float, float] | None:
+    """A prior or a purity: a number, or a range low..high."""
+    if text is None:
+        return None
+    if name == "prior" and text == "estimate":
+        raise InputError(
+            "--prior estimate: no estimator of the prior is built in yet. Pass a number or a range, or leave "
+            "--prior out to get what holds for every prior that the data do not refute."
+        )
+    ends = text.split("..")
+    try:
+        numbers = [float(end) for end in ends]
+    except ValueError:
+        numbers = []
+    if len(numbers) == 1:
+        return numbers[0]
+    if len(numbers) == 2:
+        return numbers[0], numbers[1]
+    raise InputError(f"--{name} must be a number such as 0.3 or a range such as 0.02..0.05, got {text!r}.")
+
+
+def names(lists: Iterable[str] | None) -> list[str] | None:
+    """Names from comma-separated lists; None where there is none."""
+    found = [name.strip() for text in lists or () for name in text.split(",")]
+    return [name for name in found if name] or None
+
+
+def check(settings: dict[str, Any], shares: dict[str, Any]) -> None:
+    """Let the library refuse what it would refuse anyway, before a long file is read."""
+    from halftruth import checks, registry
+    from halftruth.belief import belief
+    from halftruth.intervals import METHODS
+
+    checks.confidence_level(settings["confidence_level"])
+    if settings["threshold"] is not None:
+        checks.threshold(settings["threshold"])
+    if settings.get("method") is not None:
+        checks.choice(settings["method"], "method", METHODS)
+    for name in settings["metrics"] or ():
+        registry.get(name).bind(settings["threshold"])
+    for name, share in shares.items():
+        belief(share, name, closed_at_one=name == "purity")

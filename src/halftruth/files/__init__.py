@@ -1,0 +1,79 @@
+"""Scores from files of any size and format, through an embedded DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from halftruth import checks
+from halftruth.errors import InputError
+from halftruth.files.cells import STRATA, Columns
+from halftruth.files.query import BinnedRows, ExactRows, binned_rows, exact_rows
+from halftruth.files.source import Source
+from halftruth.histogram import Grid
+
+__all__ = ["MAX_ROWS", "STRATA", "BinnedRows", "ExactRows", "Source", "read"]
+
+MAX_ROWS = 500_000
+"""Rows up to which a file is read as it is; beyond, as a histogram."""
+
+
+def read(
+    path: Any,
+    *,
+    score: str | Sequence[str],
+    label: str,
+    weight: str | None = None,
+    unlabeled: float | None = None,
+    by: str | None = None,
+    grid: Grid | None = None,
+    max_rows: int = MAX_ROWS,
+    threads: int | None = None,
+) -> Any:
+    """Read scores, labels and weights from files.
+
+    Parameters
+    ----------
+    path : path, glob, directory, "-" for standard input, or a list of these
+        CSV and TSV with a header, JSON lines (also with .gz or .zst), Parquet, Arrow. Several files are one
+        table, in sorted order.
+    score : str or sequence of str
+        The column of the scores; several stay row by row.
+    label : str
+        1 or true positive, 0 or false negative, empty or NaN unlabeled.
+    weight, by : str, optional
+        Columns of weights, and of groups.
+    unlabeled : number, optional
+        Another code for unlabeled rows.
+    grid : Grid, optional
+        Of a histogram; by default that of probabilities where all scores lie in [0, 1], else of margins.
+    max_rows : int
+        Up to this many rows come as they are, more as a histogram.
+    threads : int, optional
+        Of DuckDB. No result depends on it.
+
+    Returns
+    -------
+    ExactRows or BinnedRows; with ``by`` a dict of these, by value of that column as text, sorted.
+    """
+    scores = tuple(score) if isinstance(score, (list, tuple)) else (score,)
+    for name, given in [
+        *(("score", one) for one in scores),
+        ("label", label),
+        ("weight", weight),
+        ("by", by),
+    ]:
+        if not (isinstance(given, str) or (given is None and name in ("weight", "by"))):
+            raise InputError(f"`{name}` must be the name of a column, got {given!r}.")
+    if not scores or len(set(scores)) < len(scores):
+        raise InputError(f"`score` must name at least one column, and none twice, got {list(scores)}.")
+    if unlabeled is not None:
+        unlabeled = checks.unlabeled_code(unlabeled)
+    if grid is not None:
+        checks.instance(grid, "grid", Grid)
+    limit = checks.count(max_rows, "max_rows", least=0)
+    columns = Columns(scores=scores, label=label, weight=weight, by=by, unlabeled=unlabeled)
+    with Source(path, columns.names(), threads=threads) as source:
+        exact = exact_rows(source, columns, limit)
+        found = binned_rows(source, columns, grid) if exact is None else exact
+    return found[""] if by is None else found

@@ -1,0 +1,88 @@
+"""What the cells of a column mean, as SQL: numbers, labels, groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from halftruth.errors import InputError
+from halftruth.files.messages import quoted
+from halftruth.files.source import Part
+
+STRATA = ("positive", "unlabeled", "negative")
+OUTSIDE = len(STRATA)
+"""Where a stratum's index stands, this is a label outside the code."""
+MISSING = "missing"
+ABSENT = "|na|n/a|<na>|[-+]?nan|null|none"
+SIZES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+INTEGERS = (*SIZES, *("U" + size for size in SIZES))
+NUMBERS = (*INTEGERS, "FLOAT", "DOUBLE", "BOOLEAN")
+TEXTS = ("VARCHAR", '"NULL"')
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """Which column holds what, and the code of unlabeled rows."""
+
+    scores: tuple[str, ...]
+    label: str
+    weight: str | None = None
+    by: str | None = None
+    unlabeled: float | None = None
+
+    def names(self) -> tuple[str, ...]:
+        """The columns to read, each once."""
+        every = (*self.scores, self.label, self.weight, self.by)
+        return tuple(dict.fromkeys(name for name in every if name is not None))
+
+    def select(self, part: Part) -> str:
+        """s0, s1, … and the index of the stratum; w and g where there are weights and groups."""
+        values = [f"{number(*numeric(part, name))} AS s{k}" for k, name in enumerate(self.scores)]
+        values.append(f"({stratum(*numeric(part, self.label), self.unlabeled)})::TINYINT AS stratum")
+        if self.weight is not None:
+            values.append(f"{number(*numeric(part, self.weight))} AS w")
+        if self.by is not None:
+            values.append(f"coalesce({part.at(self.by)[0]}::VARCHAR, '{MISSING}') AS g")
+        return ", ".join(values)
+
+
+def numeric(part: Part, name: str) -> tuple[str, str]:
+    """The SQL reference and type of a column of numbers, or of text that may hold some."""
+    at, kind = part.at(name)
+    if not (_is_number(kind) or kind in TEXTS):
+        raise InputError(f"Column {quoted(name)} of {part.files[0].name} must hold numbers, it holds {kind}.")
+    return at, kind
+
+
+def _is_number(kind: str) -> bool:
+    return kind in NUMBERS or kind.startswith("DECIMAL")
+
+
+def number(at: str, kind: str) -> str:
+    """A DOUBLE, NaN for what is no number."""
+    value = at if kind == "DOUBLE" else f"{'' if _is_number(kind) else 'TRY_'}CAST({at} AS DOUBLE)"
+    return f"coalesce({value}, 'nan'::DOUBLE)"
+
+
+def stratum(at: str, kind: str, unlabeled: float | None) -> str:
+    """The index of a label's stratum."""
+    if _is_number(kind):
+        value = at if kind in INTEGERS else f"{at}::{'TINYINT' if kind == 'BOOLEAN' else 'DOUBLE'}"
+        absent = f"{at} IS NULL" + ("" if kind in (*INTEGERS, "BOOLEAN") else f" OR isnan({value})")
+        return f"CASE WHEN {absent} THEN 1 ELSE {_coded(value, unlabeled)} END"
+    # The usual spellings first: a CASE computes the rest only for the rows that get there.
+    text = f"lower(trim({at}::VARCHAR))"
+    value = f"(CASE {text} WHEN 'true' THEN 1 WHEN 'false' THEN 0 ELSE TRY_CAST({text} AS DOUBLE) END)"
+    # No IN: the planner makes a longer list a join, and a join does not keep the order of rows.
+    absent = f"regexp_full_match({text}, '{ABSENT}')"
+    zero = 1 if unlabeled == 0 else 2
+    usual = f"WHEN {at} IS NULL THEN 1 WHEN {at} = '1' THEN 0 WHEN {at} = '0' THEN {zero}"
+    return f"CASE {usual} WHEN {absent} THEN 1 ELSE {_coded(value, unlabeled)} END"
+
+
+def _coded(value: str, unlabeled: float | None) -> str:
+    other = ""
+    if unlabeled is not None:
+        whole = unlabeled.is_integer() and abs(unlabeled) < 1 << 31
+        code = str(int(unlabeled)) if whole else f"'{unlabeled!r}'::DOUBLE"
+        other = f"WHEN {value} = {code} THEN 1"
+    return f"(CASE {other} WHEN {value} = 1 THEN 0 WHEN {value} = 0 THEN 2 ELSE {OUTSIDE} END)"

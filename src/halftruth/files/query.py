@@ -1,0 +1,177 @@
+"""Rows or bins from an open source, checked in the pass that reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halftruth.checks import Vector
+from halftruth.errors import InputError
+from halftruth.files import refusals
+from halftruth.files.cells import OUTSIDE, STRATA, Columns
+from halftruth.files.source import Query, Source
+from halftruth.histogram import Bins, Grid, refuse_weights
+
+BAD_SCORE, BAD_WEIGHT, NO_WEIGHT = -1, -2, -3
+"""Keys of a histogram's rows that have no bin."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ExactRows:
+    """Rows in file order. ``stratum`` indexes ``STRATA``."""
+
+    scores: dict[str, Vector]
+    stratum: NDArray[np.int8]
+    weight: Vector | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BinnedRows:
+    """A histogram for each stratum that has rows."""
+
+    grid: Grid
+    strata: dict[str, Bins]
+
+
+def relation(source: Source, columns: Columns) -> Query:
+    """The rows of all files, in order, as one SELECT."""
+    selects: list[str] = []
+    parameters: list[Any] = []
+    for part in source.parts:
+        table, own = source.table(part.files, part.layout, columns.names())
+        selects.append(f"SELECT {columns.select(part)} FROM {table}")
+        parameters += own
+    return " UNION ALL ".join(selects), parameters
+
+
+def exact_rows(source: Source, columns: Columns, max_rows: int) -> dict[str, ExactRows] | None:
+    """The rows of each group, or None where there are more than ``max_rows``."""
+    if source.count is not None and source.count > max_rows:
+        return None
+    sql, parameters = relation(source, columns)
+    limit = f" LIMIT {max_rows + 1}" if source.count is None else ""
+    found = source.fetch(f"SELECT * FROM ({sql}){limit}", parameters)
+    stratum, weight = found["stratum"], found.get("w")
+    if len(stratum) > max_rows:
+        return None
+    if not len(stratum):
+        refusals.no_rows(source)
+    scores = {name: found[f"s{k}"] + 0.0 for k, name in enumerate(columns.scores)}
+    for name, score in scores.items():
+        if not np.isfinite(score).all():
+            refusals.score(source, name)
+    if weight is not None and not ((weight >= 0) & (weight < np.inf)).all():
+        refusals.weight(source, str(columns.weight))
+    if (stratum == OUTSIDE).any():
+        refusals.label(source, columns)
+    if weight is not None and not weight.any():
+        refusals.no_weight(source, columns.weight)
+    return {
+        group: ExactRows(
+            scores={name: score[rows] for name, score in scores.items()},
+            stratum=stratum[rows],
+            weight=None if weight is None else weight[rows],
+        )
+        for group, rows in _groups(found.get("g"))
+    }
+
+
+def _groups(group: Any) -> Iterable[tuple[str, Any]]:
+    """The groups in order of name, each with the places of its rows."""
+    if group is None:
+        return [("", slice(None))]
+    names = sorted(set(group.tolist()))
+    place = {name: k for k, name in enumerate(names)}
+    code = np.fromiter(map(place.__getitem__, group.tolist()), dtype=np.int64, count=len(group))
+    order = np.argsort(code, kind="stable")
+    return zip(names, np.split(order, np.cumsum(np.bincount(code))[:-1]), strict=True)
+
+
+def binned_rows(source: Source, columns: Columns, grid: Grid | None) -> dict[str, BinnedRows]:
+    """The histogram of each group; a second pass where no grid is named and scores leave [0, 1]."""
+    if len(columns.scores) > 1:
+        raise InputError(
+            "Several score columns stay row by row, which a histogram cannot, and there are more rows than "
+            "`max_rows`. Raise it, or read one score column at a time."
+        )
+    tried = grid or Grid("probability")
+    found = source.fetch(*histogram_sql(source, columns, tried))
+    if not len(found["key"]):
+        refusals.no_rows(source)
+    if not (np.isfinite(found["low"]).all() and np.isfinite(found["high"]).all()):
+        refusals.score(source, columns.scores[0])
+    if (found["key"] == BAD_WEIGHT).any():
+        refusals.weight(source, str(columns.weight))
+    if (found["key"] >= OUTSIDE * tried.n_slots).any():
+        refusals.label(source, columns)
+    if (found["key"] == BAD_SCORE).any():
+        if grid is not None:
+            refusals.beyond_unit(source, columns.scores[0])
+        return binned_rows(source, columns, Grid("margin"))
+    kept = found["key"] >= 0
+    if not kept.any():
+        refusals.no_weight(source, columns.weight)
+    found = {name: column[kept] for name, column in found.items()}
+    _settle_weights(found)
+    return {group: _binned(tried, found, rows) for group, rows in _groups(found.pop("g", None))}
+
+
+def histogram_sql(source: Source, columns: Columns, grid: Grid) -> Query:
+    """One GROUP BY; its key is stratum · slots + bin, or below 0 for rows without a bin."""
+    rows, parameters = relation(source, columns)
+    in_unit = grid.kind == "probability"
+    fits = "s0 >= 0 AND s0 <= 1" if in_unit else "isfinite(s0)"
+    key = f"WHEN {fits} THEN stratum::INTEGER * {grid.n_slots} + ({grid.sql('s0')}) ELSE {BAD_SCORE}"
+    values = {"rows": "count(*)", "low": "min(s0)", "high": "max(s0)"}
+    if columns.weight is not None:
+        key = (
+            f"WHEN NOT (w >= 0 AND isfinite(w)) THEN {BAD_WEIGHT} "
+            f"WHEN w = 0 AND isfinite(s0) AND stratum < {OUTSIDE} THEN {NO_WEIGHT} {key}"
+        )
+        values |= {"weight": _fixed("w"), "square": _fixed("(w * w)")}
+        values |= {"lightest": "min(w)", "heaviest": "max(w)"}
+    if in_unit:
+        values["position"] = _fixed("s0" if columns.weight is None else "(w * s0)")
+    keys = "key" if columns.by is None else "g, key"
+    sums = ", ".join(f"{value} AS {name}" for name, value in values.items())
+    keyed = f"SELECT *, CASE {key} END AS key FROM ({rows})"
+    return f"SELECT {keys}, {sums} FROM ({keyed}) GROUP BY {keys}", parameters
+
+
+def _fixed(value: str) -> str:
+    """The sum in fixed-point integers, NULL where 64 bits do not hold it.
+
+    What does not even fit into one integer is left out: it comes from a row that is refused afterwards.
+    """
+    return f"TRY_CAST(sum(TRY_CAST(floor({value} * 4294967296e0 + 0.5e0) AS BIGINT)) AS BIGINT)"
+
+
+def _settle_weights(found: dict[str, Any]) -> None:
+    """Refuse weights that integers do not hold; weights that are all one are none."""
+    if "weight" in found:
+        lightest, heaviest = float(found.pop("lightest").min()), float(found.pop("heaviest").max())
+        refuse_weights(lightest, heaviest)
+        if lightest == heaviest == 1:
+            del found["weight"], found["square"]
+    if any(np.ma.is_masked(found.get(name)) for name in ("position", "weight", "square")):
+        raise InputError("The weights of one bin add up to more than 2^31. Divide all weights by one number.")
+
+
+def _binned(grid: Grid, found: dict[str, Any], rows: Any) -> BinnedRows:
+    own = {name: np.asarray(column)[rows] for name, column in found.items()}
+    key = own.pop("key")
+    order = np.argsort(key)
+    ends = np.searchsorted(key[order], grid.n_slots * np.arange(len(STRATA) + 1))
+    strata = {}
+    for k, name in enumerate(STRATA):
+        at = order[ends[k] : ends[k + 1]]
+        if len(at):
+            columns: dict[str, Any] = {column: values[at] for column, values in own.items()}
+            columns |= {"low": columns["low"] + 0.0, "high": columns["high"] + 0.0}  # −0.0 is 0.0
+            index = (key[at] - k * grid.n_slots).astype(np.int32)
+            strata[name] = Bins(grid=grid, index=index, **{"position": None, **columns})
+    return BinnedRows(grid=grid, strata=strata)

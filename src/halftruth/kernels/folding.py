@@ -1,0 +1,199 @@
+"""One walk down sorted strata."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import fsum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halftruth.checks import Vector
+from halftruth.kernels.compiling import BLOCK, chunks_of, compiled, each, frozen
+
+EPSILON = float(np.finfo(np.float64).eps)
+SLACK = 1e-12
+
+
+class Fold(NamedTuple):
+    """What the functionals need of a measure; sums, not yet divided by anything."""
+
+    positives: float
+    negatives: float
+    total: float
+    roc_area: float
+    """Σ (TP before + TP after)/2 · neg_mass, from the top down."""
+    pr_area: float
+    """Σ precision · pos_mass, precision clipped to [0, 1]; NaN where there is no population."""
+    leaves_unit: bool
+    """Whether precision leaves [0, 1] before it is clipped."""
+    square_loss: float
+    """Σ (1−s)² pos_mass + s² neg_mass; NaN unless bounded, as is the next."""
+    log_loss: float
+
+
+def fold(strata: Sequence[Vector], mass: Vector, pos: Vector, neg: Vector, *, bounded: bool) -> Fold:
+    """One walk down at most three sorted strata of rows without weights.
+
+    A row of stratum k adds ``mass[k]`` (0 or 1), ``pos[k]`` and ``neg[k]`` to the masses at its score.
+    """
+    rows, a, b, d = _three(strata), *(_padded(part) for part in (mass, pos, neg))
+    n = np.asarray([len(part) for part in rows])
+    top = _top_precision(rows, a, b)
+    walks = each(_walk, ((*rows, cut, a, b, top) for cut in _cuts(rows)))
+    # Twice the pairs with the row of stratum j above that of k, ties half: the ROC area is linear in them.
+    twice = np.diag(n.astype(np.float64) ** 2)
+    pairs = np.sum([walk[:3] for walk in walks], axis=0)
+    for j, k, ordered in zip((0, 0, 1), (1, 2, 2), pairs, strict=True):
+        twice[j, k], twice[k, j] = ordered, 2 * n[j] * n[k] - ordered
+    square, log = _losses(rows, b, d) if bounded else (np.nan, np.nan)
+    return Fold(
+        positives=float(b @ n),
+        negatives=float(d @ n),
+        total=float(a @ n),
+        roc_area=float(b @ twice @ d) / 2,
+        pr_area=fsum(walk[3] for walk in walks) if a @ n else np.nan,
+        leaves_unit=any(walk[4] for walk in walks),
+        square_loss=square,
+        log_loss=log,
+    )
+
+
+def _three(strata: Sequence[Vector]) -> list[Vector]:
+    return [frozen(part) for part in (*strata, *[()] * (3 - len(strata)))]
+
+
+def _padded(coefficients: Vector) -> Vector:
+    return np.pad(np.asarray(coefficients, dtype=np.float64), (0, 3 - len(coefficients)))
+
+
+def _cuts(rows: Sequence[Vector]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Where each chunk starts and stops in each stratum; no score lies in two chunks."""
+    n = sum(len(part) for part in rows)
+    ends = [stop for _, stop in chunks_of(n)]
+    score = _ranked(*rows, np.asarray(ends))
+    stops = np.stack([np.searchsorted(part, score, side="right") for part in rows], axis=1).tolist()
+    return list(pairwise([(0, 0, 0), *(tuple(stop) for stop in stops)]))
+
+
+def _top_precision(rows: Sequence[Vector], mass: Vector, pos: Vector) -> float:
+    """Precision at the highest score of the population, read for all scores above it."""
+    top = max((part[-1] for part, a in zip(rows, mass, strict=True) if a and len(part)), default=np.nan)
+    above = [len(part) - int(np.searchsorted(part, top)) for part in rows]
+    return float(pos @ above / (mass @ above)) if top == top else np.nan
+
+
+@compiled
+def _ranked(x: Any, y: Any, z: Any, ranks: Any) -> Any:
+    """The scores of these ranks (1 for the smallest) among three sorted strata; −inf for rank 0."""
+    out = np.empty(len(ranks))
+    for r in range(len(ranks)):
+        i = j = k = 0
+        left, last = ranks[r], -np.inf
+        while left > 0:
+            # Of three runs of a third of the rows, the one that ends lowest lies below the rank.
+            step = max(left // 3, 1)
+            p, q, s = min(i + step, len(x)), min(j + step, len(y)), min(k + step, len(z))
+            u = x[p - 1] if p > i else np.inf
+            v = y[q - 1] if q > j else np.inf
+            w = z[s - 1] if s > k else np.inf
+            last = min(u, v, w)
+            if u == last:
+                left, i = left - (p - i), p
+            elif v == last:
+                left, j = left - (q - j), q
+            else:
+                left, k = left - (s - k), s
+        for part, at in ((x, i), (y, j), (z, k)):
+            if at > 0:
+                last = max(last, part[at - 1])
+        out[r] = last
+    return out
+
+
+@compiled
+def _walk(x: Any, y: Any, z: Any, cut: Any, a: Any, b: Any, top: Any) -> Any:
+    """Twice the pairs in order, Σ precision · pos and whether precision leaves [0, 1], down one chunk."""
+    (x0, y0, z0), (i, j, k) = cut
+    nx, ny, nz = len(x), len(y), len(z)
+    xy = xz = yz = 0
+    area = lost = 0.0
+    leaves = False
+    while i > x0 or j > y0 or k > z0:
+        u = x[i - 1] if i > x0 else -np.inf
+        v = y[j - 1] if j > y0 else -np.inf
+        w = z[k - 1] if k > z0 else -np.inf
+        s = max(u, v, w)
+        p, q, r = i, j, k
+        while i > x0 and x[i - 1] == s:
+            i -= 1
+        while j > y0 and y[j - 1] == s:
+            j -= 1
+        while k > z0 and z[k - 1] == s:
+            k -= 1
+        # Twice the rows above, ties once.
+        xs, ys = 2 * nx - p - i, 2 * ny - q - j
+        xy += xs * (q - j)
+        xz += xs * (r - k)
+        yz += ys * (r - k)
+        predicted = a[0] * (nx - i) + a[1] * (ny - j) + a[2] * (nz - k)
+        tp = b[0] * (nx - i) + b[1] * (ny - j) + b[2] * (nz - k)
+        precision = tp / predicted if predicted != 0 else top
+        leaves |= precision < -SLACK or precision > 1 + SLACK
+        term = min(max(precision, 0.0), 1.0) * (b[0] * (p - i) + b[1] * (q - j) + b[2] * (r - k))
+        # Compensated sum.
+        term -= lost
+        grown = area + term
+        lost = (grown - area) - term
+        area = grown
+    return xy, xz, yz, area, leaves
+
+
+def _losses(rows: Sequence[Vector], pos: Vector, neg: Vector) -> tuple[float, float]:
+    """Σ of squared errors and of −log, both linear in the rows of each stratum."""
+    jobs = [
+        (part[start:stop], factor, positive)
+        for part, b, d in zip(rows, pos, neg, strict=True)
+        for factor, positive in ((b, True), (d, False))
+        if factor != 0
+        for start, stop in chunks_of(len(part))
+    ]
+    sums = each(_loss, jobs)
+    return fsum(square for square, _ in sums), fsum(log for _, log in sums)
+
+
+@compiled
+def _loss(score: Any, factor: Any, positive: Any) -> Any:
+    square = log = 0.0
+    for start in range(0, len(score), BLOCK):
+        in_square = in_log = 0.0
+        for i in range(start, min(start + BLOCK, len(score))):
+            miss = 1 - score[i] if positive else score[i]
+            hit = score[i] if positive else 1 - score[i]
+            in_square += miss * miss
+            in_log -= np.log(min(max(hit, EPSILON), 1 - EPSILON))
+        square += in_square
+        log += in_log
+    return factor * square, factor * log
+
+
+def calibration_gaps(
+    strata: Sequence[Vector], mass: Vector, pos: Vector, n_bins: int
+) -> tuple[Vector, Vector]:
+    """Σ (pos_mass − s · mass) and Σ mass over each of ``n_bins`` bins of equal population mass.
+
+    Strata and coefficients as in `fold`; a bin ends at an order statistic of the population.
+    """
+    rows, a, b = _three(strata), _padded(mass), _padded(pos)
+    population = [part if inside else part[:0] for part, inside in zip(rows, a, strict=True)]
+    n = sum(len(part) for part in population)
+    edges = _ranked(*population, np.asarray([n * i // n_bins for i in range(1, n_bins)], dtype=np.int64))
+    gap, size = np.zeros(n_bins), np.zeros(n_bins)
+    for part, inside, positive in zip(rows, a, b, strict=True):
+        cuts = np.concatenate([[0], np.searchsorted(part, edges, side="right"), [len(part)]])
+        gap += positive * np.diff(cuts)
+        if inside:
+            size += np.diff(cuts)
+            gap -= [part[start:stop].sum() for start, stop in pairwise(cuts.tolist())]
+    return gap, size

@@ -1,0 +1,303 @@
+"""`halftruth evaluate` on files: the numbers of the same rows as arrays, and what it refuses to guess."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import halftruth as ht
+from halftruth.cli import main
+from halftruth.comparison import compare
+
+RNG = np.random.default_rng(0)
+N = 300
+TRUTH = RNG.random(N) < 0.4
+SCORE = np.round(np.clip(RNG.normal(0.35 + 0.3 * TRUTH, 0.2), 0, 1), 3)
+KNOWN = TRUTH & (RNG.random(N) < 0.5)
+REFUTED = ~TRUTH & (RNG.random(N) < 0.3)
+MONTH = np.where(RNG.random(N) < 0.5, "jan", "feb")
+HOSTILE = "=1+1\x1b[31m[red]<b>'; DROP TABLE x; --"
+COLUMNS: dict[str, Any] = {
+    "full": np.where(TRUTH, 1, 0),
+    "positive_only": np.where(KNOWN, 1, 0),
+    "known": np.where(KNOWN, 1, np.nan),
+    "coded": np.where(KNOWN, 1, np.where(REFUTED, 0, -1)),
+    "partial": np.where(KNOWN, 1, np.where(REFUTED, 0, np.nan)),
+    "score": SCORE,
+    "weight": RNG.integers(1, 4, N),
+    "month": MONTH,
+    "=other[red]": np.round(np.clip(RNG.normal(0.4 + 0.1 * TRUTH, 0.2), 0, 1), 3),
+    "hostile": np.where(MONTH == "jan", HOSTILE, "b"),
+}
+FEW = ["--n-resamples", "50"]
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("rows")
+    frame = pd.DataFrame(COLUMNS)
+    frame.to_csv(folder / "rows.csv", index=False)
+    frame.to_parquet(folder / "rows.parquet")
+    return {kind: str(folder / f"rows.{kind}") for kind in ("csv", "parquet")}
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Any:
+    def call(*args: str) -> tuple[int, str, str]:
+        status = main(["evaluate", *args, *FEW])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return status, out, err
+
+    return call
+
+
+def expected(evidence: Any, **settings: Any) -> dict[str, Any]:
+    return ht.evaluate(evidence, n_resamples=50, **settings).to_dict()
+
+
+from_labels = ht.PositiveUnlabeled.from_labels
+CASES = [
+    ("--label full --zeros negative", lambda: ht.Labeled(COLUMNS["full"], SCORE)),
+    (
+        "--label positive_only --zeros unlabeled --prior 0.4",
+        lambda: from_labels(COLUMNS["positive_only"], SCORE, unlabeled=0, prior=0.4),
+    ),
+    (
+        "--label positive_only --unlabeled 0 --prior 0.4",
+        lambda: from_labels(COLUMNS["positive_only"], SCORE, unlabeled=0, prior=0.4),
+    ),
+    ("--label known", lambda: from_labels(COLUMNS["known"], SCORE)),
+    (
+        "--label known --prior 0.35..0.45 --purity 0.9",
+        lambda: from_labels(COLUMNS["known"], SCORE, prior=(0.35, 0.45), purity=0.9),
+    ),
+    (
+        "--label known --prior 0.3 --population unlabeled --weight weight",
+        lambda: from_labels(
+            COLUMNS["known"], SCORE, prior=0.3, population="unlabeled", sample_weight=COLUMNS["weight"]
+        ),
+    ),
+    ("--label partial", lambda: from_labels(COLUMNS["partial"], SCORE)),
+    ("--label partial --zeros negative", lambda: from_labels(COLUMNS["partial"], SCORE)),
+    (
+        "--label partial --zeros unlabeled --prior 0.4",
+        lambda: from_labels(COLUMNS["partial"], SCORE, unlabeled=0, prior=0.4),
+    ),
+    ("--label coded --unlabeled -1", lambda: from_labels(COLUMNS["coded"], SCORE, unlabeled=-1)),
+    ("--label coded --unlabeled -1 --zeros negative", lambda: from_labels(COLUMNS["partial"], SCORE)),
+]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize(("args", "evidence"), CASES, ids=[args for args, _ in CASES])
+def test_file_equals_arrays(run: Any, rows: dict[str, str], kind: str, args: str, evidence: Any) -> None:
+    status, out, _ = run(rows[kind], *args.split(), "--format", "json", "--threshold", "0.5")
+    assert status == 0
+    assert json.loads(out) == expected(evidence(), threshold=0.5)
+
+
+def test_the_same_bytes_from_every_process(rows: dict[str, str]) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "halftruth",
+        "evaluate",
+        "-",
+        "--label",
+        "known",
+        *FEW,
+        "--format",
+        "json",
+    ]
+    text = Path(rows["csv"]).read_bytes()
+    first, second = (subprocess.run(command, input=text, capture_output=True, check=False) for _ in range(2))
+    assert first.returncode == 0, first.stderr
+    assert first.stdout == second.stdout
+    assert json.loads(first.stdout) == expected(from_labels(COLUMNS["known"], SCORE))
+    assert b"/" not in first.stdout  # neither a path nor a date
+
+
+# --- No guess -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("column", ["full", "positive_only"])
+def test_only_zeros_and_ones_are_not_guessed_at(run: Any, rows: dict[str, str], column: str) -> None:
+    status, out, err = run(rows["csv"], "--label", column, "--prior", "0.4")
+    assert (status, out) == (2, "")
+    assert f"The column '{column}' holds only 1 and 0" in err
+    assert "--zeros negative or --zeros unlabeled" in err
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ("--label full --zeros negative --prior 0.4", "--prior says nothing"),
+        ("--label full --zeros negative --purity 0.9", "--purity says nothing"),
+        ("--label full --zeros negative --population unlabeled", "--population unlabeled says nothing"),
+        ("--label full --unlabeled -1", "No row is unlabeled: the column 'full' has no empty cell and no -1"),
+        ("--label known --prior 0.01", "what the counts allow"),
+        ("--label coded", "coded"),
+        ("--label nope", "nope"),
+        ("--label known --score nope", "nope"),
+        ("--label known --score month", "month"),
+        ("--label known --by nope", "nope"),
+    ],
+)
+def test_refusals(run: Any, rows: dict[str, str], args: str, message: str) -> None:
+    status, out, err = run(rows["csv"], *args.split())
+    assert (status, out) == (2, "")
+    assert err.startswith("Error: ")
+    assert message in err
+
+
+def test_missing_file(run: Any) -> None:
+    status, out, err = run("there-is-no-such-file.csv")
+    assert (status, out) == (2, "")
+    assert "there-is-no-such-file.csv" in err
+
+
+def test_no_prior_is_fine_but_gates_need_it(run: Any, rows: dict[str, str]) -> None:
+    assert run(rows["csv"], "--label", "known")[0] == 0
+    assert run(rows["csv"], "--label", "known", "--require", "roc_auc>=0.5")[0] == 3
+    assert run(rows["csv"], "--label", "known", "--require", "roc_auc>=0.5", "--prior", "0.4")[0] == 0
+
+
+def test_rows_and_saved_tables_merge(run: Any, rows: dict[str, str], tmp_path: Path) -> None:
+    half = tmp_path / "half.npz"
+    from_labels(COLUMNS["known"], SCORE).table.save(half)
+    out = run(rows["csv"], str(half), "--label", "known", "--format", "json")[1]
+    twice = from_labels(np.tile(COLUMNS["known"], 2), np.tile(SCORE, 2))
+    assert json.loads(out) == expected(twice)
+
+
+# --- Groups -------------------------------------------------------------------------------------------
+
+
+def test_groups(run: Any, rows: dict[str, str]) -> None:
+    args = [rows["parquet"], "--label", "known", "--by", "month", "--prior", "0.4"]
+    found = json.loads(run(*args, "--format", "json")[1])
+    assert (found["schema"], found["by"], set(found["groups"])) == (1, "month", {"jan", "feb"})
+    for month, result in found["groups"].items():
+        own = month == MONTH
+        assert result == expected(from_labels(COLUMNS["known"][own], SCORE[own], prior=0.4))
+    status, out, err = run(*args, "--require", "roc_auc>=2")
+    assert status == 1
+    assert "month = jan\n===========\n" in out
+    assert err.count("SCAR") == 1
+    assert err.count("Failed: month = ") == 2
+
+
+def test_hostile_names(run: Any, rows: dict[str, str], tmp_path: Path) -> None:
+    args = [rows["csv"], "--label", "known", "--by", "hostile"]
+    assert set(json.loads(run(*args, "--format", "json")[1])["groups"]) == {HOSTILE, "b"}
+    for style in ("table", "markdown", "csv"):
+        status, out, err = run(*args, "--format", style)
+        assert status == 0
+        assert "\x1b" not in out + err
+    groups = {row["hostile"] for row in csv.DictReader(io.StringIO(out))}
+    assert groups == {"b", "'" + HOSTILE.replace("\x1b", "\\x1b")}
+    path = tmp_path / "a';--\x1b[31m.csv"
+    frame = pd.DataFrame({'s"; DROP TABLE x': SCORE, "<l\x1b>": COLUMNS["known"]})
+    frame.to_csv(path, index=False)
+    status, out, _ = run(str(path), "--score", 's"; DROP TABLE x', "--label", "<l\x1b>", "--format", "json")
+    assert status == 0
+    assert json.loads(out) == expected(from_labels(COLUMNS["known"], SCORE))
+    status, _, err = run(str(path), "--label", "<l\x1b>")
+    assert status == 2
+    assert "\x1b" not in err
+
+
+def test_a_group_that_cannot_be_evaluated_is_named(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("score,label,day\n0.9,1,mon\n0.2,,mon\n0.3,,tue\n0.4,,tue\n")
+    status, out, err = run(str(path), "--by", "day")
+    assert (status, out) == (2, "")
+    assert err.startswith("Error: day = tue: ")
+
+
+# --- Comparison ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def compared(capsys: pytest.CaptureFixture[str]) -> Any:
+    def call(*args: str) -> tuple[int, str, str]:
+        status = main(["compare", *args, *FEW])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return status, out, err
+
+    return call
+
+
+BOTH = ["--score", "score", "--score", "=other[red]", "--label", "known", "--prior", "0.4"]
+
+
+def test_compare_columns_equals_arrays(compared: Any, rows: dict[str, str]) -> None:
+    models = {c: from_labels(COLUMNS["known"], COLUMNS[c], prior=0.4) for c in ("score", "=other[red]")}
+    comparison = compare(models, threshold=0.5, n_resamples=50)
+    for kind in ("csv", "parquet"):
+        status, out, err = compared(rows[kind], *BOTH, "--threshold", "0.5", "--format", "json")
+        assert status == 0
+        assert out == json.dumps(comparison.to_dict(), indent=2, ensure_ascii=False) + "\n"
+        assert "Note: Assumes" in err
+
+
+def test_compare_for_people_and_spreadsheets(compared: Any, rows: dict[str, str]) -> None:
+    status, out, _ = compared(rows["csv"], *BOTH)
+    assert status == 0
+    assert "Note" not in out
+    assert "=other[red]: PositiveUnlabeled(" in out
+    assert compared(rows["csv"], *BOTH, "--format", "markdown")[1].count("=other\\[red\\]") >= 2
+    table = list(csv.DictReader(io.StringIO(compared(rows["csv"], *BOTH, "--format", "csv")[1])))
+    for row in table:
+        assert (row["first"], row["second"]) == ("score", "'=other[red]")
+        gap = float(row["first_value"]) - float(row["second_value"])
+        assert float(row["difference"]) == pytest.approx(gap)
+        assert float(row["low"]) <= float(row["difference"]) <= float(row["high"]) or row["metric"] == (
+            "calibration_error"
+        )
+
+
+def test_compare_files_must_be_said_to_be_apart(compared: Any, rows: dict[str, str]) -> None:
+    files = [rows["csv"], rows["parquet"]]
+    status, out, err = compared(*files, "--label", "known")
+    assert (status, out) == (2, "")
+    assert "--no-paired" in err
+    status, out, _ = compared(*files, "--label", "known", "--no-paired", "--format", "json")
+    assert status == 0
+    assert json.loads(out)["paired"] is False
+    status, _, err = compared(rows["csv"])
+    assert (status, "two models or more" in err) == (2, True)
+    status, _, err = compared(rows["csv"], "--score", "score", "--score", "=other[red]", "--label", "full")
+    assert (status, "--zeros negative or --zeros unlabeled" in err) == (2, True)
+
+
+# --- Ctrl-C -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_ctrl_c_while_reading() -> None:
+    code = (
+        "import sys; from halftruth.cli import main; print('ready', flush=True);"
+        "sys.exit(main(['evaluate', '-']))"
+    )
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe, stderr=pipe) as started:
+        assert started.stdout is not None
+        assert started.stdout.readline() == b"ready\n"
+        time.sleep(1)
+        started.send_signal(signal.SIGINT)
+        out, err = started.communicate(timeout=30)
+    assert (started.returncode, out, err) == (130, b"", b"Interrupted.\n")
