@@ -44,10 +44,8 @@ def _sort_into(source: Integers, out: Integers) -> None:
     each(_spread, ((part, low, shift, bucket, place[i].copy(), out) for i, part in enumerate(parts)))
     cuts = np.stack([place[0], stop[-1]], axis=1)
     heavy = counts.sum(axis=0) > max(LEAF_ROWS, 4 * size)
-    each(
-        _sort_buckets,
-        ((out, cuts[~heavy][i :: 4 * compiling.THREADS].copy()) for i in range(4 * compiling.THREADS)),
-    )
+    hands = 4 * compiling.THREADS
+    each(_sort_buckets, ((out, cuts[~heavy][i::hands].copy()) for i in range(hands)))
     if shift > 0:  # a digit that holds many rows is spread by its lower bits
         for a, b in cuts[heavy]:
             _sort_into(frozen(out[a:b].copy(), np.int64), out[a:b])

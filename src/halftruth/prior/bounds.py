@@ -73,11 +73,18 @@ def prior_upper_bound(
 
 
 def upper_bound(
-    positive_mass: Any, unlabeled_mass: Any, n_positive: float, n_unlabeled: float, confidence_level: float
+    positive_mass: Any,
+    unlabeled_mass: Any,
+    n_positive: float,
+    n_unlabeled: float,
+    confidence_level: float,
+    *,
+    below: float | None = None,
 ) -> float:
     """The bound from masses at distinct scores, ascending, that stand for these numbers of rows.
 
-    Joining neighbouring scores can only raise it: more unlabeled rows then reach a positive's rank.
+    Joining neighbouring scores can only raise it: more unlabeled rows then reach a positive's rank. With
+    ``below``, only a bound below that matters, and one that is clearly not is returned as 1, in no time.
     """
     rank = _ranks(n_positive)
     masses = [np.asarray(mass, dtype=np.float64) for mass in (positive_mass, unlabeled_mass)]
@@ -89,7 +96,17 @@ def upper_bound(
         error = np.full(len(ranks), (1 - confidence_level) * share / len(ranks))
         sides.append((ranks, n_unlabeled * (u[at] / u[-1]), error))
     rank, count, error = (np.concatenate(part) for part in zip(*sides, strict=True))
+    if below is not None and not _near(
+        below, rank / n_positive, count / n_unlabeled, n_positive, n_unlabeled
+    ):
+        return 1.0
     return _least_quantile(rank, count, error, n_positive, n_unlabeled)
+
+
+def _near(alpha: float, p: Vector, u: Vector, n_p: float, n_u: float) -> bool:
+    """Whether some half-line comes near to refuting α. Those that do are several standard errors short."""
+    variance = alpha**2 * p * (1 - p) / n_p + np.maximum(u, alpha * p) / n_u
+    return bool((u - alpha * p < -1.5 * np.sqrt(variance)).any())
 
 
 def _effective(x: Vector, weight: Vector | None) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -76,13 +77,16 @@ def drawn_scenarios(
     )
 
 
-def alpha_bound(evidence: PositiveUnlabeled, confidence_level: float) -> float:
-    """The largest α that the scores do not refute, at the purity given."""
+def alpha_bound(evidence: PositiveUnlabeled, confidence_level: float, *, below: float | None = None) -> float:
+    """The largest α that the scores do not refute, at the purity given.
+
+    ``below``: what is clearly not below this may be returned as the purity.
+    """
     purity = evidence.purity.high or evidence.purity.value or 1.0
-    return _pure_bound(evidence, confidence_level) * purity
+    return purity * _pure_bound(evidence, confidence_level, None if below is None else below / purity)
 
 
-def _pure_bound(evidence: PositiveUnlabeled, confidence_level: float) -> float:
+def _pure_bound(evidence: PositiveUnlabeled, confidence_level: float, below: float | None = None) -> float:
     """The largest α not refuted if the known positives were pure.
 
     With purity ρ it is ρ times as large, since f₀ ≥ 0 means α f_P ≤ ρ f_U.
@@ -94,11 +98,13 @@ def _pure_bound(evidence: PositiveUnlabeled, confidence_level: float) -> float:
         weight = known.full_weight() * known.value
         n_positive = float(weight.sum() ** 2 / (weight**2).sum())
     if isinstance(table.support, LargeSupport):
-        masses = table.support.around(POSITIVE)
-        return upper_bound(masses[POSITIVE], masses[UNLABELED], n_positive, n_unlabeled, confidence_level)
-    sums = table.support.sums()
-    base = (POSITIVE, "value" if evidence.propensity_given else "weight")
-    return upper_bound(sums[base], sums[UNLABELED, "weight"], n_positive, n_unlabeled, confidence_level)
+        rows = table.support.around(POSITIVE)
+        masses: tuple[Any, Any] = rows[POSITIVE], rows[UNLABELED]
+    else:
+        sums = table.support.sums()
+        base = (POSITIVE, "value" if evidence.propensity_given else "weight")
+        masses = sums[base], sums[UNLABELED, "weight"]
+    return upper_bound(*masses, n_positive, n_unlabeled, confidence_level, below=below)
 
 
 def _unrefuted(evidence: PositiveUnlabeled, confidence_level: float) -> Range:
@@ -119,9 +125,12 @@ def _unrefuted(evidence: PositiveUnlabeled, confidence_level: float) -> Range:
 
 def _refuted(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[str, ...]:
     ends = evidence.alpha_ends()
-    upper = alpha_bound(evidence, confidence_level)
+    if not ends:
+        return ()
     # An estimate's error may pass the bound; a range that does should be narrowed.
-    if not ends or ends[1 if evidence.prior.is_range else 0] <= upper:
+    claimed = ends[1 if evidence.prior.is_range else 0]
+    upper = alpha_bound(evidence, confidence_level, below=claimed)
+    if claimed <= upper:
         return ()
     what = "The prior is" if ends[0] > upper else "The upper part of the prior's range is"
     alpha = f"α = {ends[0]:.4g}" if ends[0] == ends[1] else f"up to α = {ends[1]:.4g}"
