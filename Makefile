@@ -41,7 +41,7 @@ endif
 	@touch $@
 
 demo: $(RUNTIME)  ## hide most labels of a real data set, evaluate, reveal the truth
-	$(PY) -m halftruth.demo
+	$(PY) -m halftruth demo
 
 test: $(DEV)  ## all tests but the slow ones, and the examples of the docstrings
 	$(PY) -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)

@@ -40,7 +40,7 @@ class Difference(Estimate):
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without the replicates; undefined numbers are None."""
         own = super().to_dict()
-        for name in ("naive", "reference", "bound"):
+        for name in ("naive", "reference", "bound", "compression"):
             own.pop(name, None)
         flips = [json_number(prior) for prior in self.flips]
         return {"values": [json_number(value) for value in self.values], **own, "flips": flips}
@@ -90,7 +90,7 @@ class Comparison:
             "schema": SCHEMA,
             "evidence": dict(self.evidence),
             "paired": self.paired,
-            "threshold": self.threshold,
+            "threshold": json_number(self.threshold),
             "dominant": self.dominant,
             "pairs": [
                 {"first": a, "second": b, "metrics": {name: row.to_dict() for name, row in rows.items()}}

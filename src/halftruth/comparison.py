@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from halftruth import checks
+from halftruth.belief import Belief
 from halftruth.checks import Vector
 from halftruth.compared import Comparison, Difference
 from halftruth.errors import InputError
@@ -80,6 +81,8 @@ def compare(
     limit = None if threshold is None else checks.threshold(threshold)
     if stratified not in (None, True, False):
         raise InputError(f"`stratified` must be True, False or None, got {stratified!r}.")
+    if paired not in (True, False):
+        raise InputError(f"`paired` must be True or False, got {paired!r}.")
     evidence = _checked(models)
     shared = _shared_range(evidence, level)
     requests = read_requests(metrics, [e.measure() for e in evidence.values()], limit)
@@ -90,16 +93,16 @@ def compare(
     streams = np.random.default_rng(rng).spawn(len(sides) * (len(sides) - 1) // 2)
     pairs = {}
     for (a, b), stream in zip(combinations(sides, 2), streams, strict=True):
-        match = _Match(sides[a], sides[b], requests, shared, paired=paired, stratified=stratified)
+        match = _Match(sides[a], sides[b], requests, shared, keep, paired=paired, stratified=stratified)
         pairs[a, b] = match.differences(n_resamples, stream, level)
-    first = next(iter(evidence.values()))
+    of_each = [note for e in evidence.values() for note in remarks.on_evidence(e, by_default=metrics is None)]
     return Comparison(
         pairs=pairs,
         dominant=_dominant(sides),
         evidence={name: repr(e) for name, e in evidence.items()},
-        paired=paired,
+        paired=bool(paired),
         threshold=limit,
-        notes=(*remarks.on_evidence(first, by_default=metrics is None), *shared.notes),
+        notes=tuple(dict.fromkeys([*of_each, *shared.notes])),
     )
 
 
@@ -114,15 +117,22 @@ def _checked(models: Mapping[str, Evidence]) -> dict[str, Evidence]:
             )
     (first, one), *others = models.items()
     for name, other in others:
-        if other.kind != one.kind or getattr(other, "population", None) != getattr(one, "population", None):
+        if other.kind != one.kind:
             raise InputError(f"{first!r} and {name!r} are different kinds of evidence: {one!r}, {other!r}.")
-        for share in ("prior", "purity"):
-            if not getattr(one, share).equals(getattr(other, share)):
+        for share in ("population", "prior", "purity"):
+            if not _equal(getattr(one, share, None), getattr(other, share, None)):
                 raise InputError(
                     f"{first!r} and {name!r} have different `{share}`. Models are compared on one "
                     f"population: give both the same."
                 )
-    return {str(name): evidence for name, evidence in models.items()}
+    named = {str(name): evidence for name, evidence in models.items()}
+    if len(named) < len(models):
+        raise InputError(f"`models` must have different names, got {list(models)}.")
+    return named
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return bool(one.equals(other)) if isinstance(one, Belief) else one == other
 
 
 def _shared_range(evidence: Mapping[str, Evidence], level: float) -> Range:
@@ -181,6 +191,7 @@ class _Match:
         b: _Side,
         requests: tuple[Request, ...],
         span: Range,
+        keep: tuple[float, ...],
         *,
         paired: bool,
         stratified: bool | None,
@@ -189,7 +200,7 @@ class _Match:
         one_sample = a.evidence.rows_are_one_sample if stratified is None else not stratified
         supports = a.support, b.support
         self.rows = (
-            Together((a.evidence, b.evidence), supports, one_sample=one_sample)
+            Together((a.evidence, b.evidence), supports, one_sample=one_sample, keep=keep)
             if paired
             else Apart(supports, one_sample=one_sample)
         )

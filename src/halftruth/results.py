@@ -135,7 +135,7 @@ class Evaluation(Mapping[str, Estimate]):
             "evidence": self.evidence,
             "prior": self.prior.to_dict(),
             "alpha": None if self.alpha is None else self.alpha.to_dict(),
-            "threshold": self.threshold,
+            "threshold": json_number(self.threshold),
             "metrics": {name: row.to_dict() for name, row in self.rows.items()},
             "notes": list(self.notes),
         }

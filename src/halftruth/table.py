@@ -21,8 +21,6 @@ from halftruth.support import Cells, Support
 POSITIVE, UNLABELED, NEGATIVE, SOFT = "positive", "unlabeled", "negative", "soft"
 STRATA = (POSITIVE, UNLABELED, NEGATIVE, SOFT)
 SCHEMA = 1
-MAX_ROWS = 500_000
-"""Rows up to which a file is read as it is; more become a histogram."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -160,8 +158,9 @@ class ScoreTable:
         unlabeled: float | None = None,
         by: str | None = None,
         *,
+        id: str | None = None,  # noqa: A002  the word that users know
         grid: Grid | str | None = None,
-        max_rows: int = MAX_ROWS,
+        max_rows: int | None = None,
     ) -> Any:
         r"""Read a table from files of any size, through an embedded DuckDB.
 
@@ -180,9 +179,13 @@ class ScoreTable:
             One table for each value of this column: {value as text: table}.
         grid : Grid, "probability", "margin", optional
             Of the histogram; by default "probability" where all scores lie in [0, 1], else "margin".
-        max_rows : int
+        id : str, optional
+            A column that tells cases apart, where each of several files holds other scores of the same cases:
+            one table for each file, row-aligned: {file: table}.
+        max_rows : int, optional
             Up to this many rows are kept as they are, and results equal those of arrays; more become a
-            histogram, and every metric has a certified bound on what that changes.
+            histogram, and every metric has a certified bound on what that changes. By default 500,000;
+            tables that are row-aligned are always kept as they are.
 
         Examples
         --------
@@ -203,6 +206,7 @@ class ScoreTable:
             weight=weight,
             unlabeled=unlabeled,
             by=by,
+            id=id,
             grid=Grid(grid) if isinstance(grid, str) else grid,
             max_rows=max_rows,
         )
@@ -213,7 +217,7 @@ class ScoreTable:
             every = {k: cls(_strata(x, rows.stratum, rows.weight)) for k, x in rows.scores.items()}
             return every[score] if isinstance(score, str) else every
 
-        return tables(found) if by is None else {group: tables(rows) for group, rows in found.items()}
+        return {key: tables(rows) for key, rows in found.items()} if by or id else tables(found)
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{k}={len(rows)}" for k, rows in self.strata.items())

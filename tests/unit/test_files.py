@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -16,9 +17,18 @@ from halftruth.files.cells import Columns
 from halftruth.files.query import histogram_sql, relation
 from halftruth.histogram import Bins, Grid
 
-duckdb = pytest.importorskip("duckdb")
-
-FORMATS = ["csv", "tsv", "txt", "csv.gz", "csv.zst", "jsonl", "ndjson", "json", "jsonl.gz", "jsonl.zst"]
+FORMATS = [
+    "csv",
+    "tsv",
+    "txt",
+    "csv.gz",
+    "csv.zst",
+    "jsonl",
+    "ndjson",
+    "json",
+    "jsonl.gz",
+    "jsonl.zst",
+]
 FORMATS += ["parquet", "arrow", "feather", "ipc"]
 
 
@@ -44,7 +54,8 @@ def write(path: Path, rows) -> Path:
     columns["month"] = [x or None for x in columns["month"]]
     kind = path.name.partition(".")[2].removesuffix(".gz").removesuffix(".zst")
     if kind in ("parquet", "arrow", "feather", "ipc"):
-        pa = pytest.importorskip("pyarrow")
+        import pyarrow as pa
+
         table = pa.table(columns)
         if kind == "parquet":
             import pyarrow.parquet as pq
@@ -68,7 +79,9 @@ def write(path: Path, rows) -> Path:
     if path.suffix == ".gz":
         data = gzip.compress(data)
     elif path.suffix == ".zst":
-        data = pytest.importorskip("pyarrow").compress(data, codec="zstd", asbytes=True)
+        import pyarrow as pa
+
+        data = pa.compress(data, codec="zstd", asbytes=True)
     path.write_bytes(data)
     return path
 
@@ -204,7 +217,7 @@ def test_codes_of_labels(tmp_path, unlabeled, max_rows):
     ["int8", "uint8", "int64", "float32", "float64", "bool_", "decimal128(5,1)", "string", "dictionary"],
 )
 def test_types_of_a_label_column(tmp_path, kind):
-    pa = pytest.importorskip("pyarrow")
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     column = pa.array([1, 0, None])
@@ -226,7 +239,8 @@ def test_types_of_a_label_column(tmp_path, kind):
 
 
 def test_a_label_column_without_any_label_is_unlabeled(tmp_path):
-    pa = pytest.importorskip("pyarrow")
+    import pyarrow as pa
+
     table = pa.table({"score": [0.5, 0.25], "label": pa.nulls(2), "nan": [np.nan, np.nan]})
     with pa.ipc.new_file(str(tmp_path / "a.arrow"), table.schema) as sink:
         sink.write_table(table)

@@ -16,6 +16,7 @@ EXAMPLES = """\b
 Examples:
   halftruth compare scores.parquet --score model_a --score model_b --prior 0.3
   halftruth compare scores.csv --score old --score new --zeros negative --format markdown
+  halftruth compare old.csv new.csv --id case --prior 0.3
   halftruth compare monday.csv tuesday.csv --no-paired --prior 0.02..0.05
 """
 
@@ -44,6 +45,10 @@ def compare(
     n_resamples: options.Resamples = 2000,
     rng: options.Seed = 0,
     stratified: options.Stratified = None,
+    id: Annotated[  # noqa: A002  the name of the option
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column that joins the files of the models, case by case."),
+    ] = None,
     style: options.Style = options.Format.table,
 ) -> int:
     """Which model is better: differences with intervals, and where the order hangs on the prior."""
@@ -63,7 +68,7 @@ def compare(
     shares = {"prior": options.share(prior, "prior"), "purity": options.share(purity, "purity")}
     options.check(settings, shares)
     columns = {"label": label, "weight": weight, "zeros": zeros, "unlabeled": unlabeled}
-    tables = _tables(files, score or ["score"], columns, paired=paired)
+    tables = _tables(files, score or ["score"], columns, id, paired=paired)
     models = {name: evidence_of(table, **shares, population=population) for name, table in tables.items()}
     view = Compared(comparison.compare(models, paired=paired, **settings))
     show(view, style)
@@ -71,19 +76,25 @@ def compare(
 
 
 def _tables(
-    files: list[str], scores: list[str], columns: dict[str, Any], *, paired: bool
+    files: list[str], scores: list[str], columns: dict[str, Any], joined_by: str | None, *, paired: bool
 ) -> dict[str, ScoreTable]:
-    """The table of each model: columns of the same rows, or files of other rows."""
+    """The table of each model: columns of the same rows, files of the same cases, or files of other rows."""
     from halftruth.cli.source import Source
 
+    if joined_by is not None:
+        if len(scores) > 1 or len(set(files)) < 2 or not paired:
+            raise InputError(
+                "--id joins one file for each model: pass two or more, one --score, and no --no-paired."
+            )
+        return Source(files=files, score=scores[0], id=joined_by, **columns).tables()
     if len(scores) > 1:
         return Source(files=files, score=scores, **columns).tables()
     if len(set(files)) < 2:
         raise InputError("A comparison takes two models or more: repeat --score, or pass one file for each.")
     if paired:
         raise InputError(
-            "Rows of different files are not known to be the same cases. Put the scores into columns of one "
-            "file and repeat --score, or pass --no-paired if each file has cases of its own."
+            "Rows of different files are not known to be the same cases. Pass --id COLUMN if one tells them "
+            "apart, or --no-paired if each file has cases of its own."
         )
     return {
         file: Source(files=[file], score=scores[0], **columns).tables()[""] for file in dict.fromkeys(files)

@@ -24,6 +24,7 @@ class Source:
     zeros: Zeros | None = None
     unlabeled: float | None = None
     by: str | None = None
+    id: str | None = None
 
     def __post_init__(self) -> None:
         two = self.zeros is not None and self.unlabeled is not None
@@ -37,6 +38,7 @@ class Source:
             "--zeros": self.zeros,
             "--unlabeled": self.unlabeled,
             "--by": self.by,
+            "--id": self.id,
             "--score": self.score if isinstance(self.score, list) else None,
         }
         given = [name for name, value in columns.items() if value is not None]
@@ -64,6 +66,7 @@ class Source:
                 weight=self.weight,
                 unlabeled=self._code,
                 by=self.by,
+                id=self.id,
             )
             if isinstance(found, dict):
                 return self._settled(found)

@@ -8,6 +8,7 @@ from typing import Any
 from halftruth import checks
 from halftruth.errors import InputError
 from halftruth.files.cells import STRATA, Columns
+from halftruth.files.joined import EVERY, joined_rows
 from halftruth.files.query import BinnedRows, ExactRows, binned_rows, exact_rows
 from halftruth.files.source import Source
 from halftruth.histogram import Grid
@@ -26,8 +27,9 @@ def read(
     weight: str | None = None,
     unlabeled: float | None = None,
     by: str | None = None,
+    id: str | None = None,  # noqa: A002  the word that users know
     grid: Grid | None = None,
-    max_rows: int = MAX_ROWS,
+    max_rows: int | None = None,
     threads: int | None = None,
 ) -> Any:
     """Read scores, labels and weights from files.
@@ -47,14 +49,19 @@ def read(
         Another code for unlabeled rows.
     grid : Grid, optional
         Of a histogram; by default that of probabilities where all scores lie in [0, 1], else of margins.
-    max_rows : int
-        Up to this many rows come as they are, more as a histogram.
+    id : str, optional
+        A column that tells cases apart: each of several files then holds other scores of the same cases, and
+        all come in one order.
+    max_rows : int, optional
+        Up to this many rows come as they are, more as a histogram. By default 500,000 for one score
+        column; several, which must stay row by row, have no limit.
     threads : int, optional
         Of DuckDB. No result depends on it.
 
     Returns
     -------
-    ExactRows or BinnedRows; with ``by`` a dict of these, by value of that column as text, sorted.
+    ExactRows or BinnedRows; with ``by`` a dict of these, by value of that column as text, sorted; with
+    ``id`` a dict by file.
     """
     scores = tuple(score) if isinstance(score, (list, tuple)) else (score,)
     for name, given in [
@@ -62,8 +69,9 @@ def read(
         ("label", label),
         ("weight", weight),
         ("by", by),
+        ("id", id),
     ]:
-        if not (isinstance(given, str) or (given is None and name in ("weight", "by"))):
+        if not (isinstance(given, str) or (given is None and name in ("weight", "by", "id"))):
             raise InputError(f"`{name}` must be the name of a column, got {given!r}.")
     if not scores or len(set(scores)) < len(scores):
         raise InputError(f"`score` must name at least one column, and none twice, got {list(scores)}.")
@@ -71,8 +79,13 @@ def read(
         unlabeled = checks.unlabeled_code(unlabeled)
     if grid is not None:
         checks.instance(grid, "grid", Grid)
-    limit = checks.count(max_rows, "max_rows", least=0)
-    columns = Columns(scores=scores, label=label, weight=weight, by=by, unlabeled=unlabeled)
+    every = MAX_ROWS if len(scores) == 1 else EVERY
+    limit = every if max_rows is None else checks.count(max_rows, "max_rows", least=0)
+    columns = Columns(scores=scores, label=label, weight=weight, by=by or id, unlabeled=unlabeled)
+    if id is not None:
+        if by is not None or not isinstance(path, (list, tuple)) or len(path) < 2:
+            raise InputError("`id` joins several files of the same cases: pass them as a list, without `by`.")
+        return joined_rows(path, columns, threads)
     with Source(path, columns.names(), threads=threads) as source:
         exact = exact_rows(source, columns, limit)
         found = binned_rows(source, columns, grid) if exact is None else exact

@@ -50,6 +50,24 @@ def relation(source: Source, columns: Columns) -> Query:
 
 def exact_rows(source: Source, columns: Columns, max_rows: int) -> dict[str, ExactRows] | None:
     """The rows of each group, or None where there are more than ``max_rows``."""
+    found = checked_rows(source, columns, max_rows)
+    if found is None:
+        return None
+    return {group: picked(found, columns, rows) for group, rows in _groups(found.get("g"))}
+
+
+def picked(found: dict[str, Any], columns: Columns, rows: Any) -> ExactRows:
+    """Some of the rows."""
+    weight = found.get("w")
+    return ExactRows(
+        scores={name: found[f"s{k}"][rows] + 0.0 for k, name in enumerate(columns.scores)},
+        stratum=found["stratum"][rows],
+        weight=None if weight is None else weight[rows],
+    )
+
+
+def checked_rows(source: Source, columns: Columns, max_rows: int) -> dict[str, Any] | None:
+    """The columns of all rows, none of them bad; None where there are more than ``max_rows``."""
     if source.count is not None and source.count > max_rows:
         return None
     sql, parameters = relation(source, columns)
@@ -60,9 +78,8 @@ def exact_rows(source: Source, columns: Columns, max_rows: int) -> dict[str, Exa
         return None
     if not len(stratum):
         refusals.no_rows(source)
-    scores = {name: found[f"s{k}"] + 0.0 for k, name in enumerate(columns.scores)}
-    for name, score in scores.items():
-        if not np.isfinite(score).all():
+    for k, name in enumerate(columns.scores):
+        if not np.isfinite(found[f"s{k}"]).all():
             refusals.score(source, name)
     if weight is not None and not ((weight >= 0) & (weight < np.inf)).all():
         refusals.weight(source, str(columns.weight))
@@ -70,14 +87,7 @@ def exact_rows(source: Source, columns: Columns, max_rows: int) -> dict[str, Exa
         refusals.label(source, columns)
     if weight is not None and not weight.any():
         refusals.no_weight(source, columns.weight)
-    return {
-        group: ExactRows(
-            scores={name: score[rows] for name, score in scores.items()},
-            stratum=stratum[rows],
-            weight=None if weight is None else weight[rows],
-        )
-        for group, rows in _groups(found.get("g"))
-    }
+    return found
 
 
 def _groups(group: Any) -> Iterable[tuple[str, Any]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.evidence import Evidence
-from halftruth.support import Cells, Sums, Support
+from halftruth.support import Cells, Column, Sums, Support
 from halftruth.table import Rows
 from halftruth.uncertainty.bootstrap import chunks, draw_counts, draw_sizes, resample
 from halftruth.uncertainty.influence import Gradient, of_cells, scatter, variance
@@ -29,7 +30,7 @@ class Joint:
 
     @classmethod
     def of(cls, rows: tuple[Rows, Rows], edges: tuple[Vector, Vector]) -> Joint:
-        a, b = (np.searchsorted(e, r.score, side="right") - 1 for r, e in zip(rows, edges, strict=True))
+        a, b = (_places(r.score, e) for r, e in zip(rows, edges, strict=True))
         key, cell = np.unique(a * len(edges[1]) + b, return_inverse=True)
         one = rows[0]
         value = None if one.value is None else one.full_weight() * one.value
@@ -46,18 +47,75 @@ class Joint:
         return out
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Line:
+    """Where the rows of a stratum lie between the joined scores of one model.
+
+    A gradient is a line through its values there, broken at the thresholds ``keep``. Along the ranks, so that
+    models with the same order of the rows have the same line.
+    """
+
+    rows: Rows
+    knot: Index
+    """The joined score of each knot of the line."""
+    left: Index
+    share: Vector
+    """Of the way from the knot at the left of a row to the next."""
+
+    @classmethod
+    def of(cls, rows: Rows, edges: Vector, keep: Iterable[float]) -> Line:
+        score, row, count = np.unique(rows.score, return_inverse=True, return_counts=True)
+        rank = (np.cumsum(count) - count / 2)[row]
+        knot, at = np.unique(_places(rows.score, edges), return_inverse=True)
+        x = np.bincount(at, rank) / np.bincount(at)
+        for threshold in keep:
+            below = count[: np.searchsorted(score, threshold)].sum()
+            i = int(np.searchsorted(x, below))
+            if 0 < i < len(x):
+                knot, x = np.insert(knot, i, knot[i - 1 : i + 1]), np.insert(x, i, [below - 0.1, below + 0.1])
+        place = np.interp(rank, x, np.arange(len(x)))
+        left = place.astype(np.intp)
+        return cls(rows=rows, knot=knot, left=left, share=place - left)
+
+    def influence(self, gradient: Gradient, stratum: str) -> Vector:
+        """Of every row."""
+
+        def along(column: Column) -> Vector:
+            y = gradient[column][self.knot]
+            return np.asarray(y[self.left] + self.share * np.diff(y, append=y[-1])[self.left])
+
+        out = along((stratum, "weight"))
+        if self.rows.value is not None:
+            out = out + along((stratum, "value")) * self.rows.value
+        return out if self.rows.weight is None else out * self.rows.weight
+
+
 class Together:
     """Both models scored the same rows, in the same order."""
 
     def __init__(
-        self, evidence: tuple[Evidence, Evidence], supports: tuple[Support, Support], *, one_sample: bool
+        self,
+        evidence: tuple[Evidence, Evidence],
+        supports: tuple[Support, Support],
+        *,
+        one_sample: bool,
+        keep: Iterable[float] = (),
     ) -> None:
-        self.supports, self.one_sample = supports, one_sample
+        self.supports, self.one_sample, self.keep = supports, one_sample, tuple(keep)
         a, b = evidence
-        edges = _edges(supports[0]), _edges(supports[1])
+        self.edges = edges = _edges(supports[0]), _edges(supports[1])
         pairs = {name: (a.table.strata.get(name), b.table.strata.get(name)) for name in _names(a, b)}
-        self.joint = {name: Joint.of(_same_rows(name, *rows), edges) for name, rows in pairs.items()}
+        self.rows = {name: _same_rows(name, *rows) for name, rows in pairs.items()}
+        self.joint = {name: Joint.of(rows, edges) for name, rows in self.rows.items()}
         self.n_cells = sum(len(joint.cells.count) for joint in self.joint.values())
+        self.joined = any(support.edge is not None for support in supports)
+
+    @cached_property
+    def _lines(self) -> dict[str, tuple[Line, Line]]:
+        a, b = self.edges
+        return {
+            name: (Line.of(x, a, self.keep), Line.of(y, b, self.keep)) for name, (x, y) in self.rows.items()
+        }
 
     def resampled(self, n: int, rng: np.random.Generator) -> Iterator[tuple[Sums, Sums]]:
         """Sums of both models over ``n`` resamples, in chunks."""
@@ -74,6 +132,17 @@ class Together:
 
     def variance(self, a: Gradient, b: Gradient) -> float:
         """The sampling variance of the difference of two numbers with these gradients."""
+        if not self.joined:
+            return self.variance_of_joined(a, b)
+        each = [x.influence(a, name) - y.influence(b, name) for name, (x, y) in self._lines.items()]
+        return sum(map(scatter, [np.concatenate(each)] if self.one_sample else each))
+
+    def variance_of_joined(self, a: Gradient, b: Gradient) -> float:
+        """The same of the joined rows, which resamples have.
+
+        Models that hardly differ differ most inside of joined rows and by the side of a border on which a
+        row fell: too little and too much.
+        """
         parts = []
         for name, joint in self.joint.items():
             of_a, of_b = joint.atoms
@@ -89,6 +158,7 @@ class Apart:
 
     def __init__(self, supports: tuple[Support, Support], *, one_sample: bool) -> None:
         self.supports, self.one_sample = supports, one_sample
+        self.joined = False  # for each model alone the joining changes next to nothing
         self.n_cells = max(len(support.score) for support in supports)
 
     def resampled(self, n: int, rng: np.random.Generator) -> Iterator[tuple[Sums, Sums]]:
@@ -102,9 +172,15 @@ class Apart:
         )
         return one + other
 
+    variance_of_joined = variance
+
 
 def _edges(support: Support) -> Vector:
     return support.score if support.edge is None else support.edge
+
+
+def _places(score: Vector, edges: Vector) -> Index:
+    return np.searchsorted(edges, score, side="right") - 1
 
 
 def _names(a: Evidence, b: Evidence) -> tuple[str, ...]:

@@ -1,0 +1,156 @@
+"""From a file to numbers: the same as from arrays, in any format and with any number of threads."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import halftruth as ht
+
+N = 3000
+MODEL = ht.simulate.GaussianClasses(prior=0.3)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(2)
+    draw = MODEL.draw(N, 1)
+    known = np.where(draw.y & (rng.random(N) < 0.4), 1.0, np.nan)
+    known[(~draw.y) & (rng.random(N) < 0.05)] = 0.0
+    return {
+        "score": draw.score,
+        "other": np.clip(draw.score + rng.normal(0, 0.1, N), 0, 1),
+        "label": known,
+        "truth": draw.y.astype(int),
+        "weight": rng.integers(1, 9, N) / 4,
+        "month": np.where(np.arange(N) % 3, "feb", "jan"),
+        "case": np.asarray([f"c{i}" for i in range(N)]),
+    }
+
+
+def write_csv(path: Path, rows: dict, order=None) -> Path:
+    order = range(len(rows["score"])) if order is None else order
+    cell = {float: lambda x: "" if np.isnan(x) else repr(x)}
+    lines = [",".join(rows)]
+    lines += [
+        ",".join(cell.get(type(x := column[i].item()), str)(x) for column in rows.values()) for i in order
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def files(rows, tmp_path_factory):
+    import polars as pl
+
+    folder = tmp_path_factory.mktemp("files")
+    frame = pl.DataFrame(rows).with_columns(pl.col("label").fill_nan(None))
+    frame.write_parquet(folder / "a.parquet")
+    frame.write_ndjson(folder / "a.jsonl")
+    frame.write_ipc(folder / "a.arrow", compression="uncompressed")
+    write_csv(folder / "a.csv", rows)
+    return {path.suffix[1:]: path for path in sorted(folder.iterdir())}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "arrow"])
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_numbers_from_a_file_are_those_from_arrays(kind, weight, files, rows):
+    table = ht.ScoreTable.from_file(files[kind], weight=weight)
+    read = ht.PositiveUnlabeled.from_table(table, prior=0.3)
+    weights = None if weight is None else rows["weight"]
+    given = ht.PositiveUnlabeled.from_labels(rows["label"], rows["score"], prior=0.3, sample_weight=weights)
+    a, b = (ht.evaluate(e, threshold=0.5, n_resamples=300).to_dict() for e in (read, given))
+    assert json.dumps(a) == json.dumps(b)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "arrow"])
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_a_file_beyond_the_limit_is_the_histogram_of_its_rows(kind, weight, files, rows):
+    table = ht.ScoreTable.from_file(files[kind], weight=weight, max_rows=100)
+    weights = None if weight is None else rows["weight"]
+    exact = ht.PositiveUnlabeled.from_labels(
+        rows["label"], rows["score"], prior=0.3, sample_weight=weights
+    ).table
+    expected = exact.compress()
+    assert table.grid == expected.grid
+    for name, bins in expected.strata.items():
+        for column in ("index", "rows", "position", "weight", "square", "low", "high"):
+            np.testing.assert_array_equal(getattr(table.strata[name], column), getattr(bins, column))
+
+
+def test_groups_and_labels(files, rows):
+    by_month = ht.ScoreTable.from_file(files["parquet"], label="truth", by="month")
+    assert list(by_month) == ["feb", "jan"]
+    for month, table in by_month.items():
+        mask = rows["month"] == month
+        assert ht.roc_auc(ht.Labeled.from_table(table)) == ht.roc_auc(
+            ht.Labeled(rows["truth"][mask], rows["score"][mask])
+        )
+    known = ht.ScoreTable.from_file(files["csv"], label="truth", unlabeled=0)
+    assert set(known.strata) == {"positive", "unlabeled"}
+
+
+def test_several_score_columns_stay_aligned(files, rows):
+    tables = ht.ScoreTable.from_file(files["csv"], score=["score", "other"], label="truth", max_rows=None)
+    models = {name: ht.Labeled.from_table(table) for name, table in tables.items()}
+    given = {name: ht.Labeled(rows["truth"], rows[name]) for name in ("score", "other")}
+    a, b = (ht.compare(x, ["roc_auc", "brier"], n_resamples=200).to_dict() for x in (models, given))
+    assert a == b
+
+
+def test_files_of_the_same_cases_are_joined(tmp_path, rows):
+    rng = np.random.default_rng(0)
+    one = write_csv(tmp_path / "one.csv", rows)
+    columns = {"case": rows["case"], "score": rows["other"], "truth": rows["truth"]}
+    two = write_csv(tmp_path / "two.csv", columns, rng.permutation(N))
+    tables = ht.ScoreTable.from_file([one, two], label="truth", id="case")
+    assert list(tables) == [str(one), str(two)]
+    joined = ht.compare({k: ht.Labeled.from_table(t) for k, t in tables.items()}, ["brier"], n_resamples=0)
+    given = {name: ht.Labeled(rows["truth"], rows[name]) for name in ("score", "other")}
+    expected = ht.compare(given, ["brier"], n_resamples=0)
+    for end in ("value", "low", "high"):
+        assert getattr(joined["brier"], end) == pytest.approx(getattr(expected["brier"], end), rel=1e-9)
+
+
+def test_files_that_do_not_hold_the_same_cases_are_refused(tmp_path, rows):
+    columns = {"case": rows["case"], "score": rows["score"], "truth": rows["truth"]}
+    one = write_csv(tmp_path / "one.csv", columns)
+    fewer = write_csv(tmp_path / "fewer.csv", columns, range(N - 1))
+    with pytest.raises(ht.InputError, match=r"1 identifier\(s\) are in only one.*'c2999', only in .*one.csv"):
+        ht.ScoreTable.from_file([one, fewer], label="truth", id="case")
+    twice = write_csv(tmp_path / "twice.csv", columns, [*range(N), 5])
+    with pytest.raises(ht.InputError, match=r"twice\.csv must tell rows apart; 'c5' occurs"):
+        ht.ScoreTable.from_file([one, twice], label="truth", id="case")
+    wrong = write_csv(tmp_path / "wrong.csv", columns | {"truth": 1 - rows["truth"]})
+    with pytest.raises(ht.InputError, match="disagree in column 'truth' on 3000 case"):
+        ht.ScoreTable.from_file([one, wrong], label="truth", id="case")
+    with pytest.raises(ht.InputError, match="`id` joins several files"):
+        ht.ScoreTable.from_file(one, label="truth", id="case")
+
+
+@pytest.mark.parametrize("max_rows", [10**6, 100])
+def test_the_same_file_twice_gives_the_same_bytes_with_any_number_of_threads(files, max_rows):
+    program = f"""
+import json, sys
+import halftruth as ht
+from halftruth import files
+found = files.read({str(files["parquet"])!r}, score="score", label="label", weight="weight",
+                   max_rows={max_rows}, threads=int(sys.argv[1]))
+table = ht.ScoreTable(found.strata) if hasattr(found, "strata") else None
+table = table or ht.ScoreTable.from_file({str(files["parquet"])!r}, weight="weight", max_rows={max_rows})
+result = ht.evaluate(ht.PositiveUnlabeled.from_table(table, prior=0.3), threshold=0.4, n_resamples=200)
+sys.stdout.write(json.dumps(result.to_dict()))
+"""
+    outputs = set()
+    for threads in ("1", "2", "2"):
+        environment = os.environ | {"NUMBA_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
+        command = [sys.executable, "-c", program, threads]
+        done = subprocess.run(command, capture_output=True, env=environment, check=True)
+        outputs.add(done.stdout)
+    assert len(outputs) == 1
