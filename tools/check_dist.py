@@ -85,7 +85,7 @@ def run_demo_from(wheel: Path) -> None:
             "assert halftruth.__file__.startswith(sys.prefix), halftruth.__file__\n"
             f"assert halftruth.__version__ == {version!r}, halftruth.__version__\n",
         )
-        run("-m", "halftruth.demo")
+        run("-m", "halftruth", "demo")
 
 
 def only(folder: Path, pattern: str) -> Path:

@@ -123,7 +123,7 @@ class Comparison:
     def verdict(self) -> str:
         """What the curves say, in one sentence."""
         if self.dominant is None:
-            return "No model dominates: which ranks better depends on how many cases are selected."
+            return "No model dominates: no ROC curve is above those of all others throughout."
         return f"{self.dominant} dominates: its ROC curve is nowhere below that of another, at any prior."
 
     def _repr_html_(self) -> str:

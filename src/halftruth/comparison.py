@@ -18,6 +18,7 @@ from halftruth.errors import InputError
 from halftruth.evidence import Evidence, PositiveUnlabeled, Scenario
 from halftruth.evidence.shares import Sizes
 from halftruth.intervals import interval_of, normal_interval
+from halftruth.measure import ScoreMeasure
 from halftruth.results import INFLUENCE
 from halftruth.support import Sums, Support
 from halftruth.sweep import sweep
@@ -172,14 +173,10 @@ class _Side:
         return {r: np.concatenate([one[r] for one in each]) for r in requests}
 
     @property
-    def gain(self) -> tuple[Vector, Vector] | None:
-        """Share selected and share of the positives found, along the joined rows; needs no prior."""
+    def curve(self) -> ScoreMeasure:
+        """The measure of the joined rows."""
         sums = self.support.sums()
-        measure = self.evidence.rule(sums, self.evidence.scenario).apply(self.support.score, sums)
-        if measure.shapeless:
-            return None
-        line = sweep(measure)
-        return line.predicted / line.total, line.tpr
+        return self.evidence.rule(sums, self.evidence.scenario).apply(self.support.score, sums)
 
 
 class _Match:
@@ -204,19 +201,29 @@ class _Match:
             if paired
             else Apart(supports, one_sample=one_sample)
         )
-        exact = [side.exact(requests, span.scenarios) for side in (a, b)]
-        near = [side.near(requests, span.scenarios) for side in (a, b)]
-        self.center = {r: _whole(exact[0][r] - exact[1][r]) for r in requests}
-        self.shift = {
-            r: np.zeros(len(span.scenarios)) if r.local else self.center[r] - near[0][r] + near[1][r]
-            for r in requests
-        }
+        self.lone = a.evidence.lone_positive or b.evidence.lone_positive
+        exact, near = (
+            self._minus(*(values(side, requests, span.scenarios) for side in (a, b)))
+            for values in (_Side.exact, _Side.near)
+        )
+        self.center = {r: _whole(exact[r]) for r in requests}
+        self.shift = {r: np.zeros_like(exact[r]) if r.local else exact[r] - near[r] for r in requests}
+
+    def _minus(self, a: Values, b: Values) -> Values:
+        """First minus second; without a prior, of what is possible."""
+        if self.span.unknown:
+            a, b = ({r: np.clip(x, *_limits(r)) for r, x in each.items()} for each in (a, b))
+        with np.errstate(invalid="ignore"):
+            return {r: a[r] - b[r] for r in a}
 
     def differences(self, n: int, rng: np.random.Generator, level: float) -> dict[str, Difference]:
-        errors = {} if n else self._errors()
-        rest = [request for request in self.requests if request not in errors]
+        squares = {} if self.lone or (n and not self.rows.joined) else self._variances()
+        errors = {} if n else {r: np.sqrt(own) for r, (own, _) in squares.items()}
+        rest = [] if self.lone else [request for request in self.requests if request not in errors]
         replicates = self._resample(n or FEW_RESAMPLES, rng, rest) if rest else {}
-        flips = self._flips()
+        for r in squares.keys() & replicates.keys():
+            replicates[r] = _stretched(replicates[r], self.center[r], *squares[r])
+        flips = self._flips(level)
         return {
             r.label: self._difference(r, errors.get(r), replicates.get(r), level, flips[r])
             for r in self.requests
@@ -231,15 +238,21 @@ class _Match:
         flips: tuple[float, ...],
     ) -> Difference:
         center = self.center[request]
-        if errors is not None:
+        if self.lone:
+            how, (low, high) = "none", (np.nan, np.nan)
+        elif errors is not None:
             how, (low, high) = INFLUENCE, normal_interval(center, errors, level)
         else:
             assert replicates is not None  # what has no error was resampled
             how, (low, high) = "percentile", interval_of(replicates, center, level, "percentile")
             replicates = replicates[0] if len(replicates) == 1 else replicates
-        a, b = (request.at(side.evidence.measure()) for side in (self.a, self.b))
+        sides = self.a.evidence, self.b.evidence
+        a, b = (request.at(evidence.measure()) for evidence in sides)
+        bounds = [request.compression(e, value) for e, value in zip(sides, (a, b), strict=True)]
+        known = [bound for bound in bounds if bound is not None]
         return Difference(
             value=float(_whole(a - b)),
+            compression=sum(known) if known else None,
             low=low,
             high=high,
             confidence_level=level,
@@ -263,41 +276,57 @@ class _Match:
                 for i, scenario in enumerate(drawn_scenarios(self.a.evidence, scenarios, size, of_shares)):
                     a = self.a.values(requests, scenario, sums[0])
                     b = self.b.values(requests, scenario, sums[1])
-                    for r in requests:
-                        out[r][i, part] = _whole(a[r] - b[r] + self.shift[r][i])
+                    for r, difference in self._minus(a, b).items():
+                        out[r][i, part] = _whole(difference + self.shift[r][i])
                 start += size
                 advance(size)
         return out
 
-    def _errors(self) -> Values:
-        """Standard errors (n_scenarios,) of differences that are smooth, in closed form."""
-        curves = all(unsigned(side.evidence.measure()) for side in (self.a, self.b))
+    def _variances(self) -> dict[Request, tuple[Vector, Vector]]:
+        """Variances (n_scenarios,) of differences that are smooth, in closed form: of rows, of joined rows."""
+        scenarios, sides = self.span.scenarios, (self.a, self.b)
+        curves = all(unsigned(side.evidence.measure_at(s)) for side in sides for s in scenarios)
         requests = [request for request in self.requests if request.smooth(curves=curves)]
-        scenarios = self.span.scenarios
         rng = np.random.default_rng(0)
         drawn = drawn_scenarios(self.a.evidence, scenarios, FEW_RESAMPLES, rng, even=True)
-        out = {r: np.zeros(len(scenarios)) for r in requests}
+        out = {r: (np.zeros(len(scenarios)), np.zeros(len(scenarios))) for r in requests}
         for i, scenario in enumerate(scenarios):
-            a, b = (
-                gradients(partial(side.values, requests, scenario), side.support) for side in (self.a, self.b)
+            a, b = (gradients(partial(side.values, requests, scenario), side.support) for side in sides)
+            x, y = (
+                ({}, {}) if drawn[i] is scenario else (s.values(requests, drawn[i], s.lifted) for s in sides)
             )
-            for r in requests:
-                out[r][i] = self.rows.variance(a[r], b[r])
-            if drawn[i] is not scenario:
-                x, y = (side.values(requests, drawn[i], side.lifted) for side in (self.a, self.b))
-                for r in requests:
-                    out[r][i] += np.nanvar(x[r] - y[r])
-        return {r: np.sqrt(each) for r, each in out.items()}
+            of_shares = {r: _variance(values) for r, values in self._minus(x, y).items()}
+            for r, (own, joined) in out.items():
+                own[i] = self.rows.variance(a[r], b[r]) + of_shares.get(r, 0.0)
+                joined[i] = self.rows.variance_of_joined(a[r], b[r]) + of_shares.get(r, 0.0)
+        return out
 
-    def _flips(self) -> dict[Request, tuple[float, ...]]:
+    def _flips(self, level: float) -> dict[Request, tuple[float, ...]]:
         """Priors, among those not refuted, at which the better model becomes the worse."""
         evidence, other = self.a.evidence, self.b.evidence
         if not (isinstance(evidence, PositiveUnlabeled) and isinstance(other, PositiveUnlabeled)):
             return dict.fromkeys(self.requests, ())
-        priors = _not_refuted(evidence, other)
-        scenario = Scenario(prior=priors, purity=evidence.purity.value)
-        a, b = (side.values(self.requests, scenario, side.lifted) for side in (self.a, self.b))
-        return {r: _roots(priors, np.broadcast_to(a[r] - b[r], priors.shape)) for r in self.requests}
+        priors, given = _not_refuted(evidence, other, level=level)
+        scenario = Scenario(prior=given, purity=evidence.purity.value)
+        difference = self._minus(*(s.values(self.requests, scenario, s.lifted) for s in (self.a, self.b)))
+        return {r: _roots(priors, np.broadcast_to(difference[r], priors.shape)) for r in self.requests}
+
+
+def _limits(request: Request) -> tuple[float, float]:
+    return request.metric.limits if request.metric else (-np.inf, np.inf)
+
+
+def _variance(values: Vector) -> float:
+    defined = values[np.isfinite(values)]
+    return float(defined.var()) if len(defined) else np.nan
+
+
+def _stretched(replicates: Vector, center: Vector, own: Vector, joined: Vector) -> Vector:
+    """Replicates of joined rows with the spread of the rows themselves."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factor = np.sqrt(own / joined)
+        out = center[:, None] + factor[:, None] * (replicates - center[:, None])
+    return np.where(np.isfinite(out), out, replicates)
 
 
 def _whole(difference: Any) -> Any:
@@ -305,13 +334,13 @@ def _whole(difference: Any) -> Any:
     return np.where(np.abs(difference) < 1e-12, 0.0, difference)
 
 
-def _not_refuted(*models: PositiveUnlabeled) -> Vector:
-    """Priors up to the largest that neither model's scores refute."""
-    one, top = models[0], min(alpha_bound(model, 0.95) for model in models)
+def _not_refuted(*models: PositiveUnlabeled, level: float) -> tuple[Vector, Vector]:
+    """Priors up to the largest that neither model's scores refute: π, and as the user's prior is read."""
+    one, top = models[0], min(alpha_bound(model, level) for model in models)
     alpha = np.linspace(0, min(top, 0.999), N_PRIORS + 1)[1:]
-    if one.population == "unlabeled":
-        return alpha
-    return np.asarray(Sizes.of(one.table.support.sums()).pi(alpha, one.purity.value))
+    of_all = np.asarray(Sizes.of(one.table.support.sums()).pi(alpha, one.purity.value))
+    shares = {"unlabeled": alpha, "all": of_all}
+    return shares[one.population], shares[one.prior.population or one.population]
 
 
 def _roots(x: Vector, y: Vector) -> tuple[float, ...]:
@@ -323,15 +352,25 @@ def _roots(x: Vector, y: Vector) -> tuple[float, ...]:
 
 
 def _dominant(sides: Mapping[str, _Side]) -> str | None:
-    """The model that finds at least as many positives as any other at every size of the selection.
+    """The model whose ROC curve is nowhere below that of another.
 
-    Such a model has the better ROC and precision-recall curve at every prior.
+    Where noise makes that curve turn back, the one that finds at least as many positives at every size of the
+    selection, which is the same at every prior.
     """
-    curves = {name: side.gain for name, side in sides.items()}
-    if any(curve is None for curve in curves.values()):
+    measures = {name: side.curve for name, side in sides.items()}
+    if any(measure.shapeless for measure in measures.values()):
         return None
-    shares = np.unique(np.concatenate([curve[0] for curve in curves.values() if curve is not None]))
-    found = {name: np.interp(shares, *curve) for name, curve in curves.items() if curve is not None}
-    best = np.max(list(found.values()), axis=0)
-    names = [name for name, line in found.items() if (line >= best - 1e-12).all()]
+    roc = all(map(unsigned, measures.values()))
+    curves = {}
+    for name, line in ((name, sweep(measure)) for name, measure in measures.items()):
+        curves[name] = line.fpr if roc else line.predicted / line.total, line.tpr
+    x = np.unique(np.concatenate([curve[0] for curve in curves.values()]))
+    lines = {name: _limits_at(x, *curve) for name, curve in curves.items()}
+    best = np.max(list(lines.values()), axis=0)
+    names = [name for name, line in lines.items() if (line >= best - 1e-12).all()]
     return names[0] if len(names) == 1 else None
+
+
+def _limits_at(x: Vector, x_of: Vector, y_of: Vector) -> Vector:
+    """Where a line comes to and where it goes on, at each x; they differ where it rises upright."""
+    return np.concatenate([np.interp(-x, -x_of[::-1], y_of[::-1]), np.interp(x, x_of, y_of)])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from halftruth import storage
 from halftruth.evaluation import evaluate
 from halftruth.evidence import Labeled, PositiveUnlabeled
 from halftruth.results import Evaluation, figure, interval_text
@@ -46,6 +48,14 @@ def run(seed: int = 0) -> tuple[Evaluation, Evaluation]:
     return estimated, truth
 
 
+def save(path: str | Path, seed: int = 0) -> None:
+    """Write the scores and labels of the demo to a CSV file, the hidden truth beside them."""
+    score, known, odd = odd_digits(seed)
+    lines = ["score,label,truth"]
+    lines += [f"{s!r},{1 if k else ''},{int(t)}" for s, k, t in zip(score.tolist(), known, odd, strict=True)]
+    storage.write(path, "\n".join(lines) + "\n")
+
+
 def table(estimated: Evaluation, truth: Evaluation) -> str:
     """Naive, halftruth with its interval, and the truth, one metric a line."""
     lines = [("metric", "naive", "halftruth", "95% interval", "truth")]
@@ -76,6 +86,3 @@ def main() -> None:
     for note in estimated.notes:
         print(f"Note: {note}")
 
-
-if __name__ == "__main__":
-    main()

@@ -6,8 +6,10 @@ import json
 import os
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +21,26 @@ HEADER = "header"
 
 
 def save(path: str | Path, what: str, schema: int, header: dict[str, Any], arrays: Arrays) -> None:
-    """Write to a file beside the target and move it there, so that no half file is ever left."""
-    target = Path(path)
+    """Write arrays with a header, whole or not at all."""
     text = json.dumps({"what": what, "schema": schema, **header}, sort_keys=True)
+    with _whole(path) as file:
+        np.savez_compressed(file, allow_pickle=False, **{HEADER: np.asarray(text), **arrays})
+
+
+def write(path: str | Path, text: str) -> None:
+    """Write a text, whole or not at all."""
+    with _whole(path) as file:
+        file.write(text.encode())
+
+
+@contextmanager
+def _whole(path: str | Path) -> Iterator[BinaryIO]:
+    """A file beside the target that takes its place once it is complete."""
+    target = Path(path)
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with part.open("xb") as file:
-            np.savez_compressed(file, allow_pickle=False, **{HEADER: np.asarray(text), **arrays})
+            yield file
         part.replace(target)
     except OSError as error:
         reason = error.strerror or str(error)

@@ -10,6 +10,7 @@ import pytest
 
 import halftruth as ht
 from halftruth import demo
+from halftruth.cli import main
 
 ROOT = Path(__file__).parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -31,7 +32,7 @@ def figures(text):
 def test_the_demo_prints_what_the_readme_shows(capsys):
     demo.main()
     printed = figures(capsys.readouterr().out)
-    shown = figures((ROOT / "README.md").read_text().partition("## Use it")[0])
+    shown = figures((ROOT / "README.md").read_text().partition("## From a file")[0])
     assert list(shown) == list(printed) == list(demo.ROWS)
     for name in demo.ROWS:
         # Other versions of scikit-learn move the last digit.
@@ -46,6 +47,20 @@ def test_the_readme_shows_what_its_first_example_prints():
     evidence = ht.PositiveUnlabeled(data.positive.score, data.unlabeled.score, prior=0.3)
     rows = ["roc_auc", "average_precision", "precision", "recall"]
     assert str(ht.evaluate(evidence, rows, threshold=0.5)) in (ROOT / "README.md").read_text()
+
+
+def test_the_commands_of_the_readme_print_what_it_shows(tmp_path, monkeypatch, capsys):
+    text = (ROOT / "README.md").read_text().partition("## From a file")[2].partition("It reads")[0]
+    commands = re.findall(r"^halftruth (.*)$", text, re.M)
+    assert len(commands) == 2
+    monkeypatch.chdir(tmp_path)
+    for command in commands:
+        capsys.readouterr()
+        assert main(command.split()) == 0
+    printed, shown = figures(capsys.readouterr().out), figures(text)
+    assert list(shown) == list(printed) == ["roc_auc", "precision", "recall"]
+    for name, row in shown.items():
+        assert row == pytest.approx(printed[name], abs=0.004)
 
 
 def test_every_metric_is_in_the_index():

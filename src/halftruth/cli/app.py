@@ -43,8 +43,15 @@ def root(
 
 
 @app.command()
-def demo() -> None:
+def demo(
+    save: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Also write its scores and labels to a CSV file.")
+    ] = None,
+) -> None:
     """Hide most labels of a real data set, evaluate, reveal the truth."""
-    from halftruth.demo import main
+    from halftruth import demo
 
-    main()
+    demo.main()
+    if save is not None:
+        demo.save(save)
+        typer.echo(f"The scores and labels are in {save}.", err=True)
