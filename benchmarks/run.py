@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import resource
 import subprocess
 import sys
 import tempfile
@@ -143,7 +142,7 @@ def child_memory(scale: float) -> None:
     peak = reset_peak()
     before = resident()
     default_metrics(p, u)
-    used = (peak_resident() if peak else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024) - before
+    used = peak_resident() - before if peak else float("nan")
     print(used, p.nbytes + u.nbytes)
 
 
@@ -261,7 +260,7 @@ def child_file(path: str) -> None:
     except SystemExit as end:
         if end.code:
             raise
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+    print(peak_resident())
 
 
 def starting() -> None:

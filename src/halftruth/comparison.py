@@ -283,7 +283,7 @@ class _Match:
         return out
 
     def _variances(self) -> dict[Request, tuple[Vector, Vector]]:
-        """Variances (n_scenarios,) of differences that are smooth, in closed form: of rows, of joined rows."""
+        """Variances (n_scenarios,) of smooth differences, in closed form: of rows, and of joined rows."""
         scenarios, sides = self.span.scenarios, (self.a, self.b)
         curves = all(unsigned(side.evidence.measure_at(s)) for side in sides for s in scenarios)
         requests = [request for request in self.requests if request.smooth(curves=curves)]
@@ -292,10 +292,10 @@ class _Match:
         out = {r: (np.zeros(len(scenarios)), np.zeros(len(scenarios))) for r in requests}
         for i, scenario in enumerate(scenarios):
             a, b = (gradients(partial(side.values, requests, scenario), side.support) for side in sides)
-            x, y = (
-                ({}, {}) if drawn[i] is scenario else (s.values(requests, drawn[i], s.lifted) for s in sides)
-            )
-            of_shares = {r: _variance(values) for r, values in self._minus(x, y).items()}
+            of_shares: dict[Request, float] = {}
+            if drawn[i] is not scenario:
+                x, y = (side.values(requests, drawn[i], side.lifted) for side in sides)
+                of_shares = {r: _variance(values) for r, values in self._minus(x, y).items()}
             for r, (own, joined) in out.items():
                 own[i] = self.rows.variance(a[r], b[r]) + of_shares.get(r, 0.0)
                 joined[i] = self.rows.variance_of_joined(a[r], b[r]) + of_shares.get(r, 0.0)

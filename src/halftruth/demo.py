@@ -85,4 +85,3 @@ def main() -> None:
     print()
     for note in estimated.notes:
         print(f"Note: {note}")
-

@@ -1,0 +1,610 @@
+"""Differences between models against formulas worked out by hand."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+
+import numpy as np
+import pytest
+
+import halftruth as ht
+from halftruth import table
+from halftruth.large import LargeSupport
+
+N = 1200
+RNG = np.random.default_rng(3)
+Y = RNG.random(N) < 0.3
+X = RNG.normal(2.0 * Y - 1)
+W = RNG.integers(1, 4, N).astype(float)
+
+
+def probability(x: np.ndarray) -> np.ndarray:
+    return np.asarray(1 / (1 + np.exp(-x)))
+
+
+A = probability(1.2 * X + 0.3 * RNG.normal(size=N))
+B = probability(X + 0.6 * RNG.normal(size=N) - 0.5)
+TIED_A, TIED_B = (np.clip(s.round(2), 0.01, 0.99) for s in (A, B))
+Q = np.clip(probability(2 * X) + RNG.normal(0, 0.05, N), 0, 1).round(2)
+
+LOSSES = {
+    "brier": lambda y, s: (y - s) ** 2,
+    "log_loss": lambda y, s: -np.log(np.where(y, s, 1 - s)),
+    "accuracy": lambda y, s: ((s >= 0.5) == y).astype(float),
+}
+closed = partial(ht.compare, threshold=0.5, n_resamples=0)
+
+
+def labeled(*scores: np.ndarray, **given) -> dict[str, ht.Labeled]:
+    return {name: ht.Labeled(Y, s, **given) for name, s in zip("abc", scores, strict=False)}
+
+
+def pu(*scores: np.ndarray, n_positive: int = 150, **given) -> dict[str, ht.PositiveUnlabeled]:
+    """The first positives known, the other rows unlabeled."""
+    known = np.flatnonzero(Y)[:n_positive]
+    rest = np.setdiff1d(np.arange(N), known)
+    given = {"prior": 0.2} | given
+    if (given.get("negative")) is not None:
+        split = given.pop("negative")
+        return {
+            name: ht.PositiveUnlabeled(s[known], s[rest], negative=s[~Y][:split], **given)
+            for name, s in zip("abc", scores, strict=False)
+        }
+    return {n: ht.PositiveUnlabeled(s[known], s[rest], **given) for n, s in zip("abc", scores, strict=False)}
+
+
+def delong(y: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
+    """The standard error of a difference of two AUCs on the same rows, from DeLong's definition."""
+
+    def wins(s: np.ndarray) -> np.ndarray:
+        p, n = s[y][:, None], s[~y]
+        return (p > n) + (p == n) / 2
+
+    gain = wins(a) - wins(b)
+    return float(np.sqrt(gain.mean(1).var(ddof=1) / y.sum() + gain.mean(0).var(ddof=1) / (~y).sum()))
+
+
+def width(row) -> float:
+    return row.high - row.low
+
+
+# --- errors by hand -------------------------------------------------------------------------------------
+
+
+def test_the_error_of_a_difference_of_aucs_is_delongs():
+    tied = closed(labeled(TIED_A, TIED_B), ["roc_auc"], stratified=True)["roc_auc"]
+    assert tied.standard_error == pytest.approx(delong(Y, TIED_A, TIED_B), rel=1e-6)
+    assert tied.value == pytest.approx(ht.roc_auc(ht.Labeled(Y, TIED_A)) - ht.roc_auc(ht.Labeled(Y, TIED_B)))
+    assert tied.low == pytest.approx(tied.value - 1.959964 * tied.standard_error)
+    smooth = closed(labeled(A, B), ["roc_auc"], stratified=True)["roc_auc"]
+    assert smooth.standard_error == pytest.approx(delong(Y, A, B), rel=0.02)
+
+
+def test_the_error_of_positives_and_unlabeled_is_delongs_between_them():
+    models, prior = pu(TIED_A, TIED_B, prior=0.2), 0.2
+    known = np.isin(np.arange(N), np.flatnonzero(Y)[:150])
+    got = closed(models, ["roc_auc"])["roc_auc"]
+    # AUC = (AUC of P against U - π/2) / (1 - π), and both strata are drawn by themselves.
+    assert got.standard_error == pytest.approx(delong(known, TIED_A, TIED_B) / (1 - prior), rel=1e-6)
+
+
+def test_bootstrap_intervals_are_as_wide_as_closed_ones():
+    names = ["roc_auc", "average_precision", "brier", "log_loss", "accuracy", "f1"]
+    for models in (labeled(A, B), labeled(TIED_A, TIED_B), labeled(A, B, sample_weight=W)):
+        drawn = ht.compare(models, names, threshold=0.5, n_resamples=3000)
+        exact = closed(models, names)
+        for name in names:
+            assert width(drawn[name]) == pytest.approx(width(exact[name]), rel=0.1), name
+            assert drawn[name].value == exact[name].value
+            assert drawn[name].replicates.std() == pytest.approx(exact[name].standard_error, rel=0.06), name
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_the_error_of_a_difference_of_means_is_that_of_the_mean_difference(name):
+    loss = LOSSES[name]
+    for (a, b), tolerance in (((TIED_A, TIED_B), 1e-6), ((A, B), 0.02)):
+        each = loss(Y, a) - loss(Y, b)
+        row = closed(labeled(a, b), [name])[name]
+        assert row.value == pytest.approx(each.mean())
+        assert row.standard_error == pytest.approx(each.std(ddof=1) / N**0.5, rel=tolerance)
+        # Weighted: a ratio of two sums.
+        row = closed(labeled(a, b, sample_weight=W), [name])[name]
+        mean = np.average(each, weights=W)
+        off = W * (each - mean) / W.sum()
+        assert row.value == pytest.approx(mean)
+        assert row.standard_error == pytest.approx(np.sqrt(np.sum(off**2) * N / (N - 1)), rel=tolerance)
+
+
+def test_the_error_with_soft_labels():
+    for (a, b), tolerance in (((TIED_A, TIED_B), 1e-6), ((A, B), 0.02)):
+        models = {"a": ht.SoftLabeled(Q, a), "b": ht.SoftLabeled(Q, b)}
+        each = (a**2 - 2 * a * Q) - (b**2 - 2 * b * Q)
+        row = closed(models, ["brier"])["brier"]
+        assert row.value == pytest.approx(each.mean())
+        assert row.standard_error == pytest.approx(each.std(ddof=1) / N**0.5, rel=tolerance)
+        drawn = ht.compare(models, ["brier"], n_resamples=3000)["brier"]
+        assert width(drawn) == pytest.approx(width(row), rel=0.1)
+
+
+@pytest.mark.parametrize("noise", [0.3, 0.1])
+def test_models_that_hardly_differ_have_the_error_of_their_rows(noise):
+    # Joined rows hide what lies within them, and put rows to either side of a border.
+    rng = np.random.default_rng(0)
+    y = rng.random(20_000) < 0.3
+    x = rng.normal(2.0 * y - 1)
+    a, b = probability(x), probability(x + noise / 5 * rng.normal(size=len(y)))
+    models = {"a": ht.Labeled(y, a), "b": ht.Labeled(y, b)}
+    each = LOSSES["brier"](y, a) - LOSSES["brier"](y, b)
+    error = each.std(ddof=1) / len(y) ** 0.5
+    assert closed(models, ["brier"])["brier"].standard_error == pytest.approx(error, rel=0.05)
+    assert ht.compare(models, ["brier"])["brier"].replicates.std() == pytest.approx(error, rel=0.1)
+
+
+# --- pairing --------------------------------------------------------------------------------------------
+
+
+SETTINGS = {
+    "labeled": labeled,
+    "weighted": partial(labeled, sample_weight=W),
+    "soft": lambda *s: {n: ht.SoftLabeled(Q, x, sample_weight=W) for n, x in zip("abc", s, strict=False)},
+    "confidence": lambda *s: {
+        n: ht.PositiveConfidence(np.clip(Q[Y], 0.2, 1), x[Y]) for n, x in zip("abc", s, strict=False)
+    },
+    "unlabeled": pu,
+    "all": partial(pu, prior=0.3, population="all"),
+    "purity": partial(pu, purity=0.9),
+    "negatives": partial(pu, negative=200),
+    "negatives identify": partial(pu, negative=200, prior=None),
+    "propensity": partial(pu, propensity=np.linspace(0.2, 0.9, 150)),
+    "estimate": partial(
+        pu, prior=ht.PriorEstimate(value=0.2, replicates=0.2 + 0.02 * RNG.normal(size=300).clip(-3, 3))
+    ),
+    "range": partial(pu, prior=(0.1, 0.25)),
+    "purity range": partial(pu, purity=(0.8, 1.0)),
+    "no prior": partial(pu, prior=None),
+}
+
+
+@pytest.mark.parametrize("n_resamples", [0, 300])
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_same_model_twice_differs_by_nothing(setting, n_resamples):
+    for scores in ((A, A), (TIED_A, TIED_A.copy())):
+        result = ht.compare(SETTINGS[setting](*scores), threshold=0.5, n_resamples=n_resamples)
+        assert result.dominant is None
+        for name, row in result["a", "b"].items():
+            if setting != "no prior":
+                assert row.value == 0, name
+            assert (row.low, row.high) == (0, 0), name
+            assert row.leader is None
+            assert row.flips == ()
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_pairing_cancels_what_models_share(setting):
+    near = probability(np.log(B / (1 - B)) + 0.1 * np.random.default_rng(1).normal(size=N))
+    models = SETTINGS[setting](B, near)
+    together, apart = (ht.compare(models, ["roc_auc"], paired=p, n_resamples=300) for p in (True, False))
+    assert together.paired
+    assert not apart.paired
+    # Over a range of purities or priors each scenario is paired by itself, so it still pays.
+    assert width(together["roc_auc"]) < width(apart["roc_auc"]) / 3
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_closed_and_drawn_intervals_agree_in_every_setting(setting):
+    models = SETTINGS[setting](A, B)
+    exact, drawn = closed(models, ["roc_auc", "brier"]), ht.compare(models, ["roc_auc", "brier"])
+    for name in ("roc_auc", "brier"):
+        assert width(drawn[name]) == pytest.approx(width(exact[name]), rel=0.12), name
+        assert drawn[name].low == pytest.approx(exact[name].low, abs=0.06 * width(exact[name])), name
+
+
+def test_a_shuffle_of_both_alike_changes_nothing():
+    order = np.random.default_rng(9).permutation(N)
+    for n in (0, 200):
+        one = ht.compare({"a": ht.Labeled(Y, A), "b": ht.Labeled(Y, B)}, threshold=0.5, n_resamples=n)
+        models = {"a": ht.Labeled(Y[order], A[order]), "b": ht.Labeled(Y[order], B[order])}
+        other = ht.compare(models, threshold=0.5, n_resamples=n)
+        for name, row in one["a", "b"].items():
+            for which in ("value", "low", "high"):
+                assert getattr(row, which) == pytest.approx(getattr(other[name], which), abs=1e-12), name
+    # A shuffle of one alone makes other pairs.
+    models["b"] = ht.Labeled(np.sort(Y), np.concatenate([B[~Y][::-1], B[Y][::-1]]))
+    models["a"] = ht.Labeled(np.sort(Y), np.concatenate([A[~Y], A[Y]]))
+    assert width(closed(models)["roc_auc"]) > 1.3 * width(closed(labeled(A, B))["roc_auc"])
+
+
+def test_weights_are_numbers_of_rows():
+    whole = RNG.integers(0, 4, N)
+    repeated = {n: ht.Labeled(np.repeat(Y, whole), np.repeat(s, whole)) for n, s in (("a", A), ("b", B))}
+    weighted = labeled(A, B, sample_weight=whole.astype(float))
+    for name in ("roc_auc", "brier", "average_precision"):
+        assert closed(repeated)[name].value == pytest.approx(closed(weighted)[name].value)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_the_other_way_round_is_the_negative(setting):
+    models = SETTINGS[setting](A, B)
+    one = closed(models)
+    other = closed({"b": models["b"], "a": models["a"]})
+    for name, row in one["a", "b"].items():
+        back = other["b", "a"][name]
+        assert row.value == -back.value or (np.isnan(row.value) and np.isnan(back.value))
+        assert row.values == back.values[::-1] or setting == "no prior"
+        assert row.flips == pytest.approx(back.flips, abs=1e-9)
+        if row.method == "influence":
+            assert (row.low, row.high) == pytest.approx((-back.high, -back.low), abs=1e-12)
+        if row.leader is not None:
+            assert back.leader == 1 - row.leader
+    assert one.dominant == other.dominant
+
+
+# --- priors ---------------------------------------------------------------------------------------------
+
+
+def test_draws_of_the_prior_are_shared():
+    replicates = np.linspace(0.1, 0.3, 101)
+    estimate = ht.PriorEstimate(value=0.2, replicates=replicates)
+    known = closed(pu(TIED_A, TIED_B), ["roc_auc", "brier"])
+    for n in (0, 4000):
+        rows = ht.compare(pu(TIED_A, TIED_B, prior=estimate), ["roc_auc", "brier"], n_resamples=n)
+        for name in ("roc_auc", "brier"):
+            exact = [
+                m(pu(TIED_A, TIED_B, prior=p)["a"]) - m(pu(TIED_A, TIED_B, prior=p)["b"])
+                for p in replicates
+                for m in (getattr(ht, name),)
+            ]
+            expected = np.hypot(known[name].standard_error, np.std(exact))
+            error = rows[name].standard_error if n == 0 else rows[name].replicates.std()
+            assert error == pytest.approx(expected, rel=0.05 if n else 1e-3)
+
+
+def test_a_range_of_the_prior_gives_the_union():
+    over = closed(pu(TIED_A, TIED_B, prior=(0.1, 0.25)))
+    ends = [closed(pu(TIED_A, TIED_B, prior=p)) for p in (0.1, 0.25)]
+    middle = closed(pu(TIED_A, TIED_B, prior=0.175))
+    for name in ("roc_auc", "brier", "accuracy"):
+        assert over[name].low <= min(one[name].low for one in ends) + 1e-12
+        assert over[name].high >= max(one[name].high for one in ends) - 1e-12
+        assert over[name].value == pytest.approx(middle[name].value)
+
+
+def test_without_a_prior_there_is_a_range_of_what_is_possible():
+    for n in (0, 200):
+        result = ht.compare(pu(A, B, prior=None), threshold=0.5, n_resamples=n)
+        assert any("No prior was given" in note for note in result.notes)
+        for name in ("roc_auc", "average_precision", "brier", "accuracy"):
+            row = result[name]
+            assert np.isnan(row.value)
+            assert np.isnan(row.values).all()
+            assert -1.2 < row.low < row.high < 1.2
+        recall = result["recall"]
+        assert recall.value == pytest.approx((A[Y][:150] >= 0.5).mean() - (B[Y][:150] >= 0.5).mean())
+        assert recall.low < recall.value < recall.high
+
+
+def test_one_known_positive_has_no_interval():
+    result = ht.compare(pu(A, B, n_positive=1), n_resamples=50)
+    assert result["roc_auc"].method == "none"
+    assert np.isnan([result["roc_auc"].low, result["roc_auc"].high]).all()
+    assert "One known positive" in str(result)
+    assert closed(pu(A, B, n_positive=1))["roc_auc"].standard_error is None
+
+
+# --- flips ----------------------------------------------------------------------------------------------
+
+
+def _crossing() -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """Two models, each with scores of positives and unlabeled: bold and shy at the threshold 0.5."""
+    rng = np.random.default_rng(5)
+    p, u = rng.beta(3, 2, 400), np.append(rng.beta(3, 2, 900), rng.beta(2, 3, 2100))
+    return (p, u), (np.clip(p - 0.2 + rng.normal(0, 0.02, 400), 0, 1), np.clip(u - 0.2, 0, 1))
+
+
+@pytest.mark.parametrize("population", ["unlabeled", "all"])
+@pytest.mark.parametrize("prior", [0.2, (0.15, 0.25), None, ht.PriorEstimate(value=0.2, replicates=[0.2])])
+def test_the_order_flips_where_the_lines_cross(population, prior):
+    (pa, ua), (pb, ub) = _crossing()
+    models = {
+        "bold": ht.PositiveUnlabeled(pa, ua, prior=prior, population=population),
+        "shy": ht.PositiveUnlabeled(pb, ub, prior=prior, population=population),
+    }
+    result = ht.compare(models, threshold=0.5, n_resamples=0)
+    all_a, all_b = (ua, ub) if population == "unlabeled" else (np.append(pa, ua), np.append(pb, ub))
+    # accuracy = 2π TPR + 1 - π - P(s ≥ t), Brier = E s² - 2π E₊ s + π
+    selected = (all_a >= 0.5).mean() - (all_b >= 0.5).mean()
+    accuracy = selected / (2 * ((pa >= 0.5).mean() - (pb >= 0.5).mean()))
+    brier = ((all_a**2).mean() - (all_b**2).mean()) / (2 * (pa.mean() - pb.mean()))
+    assert result["accuracy"].flips == pytest.approx((accuracy,), abs=1e-3)
+    assert result["brier"].flips == pytest.approx((brier,), abs=1e-3)
+    assert result["recall"].flips == ()
+    assert f"{accuracy:.3f}" in str(result)
+
+
+def test_without_a_crossing_nothing_flips():
+    models = pu(A, probability(X + 3 * RNG.normal(size=N)))
+    result = closed(models)
+    assert result["roc_auc"].flips == ()
+    assert result["roc_auc"].leader == 0
+    assert all(row.flips == () for row in closed(labeled(A, B))["a", "b"].values())
+
+
+# --- dominance ------------------------------------------------------------------------------------------
+
+
+def test_a_dominated_model():
+    # b is a with the order of some pairs turned, always at a cost.
+    y = np.asarray([1, 1, 0, 1, 0, 0, 1, 0])
+    a = np.arange(8.0)[::-1]
+    b = a.copy()
+    b[[1, 2]] = b[[2, 1]]
+    c = b.copy()
+    c[[6, 7]] = c[[7, 6]]
+    models = {n: ht.Labeled(y, s) for n, s in zip("abc", (a, b, c), strict=True)}
+    assert ht.compare({n: models[n] for n in "ba"}, n_resamples=0).dominant == "a"
+    three = ht.compare(models, n_resamples=0)
+    assert three.dominant == "a"
+    assert "a dominates" in str(three)
+
+
+def test_crossing_curves_have_no_winner():
+    y = np.asarray([1, 1, 0, 1, 0, 0, 1, 0])
+    a = np.arange(8.0)[::-1]
+    b, c = a.copy(), a.copy()
+    b[[1, 2]] = b[[2, 1]]
+    c[[5, 6]] = c[[6, 5]]
+    c[[1, 2]] = c[[2, 1]]
+    models = {"a": ht.Labeled(y, a), "c": ht.Labeled(y, c)}
+    assert ht.compare(models, n_resamples=0).dominant is None
+    assert "No model dominates" in str(ht.compare(models, n_resamples=0))
+    # c is at least as good as b everywhere, and better somewhere.
+    assert ht.compare({"b": ht.Labeled(y, b), "c": ht.Labeled(y, c)}, n_resamples=0).dominant == "c"
+
+
+def test_upright_steps_are_seen_from_both_sides():
+    # b rises earlier; a jumps above it only where both have used up half of the negatives.
+    y = np.repeat([1, 0], 10)
+    a = np.concatenate([np.full(10, 0.5), np.full(5, 0.9), np.full(5, 0.1)])
+    b = np.concatenate([np.full(8, 0.9), np.full(2, 0.1), np.full(5, 0.9), np.full(5, 0.1)])
+    assert ht.compare({"a": ht.Labeled(y, a), "b": ht.Labeled(y, b)}, n_resamples=0).dominant is None
+
+
+def test_ties_are_halves():
+    y = np.asarray([1, 0, 1, 0])
+    fine, tied = ht.Labeled(y, [3, 2, 1, 0]), ht.Labeled(y, [1, 1, 0, 0])
+    # A group of one positive and one negative rises aslant, below the positive first.
+    assert ht.compare({"fine": fine, "tied": tied}, n_resamples=0).dominant == "fine"
+    assert ht.compare({"one": tied, "other": ht.Labeled(y, [5, 5, 3, 3])}, n_resamples=0).dominant is None
+
+
+def test_other_shares_of_positives_do_not_dominate():
+    # Independent samples of one model: the scarcer positives are not found better.
+    scores = np.tile(np.arange(10.0), 2)
+    few = ht.Labeled(np.repeat([1, 0], 10), scores)
+    many = ht.Labeled(np.repeat([1, 1, 1, 1, 0], 10), np.tile(np.arange(10.0), 5))
+    assert ht.compare({"few": few, "many": many}, paired=False, n_resamples=0).dominant is None
+    better = np.append(np.arange(10.0) + 3.5, np.arange(10.0))
+    result = ht.compare(
+        {"better": ht.Labeled(np.repeat([1, 0], 10), better), "many": many}, paired=False, n_resamples=0
+    )
+    assert result.dominant == "better"
+
+
+def test_dominance_needs_no_prior():
+    far = probability(X + 5 * np.random.default_rng(0).normal(size=N))
+    sharp = probability(3 * X + 6 * Y)
+    assert closed(pu(sharp, far, prior=None)).dominant == "a"
+    assert closed(pu(far, sharp)).dominant == "b"
+    assert closed(pu(far, sharp, prior=None, purity=0.9)).dominant is None  # nothing known of the positives
+
+
+# --- three models, keys, text ---------------------------------------------------------------------------
+
+
+def test_three_models_give_every_pair():
+    result = closed(labeled(A, B, A**2))
+    assert list(result) == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert len(result) == 3
+    assert result["a", "b"]["roc_auc"].value == closed(labeled(A, B))["roc_auc"].value
+    assert result["a", "c"]["roc_auc"].value == 0
+    assert width(result["a", "c"]["roc_auc"]) < 1e-4
+    assert result["a", "c"]["brier"].value != 0
+    with pytest.raises(KeyError, match=re.escape("name a pair first: [('a', 'b')")):
+        result["roc_auc"]
+    with pytest.raises(KeyError, match=re.escape("('a', 'x'): this comparison has ('a', 'b'), ('a', 'c')")):
+        result["a", "x"]
+
+
+def test_the_same_order_has_the_same_curves():
+    for n in (0, 200):
+        result = ht.compare(labeled(A, A**3), n_resamples=n)
+        for name in ("roc_auc", "average_precision"):
+            row = result[name]
+            assert (row.value, row.low, row.high) == (0, 0, 0)
+        assert result["brier"].value != 0
+        assert result.dominant is None
+
+
+def test_two_models_are_read_by_metric():
+    result = closed(labeled(A, B))
+    assert result["roc_auc"] is result["a", "b"]["roc_auc"]
+    assert "prevalence" not in result["a", "b"]
+    assert list(result["a", "b"])[:3] == ["roc_auc", "average_precision", "brier"]
+    with pytest.raises(KeyError, match="'nope': this comparison has roc_auc, average_precision"):
+        result["nope"]
+    apart = closed(labeled(A, B), paired=False)
+    assert apart["prevalence"].value == 0
+
+
+def test_the_leader_is_the_better_one():
+    result = closed(labeled(A, probability(X + 4 * RNG.normal(size=N))))
+    assert result["roc_auc"].value > 0
+    assert result["brier"].value < 0
+    assert result["roc_auc"].leader == result["brier"].leader == 0
+    assert result["roc_auc"].interval(0.5) == pytest.approx(
+        result["roc_auc"].value + np.asarray([-1, 1]) * 0.67449 * result["roc_auc"].standard_error, rel=1e-4
+    )
+
+
+def test_metrics_of_ones_own_are_drawn():
+    def spread(measure):
+        return float(measure.score @ measure.mass)
+
+    rows = ht.compare(labeled(A, B), {"mine": spread, "AUC": "roc_auc"}, n_resamples=0)
+    assert rows["mine"].method == "percentile"
+    assert rows["AUC"].method == "influence"
+    assert rows["mine"].value == pytest.approx(A.sum() - B.sum())
+    assert rows["mine"].low < rows["mine"].value < rows["mine"].high
+
+
+def test_margins_have_no_proper_scores_and_the_note_says_so():
+    for models in (labeled(A, 5 * B), labeled(5 * A, B)):
+        result = closed(models)
+        assert "brier" not in result["a", "b"]
+        assert sum("no probabilities" in note for note in result.notes) == 1
+
+
+def test_infinite_losses_do_not_break_a_comparison():
+    wrong = np.where(np.arange(N) == np.flatnonzero(Y)[0], 0.0, A)
+    result = ht.compare(labeled(wrong, wrong * 0.999), n_resamples=50)
+    assert not np.isfinite(result["log_loss"].value) or result["log_loss"].value != 0
+    json.dumps(result.to_dict(), allow_nan=False)
+
+
+def test_the_dictionary_is_json_and_the_same_every_time():
+    for models in (labeled(A, B), pu(A, B, prior=None), pu(A, B, prior=(0.1, 0.2))):
+        one, two = (ht.compare(models, threshold=0.5, n_resamples=100, rng=7) for _ in range(2))
+        texts = [json.dumps(each.to_dict(), allow_nan=False, sort_keys=True) for each in (one, two)]
+        assert texts[0] == texts[1]
+        found = json.loads(texts[0])
+        assert found["schema"] == 1
+        assert found["pairs"][0]["first"] == "a"
+        assert set(found["pairs"][0]["metrics"]["roc_auc"]) >= {"value", "low", "high", "values", "flips"}
+        other = ht.compare(models, threshold=0.5, n_resamples=100, rng=8)
+        assert json.dumps(other.to_dict(), sort_keys=True) != texts[0]
+
+
+def test_names_are_data():
+    models = {"<b>": ht.Labeled(Y, A), "x & y": ht.Labeled(Y, A**2 * B)}
+    result = closed(models)
+    page = result._repr_html_()
+    assert "<b>" not in page
+    assert "&lt;b&gt;" in page
+    assert "x &amp; y" in page
+    assert "<b>" in str(result)
+    assert str(result) == repr(result)
+    lines = str(result).split("\n\n")[1].splitlines()
+    assert len({len(line) for line in lines}) == 1
+    assert "paired by row order" in str(result)
+    assert "independent samples" in str(closed(models, paired=False))
+
+
+# --- errors ---------------------------------------------------------------------------------------------
+
+ONE = {"a": ht.Labeled(Y, A)}
+
+
+@pytest.mark.parametrize(
+    ("models", "text"),
+    [
+        (ONE, "at least two models"),
+        ([ht.Labeled(Y, A)], "at least two models"),
+        ({**ONE, "b": B}, "must hold evidence, got ndarray for 'b'"),
+        ({**ONE, "b": ht.SoftLabeled(Q, B)}, "different kinds of evidence"),
+        ({1: ONE["a"], "1": ONE["a"]}, "different names"),
+        ({"a": pu(A)["a"], "b": pu(B, prior=0.21)["a"]}, "different `prior`"),
+        ({"a": pu(A)["a"], "b": pu(B, prior=(0.1, 0.3))["a"]}, "different `prior`"),
+        ({"a": pu(A)["a"], "b": pu(B, prior=None)["a"]}, "different `prior`"),
+        ({"a": pu(A)["a"], "b": pu(B, purity=0.9)["a"]}, "different `purity`"),
+        ({"a": pu(A)["a"], "b": pu(B, population="all")["a"]}, "different `population`"),
+        ({"a": pu(A)["a"], "b": pu(B, n_positive=149)["a"]}, "150 and 149 positive rows.*paired=False"),
+        ({"a": pu(A)["a"], "b": pu(B, negative=50)["a"]}, "Only one of the models has negative rows.*paired"),
+        ({**ONE, "b": ht.Labeled(Y[:-1], B[:-1])}, "rows cannot be paired by their order.*paired=False"),
+        ({**ONE, "b": ht.Labeled(Y, B, sample_weight=W)}, "different weights.*paired=False"),
+        ({"a": ht.SoftLabeled(Q, A), "b": ht.SoftLabeled(Q[::-1], B)}, "different values.*paired=False"),
+    ],
+)
+def test_what_cannot_be_compared_says_why(models, text):
+    with pytest.raises(ht.InputError, match=f"(?s){text}"):
+        ht.compare(models, n_resamples=10)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"n_resamples": -1}, "n_resamples"),
+        ({"n_resamples": 1.5}, "n_resamples"),
+        ({"confidence_level": 1.2}, "confidence_level"),
+        ({"stratified": "yes"}, "stratified"),
+        ({"paired": "no"}, "paired"),
+        ({"metrics": ["auc"]}, "no metric 'auc'"),
+        ({"metrics": ["f1"]}, "threshold"),
+        ({"metrics": []}, "metrics"),
+    ],
+)
+def test_bad_settings_are_named(given, text):
+    with pytest.raises(ht.InputError, match=text):
+        ht.compare(labeled(A, B), **given)
+
+
+def test_histograms_are_compared_apart():
+    exact = labeled(A, B)
+    models = {name: ht.Labeled.from_table(e.table.compress()) for name, e in exact.items()}
+    with pytest.raises(ht.InputError, match="paired=False"):
+        ht.compare(models)
+    binned, rows = (closed(each, paired=False) for each in (models, exact))
+    for name in ("roc_auc", "brier", "accuracy"):
+        assert binned[name].value == pytest.approx(rows[name].value, abs=1e-3)
+        assert width(binned[name]) == pytest.approx(width(rows[name]), rel=0.02)
+        bound = binned[name].compression
+        assert bound is not None
+        assert abs(binned[name].value - rows[name].value) <= bound + 1e-12
+        assert rows[name].compression is None
+    drawn = ht.compare(models, paired=False, n_resamples=200)
+    assert width(drawn["roc_auc"]) == pytest.approx(width(binned["roc_auc"]), rel=0.25)
+
+
+def test_independent_samples_add_their_variances():
+    rows = closed(labeled(TIED_A, TIED_B), ["roc_auc", "brier"], paired=False)
+    for name in ("roc_auc", "brier"):
+        each = [ht.evaluate(e, [name], n_resamples=0)[name] for e in labeled(TIED_A, TIED_B).values()]
+        expected = np.hypot(*(one.standard_error for one in each))
+        assert rows[name].standard_error == pytest.approx(expected, rel=1e-9)
+
+
+# --- many rows ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setting", ["labeled", "unlabeled", "all", "purity", "negatives", "no prior"])
+def test_the_road_of_many_rows_leads_to_the_same(setting, monkeypatch):
+    few = SETTINGS[setting](A, B)
+    a = closed(few)
+    monkeypatch.setattr(table, "COMPILED", 1)
+    many = SETTINGS[setting](A, B)
+    assert all(isinstance(e.table.support, LargeSupport) for e in many.values())
+    b = closed(many)
+    assert a.notes == b.notes
+    for name, row in a["a", "b"].items():
+        assert row.value == pytest.approx(b[name].value, abs=1e-11, nan_ok=True)
+        assert row.flips == pytest.approx(b[name].flips, abs=5e-3), name
+        if row.errors is not None:
+            np.testing.assert_allclose(row.errors, b[name].errors, rtol=0.03, err_msg=name)
+
+
+def test_many_rows():
+    rng = np.random.default_rng(0)
+    n = (1 << 19) + 5
+    y = rng.random(n) < 0.3
+    x = rng.normal(2.0 * y - 1)
+    a, b = probability(x), probability(x + 0.3 * rng.normal(size=n))
+    models = {"a": ht.Labeled(y, a), "b": ht.Labeled(y, b)}
+    assert isinstance(models["a"].table.support, LargeSupport)
+    rows = ht.compare(models, ["roc_auc", "brier", "accuracy"], threshold=0.5, n_resamples=0)
+    for name in ("brier", "accuracy"):
+        each = LOSSES[name](y, a) - LOSSES[name](y, b)
+        assert rows[name].value == pytest.approx(each.mean(), abs=1e-11)
+        assert rows[name].standard_error == pytest.approx(each.std() / n**0.5, rel=0.01)
+    assert rows["roc_auc"].leader == rows["brier"].leader == 0
+    assert rows.dominant == "a"
