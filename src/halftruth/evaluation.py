@@ -143,15 +143,17 @@ class _Run:
         one_sample: bool,
     ) -> None:
         self.evidence, self.requests, self.span, self.n_resamples = evidence, requests, span, n_resamples
-        self.one_sample, self.unsigned = one_sample, unsigned(evidence.measure())
+        self.one_sample = one_sample
         self.full = evidence.table.support
         n_atoms = MAX_ATOMS if n_resamples else FEWER_ATOMS
         self.support = self.full.coarse(n_atoms, () if threshold is None else (threshold,))
         self.point = {request: request.at(evidence.measure()) for request in requests}
+        measures = [evidence.measure()]
         self.centers = {request: np.asarray([value]) for request, value in self.point.items()}
         if span.scenarios != (evidence.scenario,):
             measures = [evidence.measure_at(scenario) for scenario in span.scenarios]
             self.centers = {r: np.asarray([r.at(measure) for measure in measures]) for r in requests}
+        self.unsigned = all(map(unsigned, measures))
         near = self.centers if self.support is self.full else self._near()
         # Resamples are drawn on joined rows; their values are moved by what the joining changed. Not so
         # where a few rows decide: their jumps are the sample's own, and no resample has them.

@@ -142,6 +142,23 @@ def test_models_that_hardly_differ_have_the_error_of_their_rows(noise):
     assert ht.compare(models, ["brier"])["brier"].replicates.std() == pytest.approx(error, rel=0.1)
 
 
+def test_noise_that_inflates_one_calibration_error_more_is_taken_off():
+    rng, truth = np.random.default_rng(0), 0.0965  # of 3 million rows
+    hits = 0
+    for seed in range(40):
+        y = rng.random(1000) < 0.3
+        z = rng.normal(size=1000)
+        log_odds = np.log(0.3 / 0.7)
+        right = probability(1.5 * (1.5 * y + z) - 1.125 + log_odds)
+        other = 1.2 * y + 0.8 * z + 0.6 * rng.normal(size=1000)
+        bold = probability(2 * (1.2 * other - 0.72 + log_odds))
+        models = {"right": ht.Labeled(y, right), "bold": ht.Labeled(y, bold)}
+        result = ht.compare(models, ["calibration_error"], n_resamples=200, rng=seed)
+        hits += result["calibration_error"].low <= -truth <= result["calibration_error"].high
+        assert any("noise inflates" in note for note in result.notes)
+    assert hits >= 31  # 89% hold it; a plain percentile interval, 26%
+
+
 # --- pairing --------------------------------------------------------------------------------------------
 
 
@@ -369,6 +386,8 @@ def test_upright_steps_are_seen_from_both_sides():
     a = np.concatenate([np.full(10, 0.5), np.full(5, 0.9), np.full(5, 0.1)])
     b = np.concatenate([np.full(8, 0.9), np.full(2, 0.1), np.full(5, 0.9), np.full(5, 0.1)])
     assert ht.compare({"a": ht.Labeled(y, a), "b": ht.Labeled(y, b)}, n_resamples=0).dominant is None
+    models = {n: ht.PositiveUnlabeled(s[:10], s[10:], prior=0.3) for n, s in (("a", a), ("b", b))}
+    assert ht.compare(models, n_resamples=0).dominant is None
 
 
 def test_ties_are_halves():
@@ -380,16 +399,13 @@ def test_ties_are_halves():
 
 
 def test_other_shares_of_positives_do_not_dominate():
-    # Independent samples of one model: the scarcer positives are not found better.
-    scores = np.tile(np.arange(10.0), 2)
-    few = ht.Labeled(np.repeat([1, 0], 10), scores)
-    many = ht.Labeled(np.repeat([1, 1, 1, 1, 0], 10), np.tile(np.arange(10.0), 5))
+    # Independent samples of one model: where positives are scarcer, few cases hold more of them.
+    positive, negative = np.arange(10.0) + 3.5, np.arange(10.0)
+    few = ht.Labeled(np.repeat([1, 0], 10), np.append(positive, negative))
+    many = ht.Labeled(np.repeat([1, 0], [40, 10]), np.append(np.tile(positive, 4), negative))
     assert ht.compare({"few": few, "many": many}, paired=False, n_resamples=0).dominant is None
-    better = np.append(np.arange(10.0) + 3.5, np.arange(10.0))
-    result = ht.compare(
-        {"better": ht.Labeled(np.repeat([1, 0], 10), better), "many": many}, paired=False, n_resamples=0
-    )
-    assert result.dominant == "better"
+    better = ht.Labeled(np.repeat([1, 0], [40, 10]), np.append(np.tile(positive, 4) + 1, negative))
+    assert ht.compare({"few": few, "better": better}, paired=False, n_resamples=0).dominant == "better"
 
 
 def test_dominance_needs_no_prior():
