@@ -12,7 +12,7 @@ from halftruth.results import Estimate, figure, interval_text, json_number
 SCHEMA = 1
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Difference(Estimate):
     """First minus second model, with the interval of that difference.
 
@@ -40,7 +40,7 @@ class Difference(Estimate):
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without the replicates; undefined numbers are None."""
         own = super().to_dict()
-        for name in ("naive", "reference", "bound", "compression"):
+        for name in ("naive", "reference", "bound"):
             own.pop(name, None)
         flips = [json_number(prior) for prior in self.flips]
         return {"values": [json_number(value) for value in self.values], **own, "flips": flips}
@@ -59,8 +59,7 @@ class Comparison:
 
     pairs: Mapping[Pair, Mapping[str, Difference]]
     dominant: str | None
-    """The model that finds at least as many positives as any other at every size of the selection, and so
-    has the better ROC and precision-recall curve at every prior; None where curves cross."""
+    """The model whose ROC curve, in these data, is nowhere below that of another; None where curves cross."""
     evidence: Mapping[str, str]
     paired: bool
     threshold: float | None = None
@@ -123,8 +122,8 @@ class Comparison:
     def verdict(self) -> str:
         """What the curves say, in one sentence."""
         if self.dominant is None:
-            return "No model dominates: no ROC curve is above those of all others throughout."
-        return f"{self.dominant} dominates: its ROC curve is nowhere below that of another, at any prior."
+            return "No model dominates: in these data the ROC curves cross, or none is above."
+        return f"{self.dominant} dominates: in these data its ROC curve is nowhere below that of another."
 
     def _repr_html_(self) -> str:
         parts = [f"<p>{escape(self.verdict)}</p>"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
@@ -11,12 +11,12 @@ import numpy as np
 from halftruth import checks
 from halftruth.belief import Belief
 from halftruth.checks import Vector
-from halftruth.compared import Comparison
+from halftruth.compared import Comparison, Difference
 from halftruth.errors import InputError
 from halftruth.evidence import Evidence
 from halftruth.sweep import sweep
 from halftruth.uncertainty import notes as remarks
-from halftruth.uncertainty.influence import unsigned
+from halftruth.uncertainty.influence import identified_range, unsigned
 from halftruth.uncertainty.match import Match, Side, is_distance
 from halftruth.uncertainty.prior_range import Range, prior_range
 from halftruth.uncertainty.requests import read_requests
@@ -85,16 +85,15 @@ def compare(
     for (a, b), stream in zip(combinations(sides, 2), streams, strict=True):
         match = Match(sides[a], sides[b], requests, shared, keep, paired=paired, stratified=stratified)
         pairs[a, b] = match.differences(n_resamples, stream, level)
-    of_each = [note for e in evidence.values() for note in remarks.on_evidence(e, by_default=metrics is None)]
-    distances = [request.label for request in requests if is_distance(request)]
-    of_each += [INFLATED.format(label) for label in distances]
+    joined = [note for rows in pairs.values() for name, row in rows.items() for note in _joined(name, row)]
+    distances = [INFLATED.format(request.label) for request in requests if is_distance(request)]
     return Comparison(
         pairs=pairs,
-        dominant=_dominant(sides),
+        dominant=_dominant(evidence),
         evidence={name: repr(e) for name, e in evidence.items()},
         paired=bool(paired),
         threshold=limit,
-        notes=tuple(dict.fromkeys([*of_each, *shared.notes])),
+        notes=tuple(dict.fromkeys([*_notes(evidence, level, metrics is None), *distances, *joined])),
     )
 
 
@@ -133,13 +132,30 @@ def _shared_range(evidence: Mapping[str, Evidence], level: float) -> Range:
     return min(ranges, key=lambda each: max((s.prior or 0.0) for s in each.scenarios))
 
 
-def _dominant(sides: Mapping[str, Side]) -> str | None:
+def _notes(evidence: Mapping[str, Evidence], level: float, by_default: bool) -> Iterator[str]:
+    """What any of the models' evidence has to say."""
+    for each in evidence.values():
+        yield from remarks.on_evidence(each, by_default=by_default)
+        yield from prior_range(each, level).notes
+        one_sample = each.rows_are_one_sample
+        yield from remarks.on_prior(
+            each, identified_range(each, each.table.support.coarse(MAX_ATOMS), one_sample=one_sample)
+        )
+
+
+def _joined(name: str, row: Difference) -> Iterator[str]:
+    """What joining rows to bins may have changed, where it matters."""
+    if row.compression is not None and not row.compression <= remarks.MATTERS * (row.high - row.low) + 1e-9:
+        yield f"{name}: {remarks.compressed(row.compression)}"
+
+
+def _dominant(evidence: Mapping[str, Evidence]) -> str | None:
     """The model whose ROC curve is nowhere below that of another.
 
     Where noise makes that curve turn back, the one that finds at least as many positives at every size of the
     selection, which is the same at every prior.
     """
-    measures = {name: side.curve for name, side in sides.items()}
+    measures = {name: each.measure() for name, each in evidence.items()}
     if any(measure.shapeless for measure in measures.values()):
         return None
     roc = all(map(unsigned, measures.values()))

@@ -120,6 +120,7 @@ def evaluate(
         threshold=limit,
         notes=(
             *remarks.on_evidence(evidence, by_default=metrics is None),
+            *remarks.on_resamples(n_resamples),
             *span.notes,
             *remarks.on_prior(evidence, identified_range(evidence, run.support, one_sample=one_sample)),
         ),
@@ -229,7 +230,7 @@ class _Run:
         method: str | None,
         naive: ScoreMeasure | None,
     ) -> Estimate:
-        limits = request.metric.limits if request.metric else (-np.inf, np.inf)
+        limits = request.limits
         centers = self.centers[request]
         if self.span.unknown:
             # The highest priors not refuted may be impossible for a metric: only what is possible bounds it.

@@ -20,6 +20,8 @@ UNIT = float(1 << 32)
 """Fixed-point steps in one: a score or a weight w is stored as the integer ⌊w · 2³² + ½⌋."""
 LIGHTEST, HEAVIEST = 2.0**-10, 2.0**15
 """Weights whose fixed-point numbers are neither coarse nor out of range."""
+MOST = 1 << 30
+"""Rows, or sum of weights or of their squares, in one bin: beyond, integers might overflow."""
 COMPILED = 1 << 19
 """Rows from which the compiled loops pay for being loaded."""
 
@@ -57,10 +59,16 @@ class Grid:
     n_bins: int = N_BINS
 
     def __post_init__(self) -> None:
-        checks.choice(self.kind, "grid", ("probability", "margin"))
-        checks.finite(self.center, "center")
-        checks.inside(self.scale, "scale", 0.0, np.inf, advice="Pass the distance over which scores vary.")
-        checks.count(self.n_bins, "n_bins", least=2)
+        advice = "Pass the distance over which scores vary."
+        # Plain numbers: they are written into SQL and JSON.
+        plain = {
+            "kind": checks.choice(self.kind, "grid", ("probability", "margin")),
+            "center": checks.finite(self.center, "center"),
+            "scale": checks.inside(self.scale, "scale", 0.0, np.inf, advice=advice),
+            "n_bins": checks.count(self.n_bins, "n_bins", least=2),
+        }
+        for name, value in plain.items():
+            object.__setattr__(self, name, value)
         if self.n_bins % 2 or self.n_bins > 1 << 24:
             raise InputError(f"`n_bins` must be even and at most 2^24, got {self.n_bins}.")
 
@@ -169,7 +177,9 @@ class Bins:
             )
         if weight is not None:
             refuse_weights(float(weight.min()), float(weight.max()))
-        heavy = weight is not None and (weight * weight).sum() > 2.0**30
+        heavy = len(score) > MOST or (
+            weight is not None and max(weight.sum(), (weight * weight).sum()) > MOST
+        )
         if len(score) >= COMPILED and not heavy:
             from halftruth import kernels
 
@@ -192,6 +202,32 @@ class Bins:
             high=score,
         )
 
+    @classmethod
+    def checked(cls, grid: Grid, columns: Mapping[str, Any]) -> Bins:
+        """A stratum from stored columns: they may be damaged or made up."""
+        weighted = ["weight", "square"] if "weight" in columns or "square" in columns else []
+        position = ["position"] if grid.kind == "probability" else []
+        wanted = dict.fromkeys(["rows", *position, *weighted], "int64")
+        wanted |= {"index": "int32", "low": "float64", "high": "float64"}
+        found = {name: str(column.dtype) for name, column in columns.items()}
+        if found != wanted:
+            raise InputError(f"a histogram on the {grid} has columns {wanted}, not {found}")
+        bins = cls(grid=grid, **{"position": None, **columns})
+        if not all(np.array_equal(grid.bins(end), bins.index) for end in (bins.low, bins.high)):
+            raise InputError("scores lie outside their bins")
+        weight, square, rows = bins.full("weight"), bins.full("square"), bins.rows
+        mean = weight / rows / UNIT
+        if rows.max(initial=0) > MOST or not ((mean >= LIGHTEST) & (mean <= HEAVIEST)).all():
+            raise InputError("its rows or weights are out of range")
+        if not (square / rows / UNIT >= mean**2 - 2.0**-30 * (1 + mean)).all():
+            raise InputError("its sums of weights and of their squares do not go together")
+        if bins.position is not None:
+            where = bins.position / weight
+            slack = 2.0**-32 / mean + 1e-12
+            if not ((where >= bins.low - slack) & (where <= bins.high + slack)).all():
+                raise InputError("its sums of scores lie outside their bins")
+        return bins
+
     def __len__(self) -> int:
         return int(self.rows.sum())
 
@@ -200,7 +236,9 @@ class Bins:
         """Σ w and Σ w²."""
         if self.weight is None or self.square is None:
             return float(len(self)), float(len(self))
-        return float(self.weight.sum() / UNIT), float(self.square.sum() / UNIT)
+        # In floats: the integers of all bins together may pass 2^63.
+        total, squares = (float(x.sum(dtype=np.float64) / UNIT) for x in (self.weight, self.square))
+        return total, squares
 
     def full(self, name: str) -> Integers:
         """The column of weights or of their squares, also where all are one."""
@@ -265,8 +303,12 @@ def _gathered(grid: Grid, index: NDArray[np.int32], **columns: Any) -> Bins:
         name: None if column is None else joins.get(name, np.add).reduceat(column[order], first)
         for name, column in columns.items()
     }
+    if joined["rows"].max() > MOST:
+        raise InputError(
+            "One bin would hold more than 2^30 rows, too many to add up exactly. Merge fewer tables."
+        )
     for name in ("weight", "square"):
-        if joined[name] is not None and np.add.reduceat(columns[name][order] / UNIT, first).max() > 2.0**30:
+        if joined[name] is not None and np.add.reduceat(columns[name][order] / UNIT, first).max() > MOST:
             raise InputError(
                 "The weights in one bin, or their squares, add up to more than 2^30. Divide all weights by "
                 "one number: metrics do not depend on their scale."

@@ -77,9 +77,10 @@ def _union(ends: list[tuple[float, float]]) -> tuple[float, float]:
 def _cut(
     ends: tuple[float, float], center: float, method: str, limits: tuple[float, float]
 ) -> tuple[float, float]:
-    if method in ("percentile", "bias-corrected"):
+    # Where the value itself has left what is possible, a cut would leave one side of the interval only.
+    if method in ("percentile", "bias-corrected") or not limits[0] <= center <= limits[1]:
         return ends
-    low, high = np.clip(ends, np.fmin(limits[0], center), np.fmax(limits[1], center))
+    low, high = np.clip(ends, *limits)
     return float(low), float(high)
 
 

@@ -152,14 +152,33 @@ _METRICS = (
 
 REGISTRY: Mapping[str, Metric] = {metric.name: metric for metric in _METRICS}
 
+ELSEWHERE = {
+    "auc": "roc_auc",
+    "auroc": "roc_auc",
+    "ap": "average_precision",
+    "auprc": "average_precision",
+    "tpr": "recall",
+    "sensitivity": "recall",
+    "ppv": "precision",
+    "tnr": "specificity",
+    "ece": "calibration_error",
+    "logloss": "log_loss",
+    "cross_entropy": "log_loss",
+    "kappa": "cohen_kappa",
+}
+"""What metrics are called by others, for those who look for them here."""
+
 AT_THRESHOLD = ("precision", "recall", "fpr", "f1", "mcc", "accuracy")
 
 
 def get(name: str) -> Metric:
     """A metric by its name."""
     if name not in REGISTRY:
-        near = difflib.get_close_matches(str(name).lower(), REGISTRY, n=1, cutoff=0.5)
-        guess = f"Did you mean {near[0]!r}? " if near else ""
+        word = str(name).lower().replace("-", "_")
+        near = ELSEWHERE.get(word) or next(
+            iter(difflib.get_close_matches(word, REGISTRY, n=1, cutoff=0.6)), ""
+        )
+        guess = f"Did you mean {near!r}? " if near else ""
         raise InputError(f"There is no metric {name!r}. {guess}Known: {', '.join(REGISTRY)}.")
     return REGISTRY[name]
 

@@ -93,13 +93,21 @@ class Estimate:
         return self.value
 
     def __repr__(self) -> str:
-        return f"Estimate({figure(self.value)}, {interval_text(self)})"
+        return f"{type(self).__name__}({figure(self.value)}, {interval_text(self)})"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without the replicates; undefined numbers are None."""
-        names = ("value", "low", "high", "naive", "confidence_level", "reference", "bound", "compression")
-        numbers = {name: json_number(getattr(self, name)) for name in names}
+        names = ("value", "low", "high", "naive", "confidence_level", "reference", "bound")
+        numbers: dict[str, Any] = {name: json_number(getattr(self, name)) for name in names}
+        unbounded = self.compression is not None and math.isinf(self.compression)
+        numbers["compression"] = "unbounded" if unbounded else json_number(self.compression)
         return numbers | {"method": self.method, "notes": list(self.notes)}
+
+
+class Refuted(str):
+    """A note that the data refute what was given."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -116,6 +124,11 @@ class Evaluation(Mapping[str, Estimate]):
     alpha: Estimate | None
     notes: tuple[str, ...] = ()
     threshold: float | None = None
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the data refute the prior that was given, so that no number here can be relied on."""
+        return any(isinstance(note, Refuted) for note in self.notes)
 
     def __getitem__(self, name: str) -> Estimate:
         if name not in self.rows:
@@ -137,6 +150,7 @@ class Evaluation(Mapping[str, Estimate]):
             "alpha": None if self.alpha is None else self.alpha.to_dict(),
             "threshold": json_number(self.threshold),
             "metrics": {name: row.to_dict() for name, row in self.rows.items()},
+            "refuted": self.refuted,
             "notes": list(self.notes),
         }
 
@@ -169,6 +183,8 @@ class Evaluation(Mapping[str, Estimate]):
         return "metric", "naive", "halftruth", f"{100 * level:g}% interval"
 
     def _shares(self) -> str:
+        if np.isnan(self.prior.value):
+            return f"π unknown: more than {figure(self.prior.high)} positive in the population is refuted"
         parts = [f"π = {share_text(self.prior)} positive in the population"]
         if self.alpha is not None:
             parts.append(f"α = {share_text(self.alpha)} among the unlabeled")
@@ -229,7 +245,5 @@ def interval_text(row: Estimate) -> str:
 
 def share_text(row: Estimate) -> str:
     """A share with its interval, where it has one."""
-    if np.isnan(row.value):
-        return f"unknown (at most {figure(row.high)} is not refuted)"
     certain = figure(row.low) == figure(row.high)
     return figure(row.value) + ("" if certain else f" ({interval_text(row)})")

@@ -9,7 +9,8 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from tempfile import NamedTemporaryFile
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,16 +38,25 @@ def write(path: str | Path, text: str) -> None:
 def _whole(path: str | Path) -> Iterator[BinaryIO]:
     """A file beside the target that takes its place once it is complete."""
     target = Path(path)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    part = None
     try:
-        with part.open("xb") as file:
-            yield file
+        with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
+            part = Path(file.name)
+            yield cast("BinaryIO", file)
+        part.chmod(0o666 & ~_umask())
         part.replace(target)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(f"{target} cannot be written: {reason}. Choose another place.") from error
     finally:
-        part.unlink(missing_ok=True)
+        if part is not None:
+            part.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def load(path: str | Path, what: str, schema: int) -> tuple[dict[str, Any], Arrays]:
@@ -61,7 +71,7 @@ def load(path: str | Path, what: str, schema: int) -> tuple[dict[str, Any], Arra
         raise InputError(f"There is no file {source}.") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError) as error:
         raise InputError(f"{source} is not a saved {what}, or it is damaged.") from error
-    except (zipfile.BadZipFile, zlib.error, MemoryError) as error:
+    except (zipfile.BadZipFile, zlib.error, MemoryError, RuntimeError) as error:  # an unknown compression too
         raise InputError(f"{source} is not a saved {what}, or it is damaged.") from error
     if found != what:
         raise InputError(f"{source} holds a {found!r}, not a {what}.")

@@ -57,6 +57,9 @@ class Cells:
         w, v = mean(weight), mean(value)
         dw, dv = weight - w[cell], value - v[cell]
         ww, wv, vv = mean(dw * dw), mean(dw * dv), mean(dv * dv)
+        if self.spread is not None:  # what rows inside one cell differ by stays
+            a, b, c = self.spread
+            ww, wv, vv = ww + mean(a * a), wv + mean(a * b), vv + mean(b * b + c * c)
         l11 = np.sqrt(ww)
         l21 = np.divide(wv, l11, out=np.zeros_like(wv), where=l11 > 0)
         l22 = np.sqrt(np.maximum(vv - l21**2, 0.0))

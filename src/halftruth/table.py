@@ -21,6 +21,8 @@ from halftruth.support import Cells, Support
 POSITIVE, UNLABELED, NEGATIVE, SOFT = "positive", "unlabeled", "negative", "soft"
 STRATA = (POSITIVE, UNLABELED, NEGATIVE, SOFT)
 SCHEMA = 1
+MEANINGS = {"soft label": (0.0, 1.0), "1/propensity": (1.0, np.inf), "1/confidence": (1.0, np.inf)}
+"""What values can be, and between which limits they lie."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -199,6 +201,8 @@ class ScoreTable:
         """
         from halftruth import files
 
+        if isinstance(path, (str, Path)) and str(path).endswith(".npz"):
+            raise InputError(f"{path} looks like a saved table: use ScoreTable.load.")
         found = files.read(
             path,
             score=score,
@@ -217,7 +221,8 @@ class ScoreTable:
             every = {k: cls(_strata(x, rows.stratum, rows.weight)) for k, x in rows.scores.items()}
             return every[score] if isinstance(score, str) else every
 
-        return {key: tables(rows) for key, rows in found.items()} if by or id else tables(found)
+        one = by is None and id is None
+        return tables(found) if one else {key: tables(rows) for key, rows in found.items()}
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{k}={len(rows)}" for k, rows in self.strata.items())
@@ -347,15 +352,15 @@ def _ends(score: Vector) -> tuple[float, float]:
 def _stratum(grid: Grid | None, meaning: str | None, columns: dict[str, Any]) -> Rows | Bins:
     """A stratum from stored columns, checked as if a user had passed them."""
     if grid is not None:
-        bins = Bins(grid=grid, **{"position": None, **columns})
-        if not all(np.array_equal(grid.bins(end), bins.index) for end in (bins.low, bins.high)):
-            raise InputError("scores lie outside their bins")
-        return bins
+        return Bins.checked(grid, columns)
     score = checks.scores(columns.pop("score"), "score")
     weight = checks.weights(columns.pop("weight", None), "weight", length=len(score))
     value = columns.pop("value", None)
+    if columns or (value is None) != (meaning is None) or meaning not in (None, *MEANINGS):
+        raise InputError(f"unexpected columns {sorted(columns) or 'for its meaning'}")
     if value is not None:
         value = checks.vector(value, "value", length=len(score))
-    if columns or (value is None) != (meaning is None):
-        raise InputError(f"unexpected columns {sorted(columns) or 'for its meaning'}")
+        low, high = MEANINGS[str(meaning)]
+        if not ((value >= low) & (value <= high)).all():
+            raise InputError(f"a {meaning} must lie in [{low:g}, {high:g}]")
     return Rows(score=score, weight=weight, value=value, meaning=meaning)

@@ -157,7 +157,9 @@ def test_a_range_of_priors_covers_both_its_ends(kind: Kind, data: st.DataObject,
             assert wide[name].low <= row.low + slack, name
             assert wide[name].high >= row.high - slack, name
         for name, row in points.items():
-            if low < high and not np.isnan(row.low + row.value + narrow[name].value):
+            # What is resampled all the same has an interval of its own mind.
+            defined = not np.isnan(row.low + row.value + narrow[name].value)
+            if low < high and defined and row.method.startswith("influence"):
                 slack = 1e-12 * max(1.0, abs(row.low), abs(row.high))
                 assert row.low - slack <= row.value <= row.high + slack, name
                 assert row.low - slack <= narrow[name].value <= row.high + slack, name

@@ -84,7 +84,7 @@ def test_estimate_for_other_rows() -> None:
         value=0.1, low=0.05, high=0.12, population="all"
     )  # of all rows, 2/6 are positive
     with pytest.raises(
-        InputError, match=r"`prior` gives a share of -0\.35 .*outside \[0, 1\]\. Pass an estimate"
+        InputError, match=r"`prior` gives a share of -0\.425 .*outside \[0, 1\]\. Pass an estimate"
     ):
         pu(prior=estimate)
 

@@ -624,3 +624,41 @@ def test_many_rows():
         assert rows[name].standard_error == pytest.approx(each.std() / n**0.5, rel=0.01)
     assert rows["roc_auc"].leader == rows["brier"].leader == 0
     assert rows.dominant == "a"
+
+
+def test_a_prior_that_any_model_refutes_is_named_whatever_the_order():
+    rng = np.random.default_rng(3)
+    unlabeled = np.append(rng.normal(0, 1, 1900), rng.normal(4, 1, 100))
+    sharp = ht.PositiveUnlabeled(rng.normal(4, 1, 300), unlabeled, prior=0.5)
+    blunt = ht.PositiveUnlabeled(rng.random(300), rng.random(2000), prior=0.5)
+    for models in ({"a": blunt, "b": sharp}, {"b": sharp, "a": blunt}):
+        notes = ht.compare(models, ["roc_auc"], n_resamples=0).notes
+        assert any("refuted by the data" in note for note in notes)
+
+
+def test_what_compression_may_have_changed_is_said_where_it_matters():
+    model = ht.simulate.GaussianClasses(prior=0.3)
+    tables = [model.labeled(400, seed).table.compress(ht.Grid("probability", n_bins=8)) for seed in (1, 2)]
+    a, b = (ht.Labeled.from_table(table) for table in tables)
+    result = ht.compare({"a": a, "b": b}, ["roc_auc"], paired=False, n_resamples=0)
+    bounds = [ht.evaluate(e, ["roc_auc"], n_resamples=0)["roc_auc"].compression for e in (a, b)]
+    assert result["roc_auc"].compression == pytest.approx(sum(bounds))
+    assert any("roc_auc: joining rows to bins changed it by" in note for note in result.notes)
+    assert result.to_dict()["pairs"][0]["metrics"]["roc_auc"]["compression"] == pytest.approx(sum(bounds))
+
+
+def test_dominance_is_of_the_rows_not_of_joined_ones():
+    # The second is ahead at the very top only, which joined rows would hide.
+    n = 4000
+    y = np.zeros(n, dtype=int)
+    y[::2] = 1
+    first = np.where(y == 1, 2.0, 0.0) + np.linspace(0, 1e-3, n)
+    second = first.copy()
+    negative = int(np.flatnonzero(y == 0)[0])
+    first[negative] = 9.0
+    second[np.flatnonzero(y == 1)[:900]] -= 2.5
+    result = ht.compare(
+        {"first": ht.Labeled(y, first), "second": ht.Labeled(y, second)}, ["roc_auc"], n_resamples=0
+    )
+    assert result["roc_auc"].value > 0
+    assert result.dominant is None

@@ -84,6 +84,28 @@ def test_a_file_beyond_the_limit_is_the_histogram_of_its_rows(kind, weight, file
             np.testing.assert_array_equal(getattr(table.strata[name], column), getattr(bins, column))
 
 
+def test_weights_of_one_in_one_stratum_are_none_there(tmp_path, rows):
+    weight = np.where(rows["label"] == 1, 1.0, 2.0)
+    path = write_csv(tmp_path / "a.csv", {"score": rows["score"], "label": rows["label"], "weight": weight})
+    table = ht.ScoreTable.from_file(path, weight="weight", max_rows=0)
+    exact = ht.ScoreTable.from_file(path, weight="weight").compress()
+    table.save(tmp_path / "a.npz")
+    exact.save(tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_identifiers_may_be_long(tmp_path, rows):
+    case = rows["case"].astype(object)
+    case[7] = "x" * 3_000_000
+    paths = []
+    for name, order in (("one", range(N)), ("two", range(N - 1, -1, -1))):
+        lines = [f"{case[i]},{rows['score'][i].item()!r},{rows['truth'][i]}" for i in order]
+        paths.append(tmp_path / f"{name}.csv")
+        paths[-1].write_text("\n".join(["case,score,truth", *lines]) + "\n")
+    one, two = ht.ScoreTable.from_file(paths, label="truth", id="case").values()
+    np.testing.assert_array_equal(one.strata["positive"].score, two.strata["positive"].score)
+
+
 def test_groups_and_labels(files, rows):
     by_month = ht.ScoreTable.from_file(files["parquet"], label="truth", by="month")
     assert list(by_month) == ["feb", "jan"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ import halftruth as ht
 from halftruth.histogram import UNIT, Bins, Grid
 from halftruth.table import Rows, ScoreTable
 
+MODEL = ht.simulate.GaussianClasses(prior=0.3)
 PROBABILITY, MARGIN = Grid("probability"), Grid("margin")
 COLUMNS = ("index", "rows", "position", "weight", "square", "low", "high")
 
@@ -278,3 +280,90 @@ def test_evidence_from_a_histogram_is_close_to_that_of_the_rows():
     a, b = (ht.evaluate(e, threshold=0.5, n_resamples=0) for e in (exact, binned))
     for name, end in itertools.product(a, ("value", "low", "high", "naive")):
         assert getattr(a[name], end) == pytest.approx(getattr(b[name], end), abs=2e-3), (name, end)
+
+
+def test_weighted_rows_and_their_histogram_have_the_same_intervals():
+    rng = np.random.default_rng(0)
+    draw = MODEL.draw(60_000, 3)
+    exact = ht.Labeled(draw.y, draw.score, sample_weight=np.clip(rng.lognormal(0, 1.2, 60_000), 0.01, 100))
+    for grid in (Grid("probability"), Grid("probability", n_bins=4096), Grid("probability", n_bins=256)):
+        binned = ht.Labeled.from_table(exact.table.compress(grid))
+        a, b = (ht.evaluate(e, ["prevalence", "roc_auc", "brier"], n_resamples=0) for e in (exact, binned))
+        for name in a:
+            assert b[name].high - b[name].low == pytest.approx(a[name].high - a[name].low, rel=0.03), name
+
+
+def test_sizes_of_heavy_tables_do_not_overflow():
+    rng = np.random.default_rng(0)
+    weight = rng.uniform(60, 140, 400_000)
+    exact = ht.Labeled(rng.random(400_000) < 0.3, rng.random(400_000), sample_weight=weight).table
+    assert exact.compress().effective_rows() == pytest.approx(exact.effective_rows(), rel=1e-9)
+
+
+def test_more_rows_than_integers_can_add_up_are_refused():
+    many = Bins(
+        grid=PROBABILITY,
+        index=np.asarray([0], dtype=np.int32),
+        rows=np.asarray([1 << 29]),
+        position=np.asarray([0]),
+        low=np.zeros(1),
+        high=np.zeros(1),
+    )
+    twice = many.concatenate(many)
+    with pytest.raises(ht.InputError, match="too many to add up exactly"):
+        twice.concatenate(many)
+
+
+def test_a_grid_takes_numpys_numbers(tmp_path):
+    grid = Grid("margin", center=np.float64(0.5), scale=np.float64(2), n_bins=np.int64(64))
+    assert "np" not in grid.sql("s")
+    ht.Labeled([1, 0], [0.9, 0.2]).table.compress(grid).save(tmp_path / "t.npz")
+    assert ScoreTable.load(tmp_path / "t.npz").grid == grid
+
+
+FORGED = {
+    "negative weights": {"negative.weight": lambda x: -x},
+    "no weight": {"negative.weight": lambda x: 0 * x},
+    "float rows": {"positive.rows": lambda x: 1.5 * x},
+    "unsigned rows": {"positive.rows": lambda x: x.astype(np.uint64) + np.uint64(1 << 63)},
+    "position": {"positive.position": lambda x: x * 0 - 7},
+    "square": {"negative.square": lambda x: x * 0 - 5},
+    "complex": {"positive.low": lambda x: x.astype(complex)},
+    "extra": {"positive.value": lambda x: np.ones(1)},
+    "meaning": {"positive.meaning": lambda x: np.ones(1)},
+}
+
+
+@pytest.mark.parametrize("kind", FORGED)
+def test_forged_histograms_are_refused(kind, tmp_path):
+    _tables()["histogram"].save(tmp_path / "t.npz")
+    with np.load(tmp_path / "t.npz") as file:
+        arrays = dict(file)
+    for name, change in FORGED[kind].items():
+        arrays[name] = change(arrays.get(name))
+    np.savez(tmp_path / "t.npz", **arrays)
+    with pytest.raises(ht.InputError):
+        ScoreTable.load(tmp_path / "t.npz")
+
+
+@pytest.mark.parametrize(("meaning", "value"), [("soft label", 5.0), ("1/propensity", 0.5), ("odd", 0.5)])
+def test_forged_values_are_refused(meaning, value, tmp_path):
+    header = GOOD.replace('{"positive": null}', f'{{"positive": "{meaning}"}}')
+    arrays = {"positive.score": np.asarray([0.5]), "positive.value": np.asarray([value])}
+    np.savez(tmp_path / "t.npz", header=np.asarray(header), **arrays)
+    with pytest.raises(ht.InputError):
+        ScoreTable.load(tmp_path / "t.npz")
+
+
+def test_a_header_without_an_end_is_refused(tmp_path):
+    np.savez(tmp_path / "t.npz", header=np.asarray("[" * 100_000))
+    with pytest.raises(ht.InputError, match="damaged"):
+        ScoreTable.load(tmp_path / "t.npz")
+
+
+def test_two_that_save_at_once_do_not_disturb_each_other(tmp_path):
+    table = _tables()["rows"]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: table.save(tmp_path / "t.npz"), range(40)))
+    assert [p.name for p in tmp_path.iterdir()] == ["t.npz"]
+    assert repr(ScoreTable.load(tmp_path / "t.npz")) == repr(table)

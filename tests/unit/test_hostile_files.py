@@ -422,3 +422,10 @@ def test_a_file_that_may_not_be_read():
             finally:
                 os._exit(failed)
         assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("before", [1, 3])
+def test_broken_json_is_named_by_its_line(tmp_path, before):
+    good = '{"score": 0.5, "label": 1}\n'
+    path = wrote(tmp_path / "a.jsonl", good * before + '{"score": 0.5, "lab\n' + good)
+    refused(path, f"not JSON in line {before + 1}")

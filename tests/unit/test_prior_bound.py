@@ -196,3 +196,22 @@ def test_with_ties_it_is_sharper_on_the_whole(decimals, gain):
     ]
     assert np.mean(every) > gain
     assert min(every) > -0.1
+
+
+def test_the_shortcut_hides_no_refutation():
+    rng = np.random.default_rng(0)
+    hidden = compared = 0
+    for seed in range(300):
+        draw = np.random.default_rng(seed)
+        n_p, n_u = int(draw.integers(5, 100)), int(draw.integers(10, 200))
+        p, u = draw.normal(1, 1, n_p), np.append(draw.normal(-1, 1, n_u), draw.normal(1, 1, n_u // 2))
+        score = np.unique(np.concatenate([p, u]))
+        masses = [np.bincount(np.searchsorted(score, x), minlength=len(score)) for x in (p, u)]
+        level = float(rng.choice([0.5, 0.8, 0.95, 0.99]))
+        exact = bounds.upper_bound(*masses, n_p, len(u), level)
+        for claimed in (exact * 1.001, exact * 1.05, exact * 2):
+            if claimed < 1:
+                compared += 1
+                hidden += bounds.upper_bound(*masses, n_p, len(u), level, below=claimed) > claimed
+    assert compared > 300
+    assert hidden == 0

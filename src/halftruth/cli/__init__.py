@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from halftruth.cli import interrupts, status, streams
-from halftruth.errors import HalftruthError, MissingDependency, NotIdentifiable
+from halftruth.errors import HalftruthError, InputError, MissingDependency, NotIdentifiable
+
+OPTIONS = (
+    "score",
+    "label",
+    "weight",
+    "unlabeled",
+    "prior",
+    "purity",
+    "population",
+    "by",
+    "id",
+    "threshold",
+    "metrics",
+    "confidence_level",
+    "n_resamples",
+    "rng",
+    "method",
+    "stratified",
+)
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -35,11 +57,45 @@ def _run(args: Sequence[str] | None) -> int:
 
     from halftruth.cli.app import app
 
+    command = typer.main.get_command(app)
+    _refuse_repeated(command, sys.argv[1:] if args is None else args)
     try:
-        done = typer.main.get_command(app).main(args, prog_name="halftruth", standalone_mode=False)
+        done = command.main(args, prog_name="halftruth", standalone_mode=False)
     except typer.Abort:
         return status.INTERRUPTED
     return int(done or status.FINE)
+
+
+def _refuse_repeated(command: Any, args: Sequence[str]) -> None:
+    """An option that takes one value would silently keep the last of several."""
+    inner = command.commands.get(next((word for word in args if not word.startswith("-")), ""))
+    single = {
+        name
+        for option in getattr(inner, "params", ())
+        if not getattr(option, "multiple", False) and not getattr(option, "is_flag", False)
+        for name in option.opts
+    }
+    given = [word.partition("=")[0] for word in args if word.startswith("--")]
+    twice = next((name for name in given if name in single and given.count(name) > 1), None)
+    if twice is not None:
+        more = " To compare models, use: halftruth compare." if twice == "--score" else ""
+        raise InputError(f"{twice} was given {given.count(twice)} times; it takes one value.{more}")
+
+
+def _in_words_of_the_shell(text: str) -> str:
+    """The library's words for its arguments as options."""
+    text = re.sub(r"`([a-z_]+)`", lambda found: _option(found[1]) or found[0], text)
+    return re.sub(r"\b([a-z_]+)=(\"?)([^\s,;)]+?)\2(?=[\s,;.)]|$)", _as_option, text)
+
+
+def _as_option(found: re.Match[str]) -> str:
+    name = _option(found[1])
+    value = "" if found[3] == "…" else f" {found[3]}"
+    return f"{name}{value}" if name else found[0]
+
+
+def _option(name: str) -> str | None:
+    return f"--{name.replace('_', '-')}" if name in OPTIONS else None
 
 
 def _explain(error: Exception) -> int:
@@ -51,7 +107,7 @@ def _explain(error: Exception) -> int:
             streams.say(f"Try: {context.command_path} --help")
         return status.USAGE
     if isinstance(error, (HalftruthError, MissingDependency)):
-        streams.say(f"Error: {error}")
+        streams.say(f"Error: {_in_words_of_the_shell(str(error))}")
         return status.UNIDENTIFIED if isinstance(error, NotIdentifiable) else status.USAGE
     if os.environ.get("HALFTRUTH_DEBUG") == "1":
         traceback.print_exception(error)

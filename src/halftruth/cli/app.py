@@ -50,7 +50,10 @@ def demo(
 ) -> None:
     """Hide most labels of a real data set, evaluate, reveal the truth."""
     from halftruth import demo
+    from halftruth.errors import InputError
 
+    if save is not None and not save.endswith(".csv"):
+        raise InputError(f"--save writes CSV, so its FILE must end in .csv; got {save!r}.")
     demo.main()
     if save is not None:
         demo.save(save)

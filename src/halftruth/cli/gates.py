@@ -75,14 +75,19 @@ class Gate:
         number = getattr(row, self.field)
         if number is None or math.isnan(number):
             return status.UNIDENTIFIED, f"{self.name} has no value{_range(row)}."
+        if self.field != "naive" and result.refuted:
+            return status.UNIDENTIFIED, "the data refute the prior given, so its numbers decide nothing."
+        if self.field != "naive" and (row.value < row.limits[0] or row.value > row.limits[1]):
+            return status.UNIDENTIFIED, f"{self.row} is {row.value:.6g}, which is not possible."
         if OPERATORS[self.sign](number, self.limit):
             return status.FINE, ""
-        return status.FAILED, f"{self.name} is {float(number)!r}."
+        return status.FAILED, f"{self.name} is {number:.6g}."
 
 
 def _range(row: Estimate) -> str:
     known = math.isfinite(row.low) and math.isfinite(row.high)
-    return f"; all that is known is {row.low:.4g} to {row.high:.4g}" if known else ""
+    between = f"; all that is known is {row.low:.4g} to {row.high:.4g}" if known else ""
+    return f"{between}. Pass --prior, or gate on .low or .high" if known else between
 
 
 def judge(gates: Iterable[Gate], results: Mapping[str, Evaluation]) -> int:

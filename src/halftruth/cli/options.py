@@ -55,9 +55,7 @@ Unlabeled = Annotated[
 ]
 Prior = Annotated[
     str | None,
-    typer.Option(
-        metavar="SHARE", help="Share of positives in the population: 0.3, a range 0.02..0.05, or estimate."
-    ),
+    typer.Option(metavar="SHARE", help="Share of positives in the population: 0.3, or a range 0.02..0.05."),
 ]
 Purity = Annotated[
     str | None,
@@ -80,7 +78,12 @@ Metrics = Annotated[
 ]
 ConfidenceLevel = Annotated[float, typer.Option(metavar="LEVEL", help="Level of the intervals.")]
 Resamples = Annotated[
-    int, typer.Option(metavar="N", min=0, help="Bootstrap resamples; 0 for closed-form intervals.")
+    int,
+    typer.Option(
+        metavar="N",
+        min=0,
+        help="Bootstrap resamples; 0 for closed-form intervals (what has none is resampled 500 times).",
+    ),
 ]
 Seed = Annotated[int, typer.Option(metavar="SEED", min=0, help="Seed; the same seed gives the same result.")]
 Method = Annotated[

@@ -120,8 +120,9 @@ def colored(view: View) -> str:
 
 
 def as_json(view: View) -> str:
-    """The same bytes each time."""
-    return json.dumps(view.to_dict(), indent=2, sort_keys=False, ensure_ascii=False) + "\n"
+    """The same bytes each time; what a terminal might obey is escaped."""
+    text = json.dumps(view.to_dict(), indent=2, sort_keys=False, ensure_ascii=False)
+    return "".join(x if x.isprintable() or x == "\n" else json.dumps(x)[1:-1] for x in text) + "\n"
 
 
 def as_csv(view: View) -> str:

@@ -86,6 +86,8 @@ class Source:
                 f"No row is unlabeled: the column {self.label!r} has no empty cell and no {self._code:g}. If "
                 f"0 means negative and every row has its label, pass --zeros negative."
             )
+        if not any("negative" in table.strata for table in tables.values()):
+            raise InputError(f"The column {self.label!r} holds only 1: nothing to tell the positives from.")
         raise InputError(
             f"The column {self.label!r} holds only 1 and 0, which does not say whether 0 means negative or "
             f"unlabeled. Pass --zeros negative or --zeros unlabeled."

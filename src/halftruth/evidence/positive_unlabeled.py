@@ -152,10 +152,10 @@ class PositiveUnlabeled(Evidence):
         known = table.strata.get(POSITIVE)
         for name in (POSITIVE, UNLABELED):
             if name not in table.strata or (known and known.meaning not in (None, PROPENSITY)):
-                raise InputError(
-                    f"PU evidence needs {name} rows, got {table!r}. Use Labeled where every row has "
-                    f"its label."
-                )
+                remedy = "Use Labeled where every row has its label."
+                if POSITIVE not in table.strata:
+                    remedy = "Without a known positive nothing can be said of the others."
+                raise InputError(f"PU evidence needs {name} rows, got {table!r}. {remedy}")
         self.table = table
         self.prior = belief(prior, "prior")
         self.purity = belief(purity, "purity", closed_at_one=True)
@@ -182,7 +182,7 @@ class PositiveUnlabeled(Evidence):
         sizes = self._sizes
         # Replicates of a prior and a purity may belong together one by one, so their ends are not crossed.
         priors, purities = (
-            {x.value} if x.replicates is not None else {x.value, *x.ends()} for x in (self.prior, self.purity)
+            [x.value] if x.replicates is not None else [*x.ends(), x.value] for x in (self.prior, self.purity)
         )
         exact = self.prior.replicates is None
         for prior, purity in product(priors, purities):

@@ -81,7 +81,8 @@ def read(
         checks.instance(grid, "grid", Grid)
     every = MAX_ROWS if len(scores) == 1 else EVERY
     limit = every if max_rows is None else checks.count(max_rows, "max_rows", least=0)
-    columns = Columns(scores=scores, label=label, weight=weight, by=by or id, unlabeled=unlabeled)
+    grouped = by if id is None else id
+    columns = Columns(scores=scores, label=label, weight=weight, by=grouped, unlabeled=unlabeled)
     if id is not None:
         if by is not None or not isinstance(path, (list, tuple)) or len(path) < 2:
             raise InputError("`id` joins several files of the same cases: pass them as a list, without `by`.")

@@ -12,7 +12,8 @@ CAUSES = {
     "Repair the line, or quote fields that hold the delimiter.",
     r"unterminated quote": "has a quoted field{where} that does not end as it must. Repair the line.",
     r"(?i)unicode|utf-?8": "is not text in UTF-8{where}. Save it as UTF-8.",
-    r"(?i)maximum line size|maximum_object_size": "has a row above 32 MB{where}. Drop its large columns.",
+    r"(?i)maximum line size|maximum_object_size of \d+": "has a row above 32 MB{where}. Drop its large "
+    "columns.",
     r"(?i)gzip|zstd|compress|destination buffer": "is cut short or damaged in its compression. Copy or write "
     "it again.",
     r"(?i)malformed json": "holds something that is not JSON{where}. Write one object for each row.",
@@ -42,7 +43,9 @@ def quoted(value: object) -> str:
 def reason(error: str) -> str:
     """What DuckDB says, as the rest of a sentence that begins with the name of the file."""
     line = re.search(r"on Line: (\d+)|in line (\d+)", error)
-    where = f" in line {line[1] or line[2]}" if line else ""
+    # Of malformed JSON, DuckDB names the line after it.
+    number = int(line[1] or line[2]) - ("malformed json" in error.lower()) if line else 0
+    where = f" in line {number}" if number else ""
     text = excerpt(re.sub(r"^(\w+ )+Error: ", "", error), 160)
     for pattern, sentence in CAUSES.items():
         if found := re.search(pattern, error):

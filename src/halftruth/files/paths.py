@@ -49,7 +49,14 @@ def find(path: Any, folder: str) -> tuple[File, ...]:
     every = path if isinstance(path, (list, tuple)) else [path]
     if not every:
         raise InputError("`path` must name at least one file, got an empty list.")
-    return tuple(_classified(file) for one in every for file in _expanded(one, folder))
+    found = [file for one in every for file in _expanded(one, folder)]
+    places = [file.path for file in found]
+    twice = next((file for file in found if places.count(file.path) > 1), None)
+    if twice is not None:
+        raise InputError(
+            f"{twice.name} was named more than once, so its rows would count twice. Name it once."
+        )
+    return tuple(map(_classified, found))
 
 
 def _expanded(path: Any, folder: str) -> list[File]:
@@ -78,12 +85,12 @@ def _expanded(path: Any, folder: str) -> list[File]:
 
 
 def _inside(directory: str, shown: str) -> list[str]:
-    """Files of known suffix below a directory, but not those that a dot or an underscore hides."""
+    """Files of known suffix below a directory, but no .txt, which may say anything, and nothing hidden."""
     top = Path(directory)
     names = sorted(
         str(one)
         for one in top.rglob("*")
-        if _form(one.name)
+        if _form(one.name) and not one.name.lower().endswith(".txt")
         if not any(part.startswith((".", "_")) for part in one.relative_to(top).parts) and one.is_file()
     )
     if not names:

@@ -126,7 +126,7 @@ def binned_rows(source: Source, columns: Columns, grid: Grid | None) -> dict[str
     if not kept.any():
         refusals.no_weight(source, columns.weight)
     found = {name: column[kept] for name, column in found.items()}
-    _settle_weights(found)
+    _refuse_weights(found)
     return {group: _binned(tried, found, rows) for group, rows in _groups(found.pop("g", None))}
 
 
@@ -160,13 +160,10 @@ def _fixed(value: str) -> str:
     return f"TRY_CAST(sum(TRY_CAST(floor({value} * 4294967296e0 + 0.5e0) AS BIGINT)) AS BIGINT)"
 
 
-def _settle_weights(found: dict[str, Any]) -> None:
-    """Refuse weights that integers do not hold; weights that are all one are none."""
+def _refuse_weights(found: dict[str, Any]) -> None:
+    """Refuse weights that integers do not hold."""
     if "weight" in found:
-        lightest, heaviest = float(found.pop("lightest").min()), float(found.pop("heaviest").max())
-        refuse_weights(lightest, heaviest)
-        if lightest == heaviest == 1:
-            del found["weight"], found["square"]
+        refuse_weights(float(found["lightest"].min()), float(found["heaviest"].max()))
     if any(np.ma.is_masked(found.get(name)) for name in ("position", "weight", "square")):
         raise InputError("The weights of one bin add up to more than 2^31. Divide all weights by one number.")
 
@@ -182,6 +179,9 @@ def _binned(grid: Grid, found: dict[str, Any], rows: Any) -> BinnedRows:
         if len(at):
             columns: dict[str, Any] = {column: values[at] for column, values in own.items()}
             columns |= {"low": columns["low"] + 0.0, "high": columns["high"] + 0.0}  # −0.0 is 0.0
+            extremes = [columns.pop(column) for column in ("lightest", "heaviest") if column in columns]
+            if extremes and all((weight == 1).all() for weight in extremes):  # weights of one are none
+                del columns["weight"], columns["square"]
             index = (key[at] - k * grid.n_slots).astype(np.int32)
             strata[name] = Bins(grid=grid, index=index, **{"position": None, **columns})
     return BinnedRows(grid=grid, strata=strata)

@@ -96,17 +96,10 @@ def upper_bound(
         error = np.full(len(ranks), (1 - confidence_level) * share / len(ranks))
         sides.append((ranks, n_unlabeled * (u[at] / u[-1]), error))
     rank, count, error = (np.concatenate(part) for part in zip(*sides, strict=True))
-    if below is not None and not _near(
-        below, rank / n_positive, count / n_unlabeled, n_positive, n_unlabeled
-    ):
+    # A half-line refutes only shares above its own ratio.
+    if below is not None and (count / n_unlabeled >= below * (rank / n_positive)).all():
         return 1.0
     return _least_quantile(rank, count, error, n_positive, n_unlabeled)
-
-
-def _near(alpha: float, p: Vector, u: Vector, n_p: float, n_u: float) -> bool:
-    """Whether some half-line comes near to refuting α. Those that do are several standard errors short."""
-    variance = alpha**2 * p * (1 - p) / n_p + np.maximum(u, alpha * p) / n_u
-    return bool((u - alpha * p < -1.5 * np.sqrt(variance)).any())
 
 
 def _effective(x: Vector, weight: Vector | None) -> float:

@@ -14,7 +14,6 @@ from halftruth.compared import Difference
 from halftruth.evidence import Evidence, PositiveUnlabeled, Scenario
 from halftruth.evidence.shares import Sizes
 from halftruth.intervals import interval_of, normal_interval
-from halftruth.measure import ScoreMeasure
 from halftruth.results import INFLUENCE
 from halftruth.support import Sums, Support
 from halftruth.uncertainty.influence import gradients, unsigned
@@ -25,6 +24,8 @@ from halftruth.uncertainty.requests import Request
 
 N_PRIORS = 201
 """Priors at which the order of two models is looked at."""
+N_EXACT = 9
+"""Those of them at which every row is looked at."""
 FEW_RESAMPLES = 1000
 """Resamples of what has no derivative, where none were asked for."""
 
@@ -59,12 +60,6 @@ class Side:
         each = [self.values(requests, scenario, self.lifted) for scenario in scenarios]
         return {r: np.concatenate([one[r] for one in each]) for r in requests}
 
-    @property
-    def curve(self) -> ScoreMeasure:
-        """The measure of the joined rows."""
-        sums = self.support.sums()
-        return self.evidence.rule(sums, self.evidence.scenario).apply(self.support.score, sums)
-
 
 class Match:
     """Two models on the same scenarios."""
@@ -98,7 +93,7 @@ class Match:
     def _minus(self, a: Values, b: Values) -> Values:
         """First minus second; without a prior, of what is possible."""
         if self.span.unknown:
-            a, b = ({r: np.clip(x, *_limits(r)) for r, x in each.items()} for each in (a, b))
+            a, b = ({r: np.clip(x, *r.limits) for r, x in each.items()} for each in (a, b))
         with np.errstate(invalid="ignore"):
             return {r: a[r] - b[r] for r in a}
 
@@ -136,10 +131,11 @@ class Match:
         sides = self.a.evidence, self.b.evidence
         a, b = (request.at(evidence.measure()) for evidence in sides)
         bounds = [request.compression(e, value) for e, value in zip(sides, (a, b), strict=True)]
-        known = [bound for bound in bounds if bound is not None]
+        exact = [evidence.table.grid is None for evidence in sides]
+        known = [0.0 if plain else bound for plain, bound in zip(exact, bounds, strict=True)]
         return Difference(
             value=float(_whole(a - b)),
-            compression=sum(known) if known else None,
+            compression=None if all(exact) or None in known else sum(x for x in known if x is not None),
             low=low,
             high=high,
             confidence_level=level,
@@ -201,11 +197,15 @@ class Match:
         priors, given = _not_refuted(evidence, other, level=level)
         scenario = Scenario(prior=given, purity=evidence.purity.value)
         difference = self._minus(*(s.values(self.requests, scenario, s.lifted) for s in (self.a, self.b)))
-        return {r: _roots(priors, np.broadcast_to(difference[r], priors.shape)) for r in self.requests}
-
-
-def _limits(request: Request) -> tuple[float, float]:
-    return request.metric.limits if request.metric else (-np.inf, np.inf)
+        # The joined rows are off by a little that changes slowly with the prior.
+        some = np.linspace(0, N_PRIORS - 1, N_EXACT).astype(int)
+        at = tuple(Scenario(prior=float(x), purity=evidence.purity.value) for x in np.asarray(given)[some])
+        exact = self._minus(*(side.exact(self.requests, at) for side in (self.a, self.b)))
+        out = {}
+        for r, near in difference.items():
+            line = np.broadcast_to(near, priors.shape)
+            out[r] = _roots(priors, line + np.interp(priors, priors[some], exact[r] - line[some]))
+        return out
 
 
 def _without_noise(request: Request, replicates: Vector, center: float) -> Vector:

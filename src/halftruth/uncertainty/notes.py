@@ -11,11 +11,13 @@ from halftruth.evidence import Evidence, PositiveConfidence
 from halftruth.folded import FoldedMeasure
 from halftruth.measure import ScoreMeasure
 from halftruth.registry import Metric
-from halftruth.results import Estimate
+from halftruth.results import Estimate, Refuted
 from halftruth.sweep import sweep
 from halftruth.table import NEGATIVE, POSITIVE
 
 FEW_POSITIVES = 20
+FEW_RESAMPLES = 40
+"""Below this a 95% interval reaches beyond what was drawn."""
 MATTERS = 0.05
 """Of an interval's width: what compression changes below that is not worth a note."""
 CLIPPED = ("average_precision", "pr_auc")
@@ -32,8 +34,9 @@ def on_evidence(evidence: Evidence, *, by_default: bool) -> Iterator[str]:
         yield f"Only {len(known)} known positive(s): intervals are rough and likely too narrow."
     measure = evidence.measure()
     if by_default and not measure.bounded:
+        low, high = measure.span
         yield (
-            f"Scores run from {measure.score[0]:g} to {measure.score[-1]:g}, so they are no probabilities: "
+            f"Scores run from {low:g} to {high:g}, so they are no probabilities: "
             f"brier, log_loss and calibration_error are left out."
         )
     grid = evidence.table.grid
@@ -46,6 +49,12 @@ def on_evidence(evidence: Evidence, *, by_default: bool) -> Iterator[str]:
             f"Positives of low confidence carry much of the population (effective share of the rows "
             f"{evidence.effective_share:.2g}): intervals may be narrow, and fail if E[1/r²] is infinite."
         )
+
+
+def on_resamples(n: int) -> Iterator[str]:
+    """Whether resamples are too few for intervals."""
+    if 0 < n < FEW_RESAMPLES:
+        yield f"Only {n} resample(s): intervals are rough. Pass n_resamples of 1000 or more, or 0."
 
 
 def on_prior(evidence: Evidence, identified: tuple[float, float] | None) -> Iterator[str]:
@@ -74,7 +83,7 @@ def on_prior(evidence: Evidence, identified: tuple[float, float] | None) -> Iter
     if not ends:
         yield f"The prior is identified by the evidence itself: {low:.4g} to {high:.4g} (99%)."
     elif ends[1] < low or ends[0] > high:
-        yield (
+        yield Refuted(
             f"The prior given ({evidence.measure().prior:.4g}) is refuted: the evidence itself puts it "
             f"between {low:.4g} and {high:.4g} (99%). At fault is the prior, or {suspect}."
         )
@@ -97,20 +106,20 @@ def on_row(metric: Metric | None, measure: ScoreMeasure, estimate: Estimate) -> 
             f"leaves [{low:g}, {high:g}], what is possible: by noise, or because the prior, the purity or "
             f"the sampling is not as given."
         )
-    if estimate.compression is not None and not estimate.compression <= MATTERS * (
-        estimate.high - estimate.low
-    ):
-        out.append(_compressed(estimate.compression))
+    width = estimate.high - estimate.low
+    if estimate.compression is not None and not estimate.compression <= MATTERS * width + 1e-9:
+        out.append(compressed(estimate.compression))
     if metric.name == "calibration_error":
         out.append("noise inflates the value; the interval corrects for that and may lie below it.")
     replicates = estimate.replicates
-    undefined = 0.0 if replicates is None else float(np.isnan(replicates).mean())
-    if 0 < undefined < 1:
-        out.append(f"{undefined:.1%} of the resamples leave it undefined and were left out.")
+    undefined = 0 if replicates is None else int(np.isnan(replicates).sum())
+    if replicates is not None and 0 < undefined < replicates.size:
+        out.append(f"{undefined} of {replicates.size} resamples leave it undefined and were left out.")
     return tuple(out)
 
 
-def _compressed(bound: float) -> str:
+def compressed(bound: float) -> str:
+    """What a bound on compression means."""
     if np.isinf(bound):
         return "no bound is known on what joining rows to bins changed."
     return f"joining rows to bins changed it by {bound:.2g} at most."

@@ -12,6 +12,7 @@ from halftruth.evidence import Evidence, PositiveUnlabeled, Scenario
 from halftruth.evidence.shares import Sizes
 from halftruth.large import LargeSupport
 from halftruth.prior.bounds import upper_bound
+from halftruth.results import Refuted
 from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, Rows
 
 N_GRID = 9
@@ -134,8 +135,9 @@ def _refuted(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[str,
         return ()
     what = "The prior is" if ends[0] > upper else "The upper part of the prior's range is"
     alpha = f"α = {ends[0]:.4g}" if ends[0] == ends[1] else f"up to α = {ends[1]:.4g}"
-    return (
+    note = (
         f"{what} refuted by the data: it puts {alpha} positives among the unlabeled, and more than "
         f"{upper:.4g} would need more scores like the positives' there than were seen (confidence "
-        f"{confidence_level:g}). Lower the prior, or doubt the purity or SCAR.",
+        f"{confidence_level:g}). Lower the prior, or doubt the purity or SCAR."
     )
+    return (Refuted(note) if ends[0] > upper else note,)

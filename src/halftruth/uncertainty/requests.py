@@ -26,6 +26,8 @@ class Request:
     label: str
     call: Callable[[ScoreMeasure], Any]
     metric: Metric | None = None
+    limits: tuple[float, float] = (-np.inf, np.inf)
+    """What is possible."""
     batched: bool = True
     """Whether ``call`` takes many measures at once, as all of halftruth's own functionals do."""
 
@@ -74,8 +76,10 @@ class Request:
             ) from None
 
 
-PRIOR = Request(label="π", call=lambda measure: measure.prior)
-ALPHA = Request(label="α", call=lambda measure: np.nan if measure.alpha is None else measure.alpha)
+PRIOR = Request(label="π", call=lambda measure: measure.prior, limits=(0.0, 1.0))
+ALPHA = Request(
+    label="α", call=lambda measure: np.nan if measure.alpha is None else measure.alpha, limits=(0.0, 1.0)
+)
 
 
 def read_requests(
@@ -104,7 +108,7 @@ def read_requests(
 def _request(label: str | None, item: Any, threshold: float | None) -> Request:
     if isinstance(item, str):
         metric = registry.get(item)
-        return Request(label=label or item, call=metric.bind(threshold), metric=metric)
+        return Request(label=label or item, call=metric.bind(threshold), metric=metric, limits=metric.limits)
     if not callable(item):
         raise InputError(f"`metrics` takes names and callables, got {item!r}.")
     inner, given = (item.func, item.keywords) if isinstance(item, partial) else (item, {})
@@ -112,4 +116,4 @@ def _request(label: str | None, item: Any, threshold: float | None) -> Request:
     known = next((m for m in registry.REGISTRY.values() if m.function is inner), None)
     if known is None or (isinstance(item, partial) and item.args):
         return Request(label=name, call=item, batched=False)
-    return Request(label=name, call=known.bind(threshold, **given), metric=known)
+    return Request(label=name, call=known.bind(threshold, **given), metric=known, limits=known.limits)
