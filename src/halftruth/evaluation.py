@@ -16,10 +16,10 @@ from halftruth.evidence import Evidence, Scenario
 from halftruth.intervals import METHODS, interval_of, normal_interval
 from halftruth.measure import ScoreMeasure
 from halftruth.results import INFLUENCE, LOGIT, Estimate, Evaluation
-from halftruth.support import Sums
+from halftruth.support import Sums, lifted
 from halftruth.uncertainty import notes as remarks
 from halftruth.uncertainty.bootstrap import resampled_sums
-from halftruth.uncertainty.influence import gradients, identified_range, unsigned, variance
+from halftruth.uncertainty.influence import gradients, identified_range, spread_of, unsigned, variance
 from halftruth.uncertainty.prior_range import Range, drawn_scenarios, prior_range
 from halftruth.uncertainty.progress import progress
 from halftruth.uncertainty.requests import ALPHA, PRIOR, Request, read_requests
@@ -164,7 +164,7 @@ class _Run:
 
     def _near(self) -> Values:
         """The values on the joined rows, by scenario."""
-        sums = _lifted(self.support.sums())
+        sums = lifted(self.support.sums())
         each = [self._values(s, self.requests, sums) for s in self.span.scenarios]
         return {request: np.concatenate([one[request] for one in each]) for request in self.requests}
 
@@ -189,7 +189,7 @@ class _Run:
     def _errors(self) -> Values:
         """Standard errors (n_scenarios,) of what is smooth, in closed form."""
         requests = [request for request in self.requests if request.smooth(curves=self.unsigned)]
-        sums = _lifted(self.support.sums())
+        sums = lifted(self.support.sums())
         fixed = np.random.default_rng(0)
         drawn = drawn_scenarios(self.evidence, self.span.scenarios, FEW_RESAMPLES, fixed, even=True)
         squares = {r: np.zeros(len(drawn)) for r in requests}
@@ -199,7 +199,7 @@ class _Run:
                 squares[request][i] = variance(slope, self.support, one_sample=self.one_sample)
             if drawn[i] is not scenario:
                 for request, values in self._values(drawn[i], requests, sums).items():
-                    squares[request][i] += _variance(values)
+                    squares[request][i] += spread_of(values)
         return {request: np.sqrt(each) for request, each in squares.items()}
 
     def _resample(self, n: int, rng: np.random.Generator, requests: list[Request]) -> Values:
@@ -263,13 +263,3 @@ class _Run:
             limits=limits,
         )
         return replace(estimate, notes=remarks.on_row(request.metric, self.evidence.measure(), estimate))
-
-
-def _variance(values: Vector) -> float:
-    defined = values[np.isfinite(values)]
-    return float(defined.var()) if len(defined) else np.nan
-
-
-def _lifted(sums: Sums) -> Sums:
-    """The same sums with one leading axis of length one."""
-    return {column: values[None] for column, values in sums.items()}

@@ -67,8 +67,10 @@ class Estimate:
 
     @property
     def standard_error(self) -> float | None:
-        # Scenarios are a grid around the one of the value.
-        return None if self.errors is None else float(self.errors[len(self.errors) // 2])
+        # Scenarios are a grid around the one of the value, where there is a value.
+        if self.errors is None or math.isnan(self.value):
+            return None
+        return float(self.errors[len(self.errors) // 2])
 
     def interval(self, confidence_level: float, method: str | None = None) -> tuple[float, float]:
         """(low, high) at another level or by another method, from the replicates or the error at hand.

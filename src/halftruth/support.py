@@ -146,6 +146,11 @@ class Support:
         )
 
 
+def lifted(sums: Sums) -> Sums:
+    """The same sums with one leading axis of length one."""
+    return {column: values[None] for column, values in sums.items()}
+
+
 def level(depth: Vector, n_rows: float, n_levels: float) -> Vector:
     """Where a row at this depth from the top falls among ``n_levels`` groups, as a real number.
 

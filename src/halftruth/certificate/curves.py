@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from halftruth.certificate.boxes import ANYTHING, Boxes, Interval, quotient
 from halftruth.checks import Vector
-from halftruth.metrics.areas import _bend as bend_of
+from halftruth.metrics.areas import bend as bend_of
 
 TIE = 1e-12
 """By how much a rate or a budget must be passed, in `metrics.areas`."""

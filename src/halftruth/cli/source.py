@@ -33,14 +33,18 @@ class Source:
                 f"--zeros {self.zeros} and --unlabeled {self.unlabeled:g} do not go together: one code means "
                 f"unlabeled. Pass one of them."
             )
-        columns = {
+        columns: dict[str, Any] = {
             "--weight": self.weight,
             "--zeros": self.zeros,
             "--unlabeled": self.unlabeled,
             "--by": self.by,
             "--id": self.id,
-            "--score": self.score if isinstance(self.score, list) else None,
         }
+        if len(self._saved) == len(self.files):
+            columns |= {
+                "--score": None if self.score == "score" else self.score,
+                "--label": None if self.label == "label" else self.label,
+            }
         given = [name for name, value in columns.items() if value is not None]
         if self._saved and given:
             raise InputError(

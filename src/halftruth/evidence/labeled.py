@@ -8,9 +8,10 @@ from halftruth import checks
 from halftruth.belief import Belief
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.measure import ScoreMeasure
+from halftruth.rows import Rows
 from halftruth.rule import MassRule
 from halftruth.support import Sums
-from halftruth.table import NEGATIVE, POSITIVE, Rows, ScoreTable
+from halftruth.table import NEGATIVE, POSITIVE, ScoreTable
 
 
 class Labeled(Evidence):

@@ -8,9 +8,10 @@ from halftruth import checks
 from halftruth.belief import belief
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.measure import Number, ScoreMeasure, integral
+from halftruth.rows import Rows
 from halftruth.rule import MassRule, total
 from halftruth.support import Sums
-from halftruth.table import POSITIVE, Rows, ScoreTable
+from halftruth.table import POSITIVE, ScoreTable
 
 
 class PositiveConfidence(Evidence):

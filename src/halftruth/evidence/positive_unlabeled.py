@@ -17,9 +17,10 @@ from halftruth.evidence.labeled import labels_as_given
 from halftruth.evidence.negatives import Linear, Noise, mixing_weight, mixture_share
 from halftruth.evidence.shares import NAMES, Sizes, refuse_prior, refuse_purity
 from halftruth.measure import Number, ScoreMeasure, ratio, scalar
+from halftruth.rows import Rows
 from halftruth.rule import MassRule, total
 from halftruth.support import Column, Sums
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, Rows, ScoreTable
+from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 
 POPULATIONS = ("unlabeled", "all")
 PROPENSITY = "1/propensity"

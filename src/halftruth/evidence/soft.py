@@ -13,9 +13,10 @@ from halftruth.errors import InputError
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.evidence.labeled import Labeled
 from halftruth.measure import ScoreMeasure
+from halftruth.rows import Rows
 from halftruth.rule import MassRule
 from halftruth.support import Sums
-from halftruth.table import SOFT, Rows, ScoreTable
+from halftruth.table import SOFT, ScoreTable
 
 
 class SoftLabeled(Evidence):

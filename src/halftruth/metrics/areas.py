@@ -149,14 +149,14 @@ def pr_auc(evidence: object) -> Number:
     tp0, p0 = tp[..., :-1], predicted[..., :-1]
     start = np.where(p0 == 0, 1.0, p0)
     growth = np.diff(predicted, axis=-1) / start
-    bend = _bend(growth)
-    mean = np.diff(tp, axis=-1) / start * bend + tp0 / start * (1 - growth * bend)
+    curvature = bend(growth)
+    mean = np.diff(tp, axis=-1) / start * curvature + tp0 / start * (1 - growth * curvature)
     mean = np.where(p0 == 0, precision[..., 1:], mean)
     area = integral(np.clip(mean, 0.0, 1.0), measure.pos_mass[..., ::-1])
     return measure.result(where_both(ratio(area, line.positives), line.positives, line.negatives))
 
 
-def _bend(x: Vector) -> Vector:
+def bend(x: Vector) -> Vector:
     """(1 − log(1+x)/x) / x, by its series where the closed form would cancel."""
     series = 1 / 2 - x * (1 / 3 - x * (1 / 4 - x * (1 / 5 - x / 6)))
     safe = np.where(x > 1e-3, x, 1.0)

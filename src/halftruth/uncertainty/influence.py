@@ -20,7 +20,7 @@ from halftruth.folded import FoldedMeasure
 from halftruth.intervals import normal_interval
 from halftruth.measure import ScoreMeasure
 from halftruth.registry import Metric
-from halftruth.support import Cells, Column, Sums, Support
+from halftruth.support import Cells, Column, Sums, Support, lifted
 
 Key = TypeVar("Key", bound=Hashable)
 Gradient = Mapping[Column, Vector]
@@ -54,7 +54,7 @@ def gradients(functionals: Callable[[Sums], Mapping[Key, Any]], support: Support
 
     ``functionals`` takes sums with a leading axis and gives values along it, by key.
     """
-    base = {column: values[None] for column, values in support.sums().items()}
+    base = dict(lifted(support.sums()))
     out: dict[Key, dict[Column, Vector]] = {}
     for (stratum, name), values in base.items():
         atom = np.unique(support.strata[stratum].atom)
@@ -92,9 +92,6 @@ def identified_range(evidence: Evidence, support: Support, *, one_sample: bool) 
             each = {purity: evidence.identified_prior(sums, purity) for purity in evidence.purity.grid(2)}
         return {purity: prior for purity, prior in each.items() if prior is not None}
 
-    def lifted(sums: Sums) -> dict[Column, Vector]:
-        return {column: values[None] for column, values in sums.items()}
-
     if not priors(lifted(support.sums())):
         return None
     values = priors(lifted(evidence.table.support.sums()))
@@ -124,3 +121,9 @@ def scatter(influence: Vector, count: NDArray[Any] | None = None, within: Vector
     n = float(number.sum())
     around = (influence - np.sum(number * influence) / n) ** 2 + within
     return float(np.sum(number * around) * n / max(n - 1, 1.0))
+
+
+def spread_of(values: Vector) -> float:
+    """The variance of the values that are defined."""
+    defined = values[np.isfinite(values)]
+    return float(defined.var()) if len(defined) else np.nan

@@ -15,8 +15,8 @@ from halftruth.evidence import Evidence, PositiveUnlabeled, Scenario
 from halftruth.evidence.shares import Sizes
 from halftruth.intervals import interval_of, normal_interval
 from halftruth.results import INFLUENCE
-from halftruth.support import Sums, Support
-from halftruth.uncertainty.influence import gradients, unsigned
+from halftruth.support import Sums, Support, lifted
+from halftruth.uncertainty.influence import gradients, spread_of, unsigned
 from halftruth.uncertainty.paired import Apart, Together
 from halftruth.uncertainty.prior_range import Range, alpha_bound, drawn_scenarios
 from halftruth.uncertainty.progress import progress
@@ -40,9 +40,9 @@ class Side:
     support: Support
 
     @cached_property
-    def lifted(self) -> Sums:
-        """The sums with one leading axis of length one."""
-        return {column: values[None] for column, values in self.support.sums().items()}
+    def joined(self) -> Sums:
+        """The sums of the joined rows, with one leading axis of length one."""
+        return lifted(self.support.sums())
 
     def values(self, requests: Iterable[Request], scenario: Scenario, sums: Sums) -> Values:
         """Values of these sums of the joined rows."""
@@ -57,7 +57,7 @@ class Side:
 
     def near(self, requests: Iterable[Request], scenarios: tuple[Scenario, ...]) -> Values:
         """The same of the joined rows."""
-        each = [self.values(requests, scenario, self.lifted) for scenario in scenarios]
+        each = [self.values(requests, scenario, self.joined) for scenario in scenarios]
         return {r: np.concatenate([one[r] for one in each]) for r in requests}
 
 
@@ -182,8 +182,8 @@ class Match:
             a, b = (gradients(partial(side.values, requests, scenario), side.support) for side in sides)
             of_shares: dict[Request, float] = {}
             if drawn[i] is not scenario:
-                x, y = (side.values(requests, drawn[i], side.lifted) for side in sides)
-                of_shares = {r: _variance(values) for r, values in self._minus(x, y).items()}
+                x, y = (side.values(requests, drawn[i], side.joined) for side in sides)
+                of_shares = {r: spread_of(values) for r, values in self._minus(x, y).items()}
             for r, (own, joined) in out.items():
                 own[i] = self.rows.variance(a[r], b[r]) + of_shares.get(r, 0.0)
                 joined[i] = self.rows.variance_of_joined(a[r], b[r]) + of_shares.get(r, 0.0)
@@ -196,7 +196,7 @@ class Match:
             return dict.fromkeys(self.requests, ())
         priors, given = _not_refuted(evidence, other, level=level)
         scenario = Scenario(prior=given, purity=evidence.purity.value)
-        difference = self._minus(*(s.values(self.requests, scenario, s.lifted) for s in (self.a, self.b)))
+        difference = self._minus(*(s.values(self.requests, scenario, s.joined) for s in (self.a, self.b)))
         # The joined rows are off by a little that changes slowly with the prior.
         some = np.linspace(0, N_PRIORS - 1, N_EXACT).astype(int)
         at = tuple(Scenario(prior=float(x), purity=evidence.purity.value) for x in np.asarray(given)[some])
@@ -221,11 +221,6 @@ def _without_noise(request: Request, replicates: Vector, center: float) -> Vecto
 def is_distance(request: Request) -> bool:
     """Whether noise adds to the metric in quadrature."""
     return request.metric is not None and request.metric.interval == "quadrature"
-
-
-def _variance(values: Vector) -> float:
-    defined = values[np.isfinite(values)]
-    return float(defined.var()) if len(defined) else np.nan
 
 
 def _stretched(replicates: Vector, center: Vector, own: Vector, joined: Vector) -> Vector:

@@ -13,7 +13,8 @@ from halftruth.evidence.shares import Sizes
 from halftruth.large import LargeSupport
 from halftruth.prior.bounds import upper_bound
 from halftruth.results import Refuted
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, Rows
+from halftruth.rows import Rows
+from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
 
 N_GRID = 9
 """Points over a range. Metrics are smooth in the prior, so a few points find their extremes."""
