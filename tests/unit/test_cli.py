@@ -480,3 +480,61 @@ def test_populations_are_the_library_s() -> None:
     from halftruth.evidence.positive_unlabeled import POPULATIONS
 
     assert set(options.Population) == set(POPULATIONS)
+
+
+# --- What a new user meets ------------------------------------------------------------------------------
+
+
+def test_an_option_that_takes_one_value_is_not_repeated(run: Any, saved: str) -> None:
+    status, out, err = run("evaluate", saved, "--prior", "0.3", "--prior=0.4")
+    assert (status, out) == (2, "")
+    assert "--prior was given 2 times; it takes one value." in err
+    status, _, err = run("evaluate", saved, "--score", "a", "--score", "b")
+    assert status == 2
+    assert "use: halftruth compare" in err
+
+
+@pytest.mark.parametrize("gate", ["roc_auc>=0.9", "roc_auc.low>=0.9", "roc_auc<=0.9"])
+def test_no_gate_is_decided_by_a_prior_that_the_data_refute(run: Any, saved: str, gate: str) -> None:
+    status, _, err = run(
+        "evaluate", saved, "--prior", "0.9", "--population", "unlabeled", "--require", gate, *FEW
+    )
+    assert status == 3
+    assert "the data refute the prior given" in err
+
+
+def test_no_gate_is_decided_by_an_impossible_value() -> None:
+    evidence = ht.PositiveUnlabeled([0.9, 0.8, 0.7], [0.1, 0.2, 0.3, 0.9], prior=0.6)
+    result = ht.evaluate(evidence, ["roc_auc"], n_resamples=50)
+    assert result["roc_auc"].value > 1
+    assert not result.refuted
+    status, why = Gate.read("roc_auc>=0.5").judge(result)
+    assert status == 3
+    assert "not possible" in why
+
+
+def test_what_the_library_calls_arguments_are_options_here(run: Any, saved: str) -> None:
+    _, _, err = run("evaluate", saved, "--prior", "0.3", "--metrics", "precision")
+    assert "Pass --threshold, on the scale" in err
+    _, _, err = run("evaluate", saved, "--prior", "0.01")
+    assert err.startswith("Error: --prior must lie in [")
+    assert "pass --population unlabeled if" in err
+
+
+def test_the_demo_saves_csv_only(run: Any, tmp_path: Path) -> None:
+    status, out, err = run("demo", "--save", str(tmp_path / "a.parquet"))
+    assert (status, out) == (2, "")
+    assert "must end in .csv" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_too_few_resamples_are_noted(run: Any, saved: str) -> None:
+    _, _, err = run("evaluate", saved, "--prior", "0.3", "--metrics", "roc_auc", "--n-resamples", "5")
+    assert "Only 5 resample(s): intervals are rough" in err
+
+
+def test_json_shows_no_control_characters() -> None:
+    view = Evaluations({ESCAPES: KNOWN}, "g\x9b")
+    text = render(view, "json")
+    assert all(x.isprintable() or x == "\n" for x in text)
+    assert list(json.loads(text)["groups"]) == [ESCAPES]

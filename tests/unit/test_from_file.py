@@ -156,23 +156,51 @@ def test_files_that_do_not_hold_the_same_cases_are_refused(tmp_path, rows):
         ht.ScoreTable.from_file(one, label="truth", id="case")
 
 
-@pytest.mark.parametrize("max_rows", [10**6, 100])
-def test_the_same_file_twice_gives_the_same_bytes_with_any_number_of_threads(files, max_rows):
-    program = f"""
+PROGRAM = """
 import json, sys
 import halftruth as ht
 from halftruth import files
-found = files.read({str(files["parquet"])!r}, score="score", label="label", weight="weight",
-                   max_rows={max_rows}, threads=int(sys.argv[1]))
-table = ht.ScoreTable(found.strata) if hasattr(found, "strata") else None
-table = table or ht.ScoreTable.from_file({str(files["parquet"])!r}, weight="weight", max_rows={max_rows})
-result = ht.evaluate(ht.PositiveUnlabeled.from_table(table, prior=0.3), threshold=0.4, n_resamples=200)
+from halftruth.table import _strata
+path, max_rows, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+found = files.read(path, score="score", label="label", max_rows=max_rows, threads=threads)
+exact = isinstance(found, files.ExactRows)
+table = ht.ScoreTable(_strata(found.scores["score"], found.stratum, None) if exact else found.strata)
+result = ht.evaluate(ht.PositiveUnlabeled.from_table(table, prior=0.3), threshold=0.4, n_resamples=100)
+assert ("numba" in sys.modules) == exact
 sys.stdout.write(json.dumps(result.to_dict()))
 """
+
+
+@pytest.mark.parametrize("max_rows", [10**6, 0], ids=["compiled", "histogram"])
+def test_a_large_file_gives_the_same_bytes_with_any_number_of_threads(max_rows, tmp_path):
+    import polars as pl
+
+    draw = MODEL.draw(600_000, 1)
+    known = np.where(draw.y & (draw.score > 0.3), 1.0, None)
+    frame = pl.DataFrame({"score": draw.score, "label": pl.Series(known.tolist(), dtype=pl.Float64)})
+    frame.write_parquet(tmp_path / "a.parquet", row_group_size=50_000)
     outputs = set()
-    for threads in ("1", "2", "2"):
-        environment = os.environ | {"NUMBA_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
-        command = [sys.executable, "-c", program, threads]
+    for threads in ("1", "2", "4"):
+        environment = os.environ | {"NUMBA_NUM_THREADS": min(threads, "2"), "OMP_NUM_THREADS": threads}
+        command = [sys.executable, "-c", PROGRAM, str(tmp_path / "a.parquet"), str(max_rows), threads]
         done = subprocess.run(command, capture_output=True, env=environment, check=True)
         outputs.add(done.stdout)
     assert len(outputs) == 1
+
+
+def test_a_file_named_twice_would_count_twice(files, tmp_path):
+    with pytest.raises(ht.InputError, match="named more than once"):
+        ht.ScoreTable.from_file([files["csv"], files["csv"].parent / "." / "a.csv"])
+    with pytest.raises(ht.InputError, match="named more than once"):
+        ht.ScoreTable.from_file([files["csv"], files["csv"]], label="truth", id="case")
+    with pytest.raises(ht.InputError, match=r"use ScoreTable\.load"):
+        ht.ScoreTable.from_file(tmp_path / "table.npz")
+
+
+def test_a_folder_is_read_with_its_subfolders_but_no_text(rows, tmp_path):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    write_csv(tmp_path / "a.csv", rows, range(10))
+    write_csv(inner / "b.csv", rows, range(10, 30))
+    (tmp_path / "README.txt").write_text("hi")
+    assert len(ht.ScoreTable.from_file(tmp_path)) == 30
