@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from halftruth.results import Estimate, figure, interval_text, json_number
+from halftruth.results import Estimate, data_frame, figure, interval_text, json_number
 
 SCHEMA = 1
 
@@ -97,6 +97,21 @@ class Comparison:
             ],
             "notes": list(self.notes),
         }
+
+    def to_frame(self) -> Any:
+        """A data frame, one row a pair and metric: pandas where installed, else polars."""
+        rows = [(*pair, name, row) for pair, each in self.pairs.items() for name, row in each.items()]
+        columns: dict[str, list[Any]] = {
+            "first": [a for a, _, _, _ in rows],
+            "second": [b for _, b, _, _ in rows],
+            "metric": [name for _, _, name, _ in rows],
+            "value_of_first": [row.values[0] for *_, row in rows],
+            "value_of_second": [row.values[1] for *_, row in rows],
+        }
+        columns["difference"] = [row.value for *_, row in rows]
+        for field in ("low", "high", "method"):
+            columns[field] = [getattr(row, field) for *_, row in rows]
+        return data_frame(columns, ["first", "second", "metric"])
 
     def table(self, pair: Pair) -> list[tuple[str, ...]]:
         """A header and one line a metric, for people."""

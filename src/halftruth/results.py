@@ -161,17 +161,7 @@ class Evaluation(Mapping[str, Estimate]):
         columns: dict[str, list[Any]] = {"metric": list(self.rows)}
         for name in ("value", "low", "high", "naive", "method"):
             columns[name] = [getattr(row, name) for row in self.rows.values()]
-        try:
-            import pandas as pd
-        except ImportError:
-            try:
-                import polars as pl
-            except ImportError as error:
-                raise MissingDependency(
-                    "to_frame() needs pandas or polars: pip install pandas. to_dict() needs neither."
-                ) from error
-            return pl.DataFrame(columns)
-        return pd.DataFrame(columns).set_index("metric")
+        return data_frame(columns, ["metric"])
 
     def _table(self) -> list[tuple[str, str, str, str]]:
         return [
@@ -226,6 +216,21 @@ class Evaluation(Mapping[str, Estimate]):
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
             + (f"<ul>{notes}</ul>" if notes else "")
         )
+
+
+def data_frame(columns: dict[str, list[Any]], index: list[str]) -> Any:
+    """A data frame of pandas with this index where that is installed, else of polars without one."""
+    try:
+        import pandas as pd
+    except ImportError:
+        try:
+            import polars as pl
+        except ImportError as error:
+            raise MissingDependency(
+                "to_frame() needs pandas or polars: pip install pandas. to_dict() needs neither."
+            ) from error
+        return pl.DataFrame(columns)
+    return pd.DataFrame(columns).set_index(index if len(index) > 1 else index[0])
 
 
 def json_number(value: float | None) -> float | None:

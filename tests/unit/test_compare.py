@@ -662,3 +662,16 @@ def test_dominance_is_of_the_rows_not_of_joined_ones():
     )
     assert result["roc_auc"].value > 0
     assert result.dominant is None
+
+
+def test_a_comparison_is_a_data_frame_too():
+    rng = np.random.default_rng(0)
+    y = rng.random(300) < 0.4
+    models = {name: ht.Labeled(y, rng.normal(shift * y)) for name, shift in (("a", 1), ("b", 2), ("c", 1))}
+    result = ht.compare(models, ["roc_auc", "average_precision"], n_resamples=0)
+    frame = result.to_frame()
+    assert len(frame) == 6
+    row = frame.loc["a", "b", "roc_auc"]
+    expected = result["a", "b"]["roc_auc"]
+    assert (row["difference"], row["low"], row["high"]) == (expected.value, expected.low, expected.high)
+    assert (row["value_of_first"], row["value_of_second"]) == expected.values
