@@ -27,7 +27,7 @@ from halftruth.uncertainty.requests import ALPHA, PRIOR, Request, read_requests
 MAX_ATOMS = 512
 """Distinct scores on which resamples are drawn; see `Support.coarse`."""
 FEWER_ATOMS = 128
-"""Distinct scores for gradients: standard errors are within 1% of those from every row."""
+"""Distinct scores for gradients: standard errors are within 2% of those from every row."""
 FEW_RESAMPLES = 500
 """Resamples of a metric that has no derivative, where none were asked for."""
 

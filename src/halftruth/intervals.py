@@ -62,7 +62,7 @@ def _on_logit(center: float, side: float) -> tuple[float, float]:
 
 
 def _normal_quantile(share: float) -> float:
-    from statistics import NormalDist  # 20 times lighter than SciPy's
+    from statistics import NormalDist  # far lighter than SciPy's
 
     return NormalDist().inv_cdf(share)
 

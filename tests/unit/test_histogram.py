@@ -279,7 +279,9 @@ def test_evidence_from_a_histogram_is_close_to_that_of_the_rows():
     binned = ht.PositiveUnlabeled.from_table(exact.table.compress(), prior=0.3, population="unlabeled")
     a, b = (ht.evaluate(e, threshold=0.5, n_resamples=0) for e in (exact, binned))
     for name, end in itertools.product(a, ("value", "low", "high", "naive")):
-        assert getattr(a[name], end) == pytest.approx(getattr(b[name], end), abs=2e-3), (name, end)
+        # Resampled, on cells that are not quite the same.
+        loose = {"average_precision": 1e-3, "calibration_error": 3e-3}.get(name, 1e-6)
+        assert getattr(a[name], end) == pytest.approx(getattr(b[name], end), abs=loose), (name, end)
 
 
 def test_weighted_rows_and_their_histogram_have_the_same_intervals():

@@ -14,10 +14,17 @@ import numpy as np
 import pytest
 
 from halftruth.errors import InputError
-from halftruth.files import Source, read
+from halftruth.files import STRATA, ExactRows, Source, read
 
 GOOD = "score,label\n0.5,1\n0.25,0\n0.75,\n"
 LIMITS = pytest.mark.parametrize("max_rows", [0, 1000], ids=["histogram", "exact"])
+
+
+def rows_of(found):
+    """How many rows of each stratum were read."""
+    if isinstance(found, ExactRows):
+        return {name: int((found.stratum == k).sum()) for k, name in enumerate(STRATA)}
+    return {name: len(found.strata.get(name, ())) for name in STRATA}
 
 
 def refused(path, match, **options):
@@ -174,7 +181,8 @@ def test_labels_outside_the_code(tmp_path, max_rows):
     assert "the first is '<script>' in row 3 of" in text
     path = wrote(tmp_path / "a.csv", "score,label\n0.5,-1\n0.5,1\n")
     refused(path, "name another code for unlabeled rows", max_rows=max_rows)
-    assert read(path, score="score", label="label", unlabeled=-1, max_rows=max_rows) is not None
+    found = read(path, score="score", label="label", unlabeled=-1, max_rows=max_rows)
+    assert rows_of(found)["unlabeled"] >= 1
 
 
 @pytest.mark.parametrize("cell", ["-1", "nan", "inf", "", "x"])
@@ -270,7 +278,8 @@ def test_ten_megabytes_in_one_cell(tmp_path, kind, max_rows):
     if kind == "jsonl":
         content = f'{{"other": "{cell}", "score": 0.5, "label": 1}}\n{{"score": 0.25, "label": 0}}\n'
     path = wrote(tmp_path / f"a.{kind}", content)
-    assert read(path, score="score", label="label", max_rows=max_rows) is not None
+    found = read(path, score="score", label="label", max_rows=max_rows)
+    assert rows_of(found) == {"positive": 1, "unlabeled": 0, "negative": 1}
     message = refused(path, "got [12] in column 'other'", score="other", max_rows=max_rows)
     assert len(message) < 400
 

@@ -57,16 +57,16 @@ def compare(
     from halftruth.cli.source import evidence_of
     from halftruth.cli.views import Compared
 
-    settings: dict[str, Any] = {
-        "metrics": options.names(metrics),
-        "threshold": threshold,
-        "confidence_level": confidence_level,
-        "n_resamples": n_resamples,
-        "rng": rng,
-        "stratified": stratified,
-    }
-    shares = {"prior": options.share(prior, "prior"), "purity": options.share(purity, "purity")}
-    options.check(settings, shares)
+    settings, shares = options.read(
+        prior,
+        purity,
+        metrics,
+        threshold=threshold,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        rng=rng,
+        stratified=stratified,
+    )
     columns = {"label": label, "weight": weight, "zeros": zeros, "unlabeled": unlabeled}
     tables = _tables(files, score or ["score"], columns, id, paired=paired)
     models = {name: evidence_of(table, **shares, population=population) for name, table in tables.items()}

@@ -48,17 +48,17 @@ def evaluate(
     from halftruth.cli.views import Evaluations
 
     gates = [Gate.read(text) for text in require or ()]
-    settings: dict[str, Any] = {
-        "metrics": options.names(metrics),
-        "threshold": threshold,
-        "confidence_level": confidence_level,
-        "n_resamples": n_resamples,
-        "rng": rng,
-        "method": method,
-        "stratified": stratified,
-    }
-    shares = {"prior": options.share(prior, "prior"), "purity": options.share(purity, "purity")}
-    options.check(settings, shares)
+    settings, shares = options.read(
+        prior,
+        purity,
+        metrics,
+        threshold=threshold,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        rng=rng,
+        method=method,
+        stratified=stratified,
+    )
     for gate in gates:
         gate.check(settings["metrics"], threshold)
     source = Source(

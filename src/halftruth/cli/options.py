@@ -82,7 +82,7 @@ Resamples = Annotated[
     typer.Option(
         metavar="N",
         min=0,
-        help="Bootstrap resamples; 0 for closed-form intervals (what has none is resampled 500 times).",
+        help="Bootstrap resamples; 0 for closed-form intervals (what has none is resampled all the same).",
     ),
 ]
 Seed = Annotated[int, typer.Option(metavar="SEED", min=0, help="Seed; the same seed gives the same result.")]
@@ -132,6 +132,16 @@ def names(lists: Iterable[str] | None) -> list[str] | None:
     """Names from comma-separated lists; None where there is none."""
     found = [name.strip() for text in lists or () for name in text.split(",")]
     return [name for name in found if name] or None
+
+
+def read(
+    prior: str | None, purity: str | None, metrics: list[str] | None, **settings: Any
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings of a call and the shares of its evidence, refused here where they cannot be right."""
+    settings = {"metrics": names(metrics), **settings}
+    shares = {"prior": share(prior, "prior"), "purity": share(purity, "purity")}
+    check(settings, shares)
+    return settings, shares
 
 
 def check(settings: dict[str, Any], shares: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from halftruth.sweep import sweep
 from halftruth.table import NEGATIVE, POSITIVE
 
 FEW_POSITIVES = 20
-FEW_RESAMPLES = 40
+FEWEST_RESAMPLES = 40
 """Below this a 95% interval reaches beyond what was drawn."""
 MATTERS = 0.05
 """Of an interval's width: what compression changes below that is not worth a note."""
@@ -53,7 +53,7 @@ def on_evidence(evidence: Evidence, *, by_default: bool) -> Iterator[str]:
 
 def on_resamples(n: int) -> Iterator[str]:
     """Whether resamples are too few for intervals."""
-    if 0 < n < FEW_RESAMPLES:
+    if 0 < n < FEWEST_RESAMPLES:
         yield f"Only {n} resample(s): intervals are rough. Pass n_resamples of 1000 or more, or 0."
 
 
