@@ -648,18 +648,22 @@ def test_what_compression_may_have_changed_is_said_where_it_matters():
 
 
 def test_dominance_is_of_the_rows_not_of_joined_ones():
-    # The second is ahead at the very top only, which joined rows would hide.
-    n = 4000
-    y = np.zeros(n, dtype=int)
-    y[::2] = 1
-    first = np.where(y == 1, 2.0, 0.0) + np.linspace(0, 1e-3, n)
+    n = 20_000
+    first = (np.random.default_rng(0).random(n) < 0.3).astype(int)  # labels from the highest score down
     second = first.copy()
-    negative = int(np.flatnonzero(y == 0)[0])
-    first[negative] = 9.0
-    second[np.flatnonzero(y == 1)[:900]] -= 2.5
-    result = ht.compare(
-        {"first": ht.Labeled(y, first), "second": ht.Labeled(y, second)}, ["roc_auc"], n_resamples=0
+    low, high = (
+        np.flatnonzero(first[2000:4000] == 1)[:50] + 2000,
+        np.flatnonzero(first[9000:12_000] == 0)[:50] + 9000,
     )
+    second[low], second[high] = 0, 1  # the first is ahead from 2,000 to 12,000,
+    models = {"first": ht.Labeled(first, -np.arange(n)), "second": ht.Labeled(second, -np.arange(n))}
+    assert ht.compare(models, ["roc_auc"], n_resamples=0).dominant == "first"
+    first[15_000:15_010], second[15_000:15_010] = (
+        [0, 1] * 5,
+        [1, 0] * 5,
+    )  # and behind by one case further down
+    models = {"first": ht.Labeled(first, -np.arange(n)), "second": ht.Labeled(second, -np.arange(n))}
+    result = ht.compare(models, ["roc_auc"], n_resamples=0)
     assert result["roc_auc"].value > 0
     assert result.dominant is None
 
