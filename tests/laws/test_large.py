@@ -9,6 +9,7 @@ import halftruth as ht
 from halftruth import table
 from halftruth.large import LargeSupport
 from halftruth.registry import REGISTRY
+from halftruth.uncertainty.prior_range import alpha_bound
 
 MODEL = ht.simulate.GaussianClasses(prior=0.3)
 
@@ -108,3 +109,13 @@ def test_evaluations_agree(monkeypatch):
         assert a[name].naive == pytest.approx(b[name].naive, rel=1e-12)
         assert a[name].notes == b[name].notes
     assert a.notes == b.notes
+
+
+def test_the_bound_on_the_prior_is_hardly_looser():
+    strata = MODEL.draw_strata(50_000, 500_000, 4)
+    p, u = strata.positive.score, strata.unlabeled.score
+    many = ht.PositiveUnlabeled(p, u, prior=0.3)
+    assert isinstance(many.table.support, LargeSupport)
+    exact, found = ht.prior_upper_bound(p, u), alpha_bound(many, 0.95)
+    assert exact * (1 - 1e-6) <= found <= exact * 1.005
+    assert 0.3 < exact < 0.4

@@ -679,3 +679,15 @@ def test_a_comparison_is_a_data_frame_too():
     expected = result["a", "b"]["roc_auc"]
     assert (row["difference"], row["low"], row["high"]) == (expected.value, expected.low, expected.high)
     assert (row["value_of_first"], row["value_of_second"]) == expected.values
+
+
+def test_flips_are_those_of_the_rows_not_of_joined_ones():
+    rng = np.random.default_rng(0)
+    positive = rng.normal(1.5, 1, 300)
+    unlabeled = np.append(rng.normal(0, 1, 2250), rng.normal(1.5, 1, 750))
+    a, b = (tuple(1 / (1 + np.exp(shift - z)) for z in (positive, unlabeled)) for shift in (1.6, 1.0))
+    models = {name: ht.PositiveUnlabeled(*x, prior=0.2) for name, x in (("a", a), ("b", b))}
+    # The Brier score is ∫s² dU + π ∫(1 − 2s) dP: a line in the prior.
+    ends = [(np.mean(u**2), np.mean(1 - 2 * p)) for p, u in (a, b)]
+    root = -(ends[0][0] - ends[1][0]) / (ends[0][1] - ends[1][1])
+    assert ht.compare(models, ["brier"], n_resamples=0)["brier"].flips == (pytest.approx(root, abs=1e-9),)
