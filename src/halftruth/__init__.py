@@ -48,6 +48,12 @@ _HOMES = {
     "best_threshold": "metrics.decision",
     "calibration_error": "calibration.binned",
     "prior_upper_bound": "prior.bounds",
+    "estimate_prior": "prior.estimating",
+    "estimate_prior_and_purity": "prior.estimating",
+    "PriorAndPurity": "prior.estimating",
+    "estimate_prior_from_features": "prior.features",
+    "scar_test": "prior.scar",
+    "ScarTest": "prior.scar",
     "HalftruthError": "errors",
     "InputError": "errors",
     "NotIdentifiable": "errors",
@@ -55,7 +61,7 @@ _HOMES = {
     "MissingDependency": "errors",
     "EmptyClassWarning": "errors",
 }
-_MODULES = ("simulate",)
+_MODULES = ("figures", "simulate")
 
 __all__ = ["__version__", *_HOMES, *_MODULES]
 

@@ -1,3 +1,4 @@
+from halftruth import figures as figures
 from halftruth import simulate as simulate
 from halftruth._version import __version__ as __version__
 from halftruth.belief import PriorEstimate as PriorEstimate
@@ -40,6 +41,12 @@ from halftruth.metrics.rates import confusion as confusion
 from halftruth.metrics.rates import fbeta as fbeta
 from halftruth.metrics.rates import prevalence as prevalence
 from halftruth.prior.bounds import prior_upper_bound as prior_upper_bound
+from halftruth.prior.estimating import PriorAndPurity as PriorAndPurity
+from halftruth.prior.estimating import estimate_prior as estimate_prior
+from halftruth.prior.estimating import estimate_prior_and_purity as estimate_prior_and_purity
+from halftruth.prior.features import estimate_prior_from_features as estimate_prior_from_features
+from halftruth.prior.scar import ScarTest as ScarTest
+from halftruth.prior.scar import scar_test as scar_test
 from halftruth.results import Estimate as Estimate
 from halftruth.results import Evaluation as Evaluation
 from halftruth.scorer import make_scorer as make_scorer

@@ -13,6 +13,20 @@ from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.measure import Number
 
+ESTIMATE = "estimate"
+"""The word with which a user asks that a share be estimated from the scores."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Curve:
+    """What an estimator looked at to choose its value: y against x, and the x it chose."""
+
+    x: Vector
+    y: Vector
+    x_label: str
+    y_label: str
+    chosen: float
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PriorEstimate:
@@ -29,12 +43,18 @@ class PriorEstimate:
         Draws that show the estimate's error, e.g. its bootstrap replicates. Without them
         (``low``, ``high``) is used as a range that nothing narrows.
     low, high : float, optional
-        Taken from the replicates (2.5% and 97.5%) where not given.
+        Taken from the replicates (2.5% and 97.5% at the level 0.95) where not given.
     upper : float, optional
         The largest prior that the data do not refute.
     method, assumption : str
         How it was estimated and what that rests on.
     population : {"unlabeled", "all"}
+    confidence_level : float
+        Of (``low``, ``high``) and of ``upper``.
+    notes : tuple of str
+        What a reader should know.
+    curve : Curve, optional
+        What the estimator looked at to choose its value; `halftruth.figures.prior` draws it.
 
     Examples
     --------
@@ -51,9 +71,13 @@ class PriorEstimate:
     method: str = "given"
     assumption: str = ""
     population: str = "unlabeled"
+    confidence_level: float = 0.95
+    notes: tuple[str, ...] = ()
+    curve: Curve | None = None
 
     def __post_init__(self) -> None:
-        checks.share(self.value, "value", closed_at_one=True)
+        if not 0 <= checks.number(self.value, "value") <= 1:
+            raise InputError(f"`value` must lie in [0, 1], got {self.value!r}. Pass a share of positives.")
         checks.choice(self.population, "population", ("unlabeled", "all"))
         if self.replicates is not None:
             replicates = checks.probabilities(self.replicates, "replicates")
@@ -61,7 +85,8 @@ class PriorEstimate:
                 raise InputError("`replicates` is empty. Leave it out, or pass draws.")
             replicates.flags.writeable = False
             object.__setattr__(self, "replicates", replicates)
-            low, high = np.quantile(replicates, [0.025, 0.975], method="closest_observation")
+            tail = (1 - checks.confidence_level(self.confidence_level)) / 2
+            low, high = np.quantile(replicates, [tail, 1 - tail], method="closest_observation")
             object.__setattr__(self, "low", float(low) if self.low is None else self.low)
             object.__setattr__(self, "high", float(high) if self.high is None else self.high)
         if self.low is None or self.high is None:
@@ -92,6 +117,8 @@ class Belief:
     replicates: Vector | None = None
     population: str | None = None
     """Whose share: "unlabeled" or "all"; None: the population of the evidence."""
+    estimate: PriorEstimate | None = None
+    """Where it came from, if it was estimated."""
 
     def equals(self, other: Belief) -> bool:
         """Whether both say the same."""
@@ -140,10 +167,12 @@ def belief(given: Any, name: str, *, closed_at_one: bool = False) -> Belief:
             high=given.high,
             replicates=replicates,
             population=population,
+            estimate=given,
         )
     if isinstance(given, str):
         raise InputError(
-            f"`{name}`={given!r} is not available here. Pass a number, a pair (low, high) or a PriorEstimate."
+            f"`{name}`={given!r} is not understood here. Pass a number, a pair (low, high) or a "
+            f"PriorEstimate; positives and unlabeled also take {ESTIMATE!r}."
         )
     if isinstance(given, (tuple, list)):
         if len(given) != 2:

@@ -15,10 +15,10 @@ from halftruth.errors import InputError
 from halftruth.evidence import Evidence, Scenario
 from halftruth.intervals import METHODS, interval_of, normal_interval
 from halftruth.measure import ScoreMeasure
+from halftruth.resampling import resampled_sums
 from halftruth.results import INFLUENCE, LOGIT, Estimate, Evaluation
 from halftruth.support import Sums, lifted
 from halftruth.uncertainty import notes as remarks
-from halftruth.uncertainty.bootstrap import resampled_sums
 from halftruth.uncertainty.influence import gradients, identified_range, spread_of, unsigned, variance
 from halftruth.uncertainty.prior_range import Range, drawn_scenarios, prior_range
 from halftruth.uncertainty.progress import progress

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import halftruth as ht
 from halftruth.errors import NotIdentifiable
 from halftruth.evidence import Scenario
-from halftruth.uncertainty.bootstrap import resampled_sums
+from halftruth.resampling import resampled_sums
 
 from .functionals import ALL, Setting, ignore_empty_class, same
 from .samples import DYADIC, KINDS, Kind, cases, examples, shares

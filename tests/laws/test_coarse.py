@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from halftruth.resampling import resampled_sums
 from halftruth.support import Support
 from halftruth.table import Rows, ScoreTable
-from halftruth.uncertainty.bootstrap import resampled_sums
 
 from .samples import examples
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from halftruth.resampling import resampled_sums
 from halftruth.support import Support
 from halftruth.table import ScoreTable
-from halftruth.uncertainty.bootstrap import resampled_sums
 
 from .functionals import ALL, differences, ignore_empty_class
 from .samples import BY_NAME, KINDS, Case, Kind, Sample, cases, examples, one_each

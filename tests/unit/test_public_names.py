@@ -60,7 +60,15 @@ FIELDS = {
     },
 }
 # What a call gives back, and what it raises: shown in the examples of the calls.
-RESULTS = {"Estimate", "Evaluation", "ScoreMeasure", "Comparison", "Difference"}
+RESULTS = {
+    "Estimate",
+    "Evaluation",
+    "ScoreMeasure",
+    "Comparison",
+    "Difference",
+    "PriorAndPurity",
+    "ScarTest",
+}
 ROOT = Path(inspect.getfile(ht)).parent
 CALLABLE = [name for name in ht.__all__ if callable(getattr(ht, name))]
 

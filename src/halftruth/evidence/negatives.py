@@ -8,8 +8,8 @@ import numpy as np
 
 from halftruth.checks import Vector
 from halftruth.errors import NotIdentifiable
-from halftruth.evidence.shares import NAMES
 from halftruth.measure import Number, integral, ratio
+from halftruth.shares import NAMES
 from halftruth.support import Column, Sums, Support
 from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
 

@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from halftruth import checks
-from halftruth.belief import belief
+from halftruth.belief import ESTIMATE, belief
 from halftruth.checks import Vector
 from halftruth.errors import InputError, NotIdentifiable
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.evidence.labeled import labels_as_given
 from halftruth.evidence.negatives import Linear, Noise, mixing_weight, mixture_share
-from halftruth.evidence.shares import NAMES, Sizes, refuse_prior, refuse_purity
 from halftruth.measure import Number, ScoreMeasure, ratio, scalar
 from halftruth.rows import Rows
 from halftruth.rule import MassRule, total
+from halftruth.shares import NAMES, Sizes, refuse_prior, refuse_purity
 from halftruth.support import Column, Sums
 from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 
@@ -37,12 +37,13 @@ class PositiveUnlabeled(Evidence):
     ----------
     positive, unlabeled : array
         Scores of the known positives and of the unlabeled cases.
-    prior : float, (low, high), PriorEstimate or None
+    prior : float, (low, high), PriorEstimate, "estimate" or None
         π, the share of positives in the population. A pair is a range: values are at its middle,
-        intervals are unions over it. None: only what needs no prior has a value, unless known
-        negatives, or propensities with ``population="all"``, identify it.
-    purity : float, (low, high) or PriorEstimate
-        ρ, the share of the known positives that are positive.
+        intervals are unions over it. "estimate": from the scores, as `estimate_prior` does; its replicates
+        go into every interval. None: only what needs no prior has a value, unless known negatives, or
+        propensities with ``population="all"``, identify it.
+    purity : float, (low, high), PriorEstimate or "estimate"
+        ρ, the share of the known positives that are positive. It is estimated only together with the prior.
     negative : array, optional
         Scores of known negatives, a random sample of the negatives.
     propensity : array, optional
@@ -158,6 +159,7 @@ class PositiveUnlabeled(Evidence):
                     remedy = "Without a known positive nothing can be said of the others."
                 raise InputError(f"PU evidence needs {name} rows, got {table!r}. {remedy}")
         self.table = table
+        prior, purity = _estimated(table, prior, purity)
         self.prior = belief(prior, "prior")
         self.purity = belief(purity, "purity", closed_at_one=True)
         self.population = checks.choice(population, "population", POPULATIONS)
@@ -333,6 +335,24 @@ class PositiveUnlabeled(Evidence):
     def naive_measure(self) -> ScoreMeasure:
         support = self.table.support
         return labels_as_given(support.sums(), self.table).over(support)
+
+
+def _estimated(table: ScoreTable, prior: Any, purity: Any) -> tuple[Any, Any]:
+    """What the user wants estimated, estimated; the rest as it came."""
+    wanted = [isinstance(share, str) and share == ESTIMATE for share in (prior, purity)]
+    if not any(wanted):
+        return prior, purity
+    from halftruth.prior.estimating import estimate_alpha, estimate_both
+
+    if all(wanted):
+        both = estimate_both(table)
+        return both.prior, both.purity
+    if wanted[1]:
+        raise InputError(
+            f"`purity`={ESTIMATE!r} goes with `prior`={ESTIMATE!r}: scores say something of both together. "
+            f"Pass both, or a number for the purity."
+        )
+    return estimate_alpha(table, belief(purity, "purity", closed_at_one=True).value or 1.0), purity
 
 
 def _rows(values: Any, weight: Any, name: str, propensity: Any = None) -> Rows:

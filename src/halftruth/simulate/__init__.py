@@ -14,7 +14,17 @@ from __future__ import annotations
 
 from halftruth.simulate.draw import Draw
 from halftruth.simulate.gaussian import GaussianClasses, logistic_model
+from halftruth.simulate.overlap import OverlapDraw, TwoClasses, prior_families
 from halftruth.simulate.strata import Strata
 from halftruth.simulate.truth import TRUTH_NAMES
 
-__all__ = ["TRUTH_NAMES", "Draw", "GaussianClasses", "Strata", "logistic_model"]
+__all__ = [
+    "TRUTH_NAMES",
+    "Draw",
+    "GaussianClasses",
+    "OverlapDraw",
+    "Strata",
+    "TwoClasses",
+    "logistic_model",
+    "prior_families",
+]

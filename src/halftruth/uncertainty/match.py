@@ -12,9 +12,9 @@ import numpy as np
 from halftruth.checks import Vector
 from halftruth.compared import Difference
 from halftruth.evidence import Evidence, PositiveUnlabeled, Scenario
-from halftruth.evidence.shares import Sizes
 from halftruth.intervals import interval_of, normal_interval
 from halftruth.results import INFLUENCE
+from halftruth.shares import Sizes
 from halftruth.support import Sums, Support, lifted
 from halftruth.uncertainty.influence import gradients, spread_of, unsigned
 from halftruth.uncertainty.paired import Apart, Together

@@ -60,6 +60,7 @@ def on_resamples(n: int) -> Iterator[str]:
 def on_prior(evidence: Evidence, identified: tuple[float, float] | None) -> Iterator[str]:
     """Where the prior came from, and whether the evidence, by the 99% range it identifies, contradicts it."""
     given = evidence.prior
+    yield from _on_estimates(evidence)
     population = getattr(evidence, "population", None)
     if population is not None and given.population not in (None, population):
         share = {"unlabeled": "α, of the unlabeled sample", "all": "π, of all rows"}[given.population]
@@ -87,6 +88,21 @@ def on_prior(evidence: Evidence, identified: tuple[float, float] | None) -> Iter
             f"The prior given ({evidence.measure().prior:.4g}) is refuted: the evidence itself puts it "
             f"between {low:.4g} and {high:.4g} (99%). At fault is the prior, or {suspect}."
         )
+
+
+def _on_estimates(evidence: Evidence) -> Iterator[str]:
+    """How shares were estimated, and what that rests on."""
+    for name, given in (("prior", evidence.prior), ("purity", evidence.purity)):
+        made = given.estimate
+        if made is None or not made.assumption:
+            continue
+        symbol = "ρ" if name == "purity" else "α" if made.population == "unlabeled" else "π"
+        bound = "" if made.upper is None else f"; the data alone allow any up to {made.upper:.4g}"
+        yield (
+            f"The {name} was estimated ({made.method}): {symbol} = {made.value:.4g}, {made.low:.4g} to "
+            f"{made.high:.4g}{bound}. It assumes that {made.assumption}."
+        )
+        yield from made.notes
 
 
 def on_row(metric: Metric | None, measure: ScoreMeasure, estimate: Estimate) -> tuple[str, ...]:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.evidence import Evidence
+from halftruth.resampling import chunks, draw_counts, draw_sizes, resample
 from halftruth.rows import Rows
 from halftruth.support import Cells, Column, Sums, Support
-from halftruth.uncertainty.bootstrap import chunks, draw_counts, draw_sizes, resample
 from halftruth.uncertainty.influence import Gradient, of_cells, scatter, variance
 
 Index = NDArray[np.intp]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from halftruth.evidence import Evidence, PositiveUnlabeled, Scenario
-from halftruth.evidence.shares import Sizes
 from halftruth.large import LargeSupport
 from halftruth.prior.bounds import upper_bound
 from halftruth.results import Refuted
 from halftruth.rows import Rows
+from halftruth.shares import Sizes
 from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
 
 N_GRID = 9

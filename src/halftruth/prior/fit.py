@@ -1,0 +1,21 @@
+"""Fit: what one estimator of the prior made of the samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from halftruth.belief import Curve
+from halftruth.checks import Vector
+
+__all__ = ["Curve", "Fit"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fit:
+    """The α of one estimator, in [0, 1], and how it came about."""
+
+    value: float
+    curve: Curve | None = None
+    notes: tuple[str, ...] = ()
+    replicates: Vector | None = None
+    """Draws that show its error, where the estimator makes them itself; else it is resampled."""

@@ -1,0 +1,170 @@
+"""The estimators of the prior by name, and what each of them rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from halftruth.errors import InputError
+from halftruth.prior import (
+    alphamax,
+    auto,
+    bbe,
+    dedpul,
+    divergence,
+    elkan_noto,
+    em,
+    km,
+    mixture,
+    roc_slope,
+    tice,
+)
+from halftruth.prior.fit import Fit
+from halftruth.prior.samples import Samples
+
+SCAR = "the known positives are a random sample of the positives"
+IRREDUCIBLE = (
+    f"{SCAR}, and some scores are reached by positives only (irreducibility); where negatives lie among all "
+    f"positives it lands above the truth, at the upper end of what the data allow"
+)
+SEPARABLE = f"{SCAR}, and the classes do not overlap; where they do it lands above the truth"
+TILT = f"{SCAR}, and the classes' scores differ by an exponential tilt: α is identified by that form alone"
+SHAPES = (
+    f"{SCAR}, and the classes lie to each other as in one of many usual ROC shapes, with or without scores "
+    f"that positives alone reach; the data alone allow any α from 0 to `upper`"
+)
+NEGATIVES = f"{SCAR}, and the known negatives of the negatives; nothing else"
+SAMPLE = "the labeled cases are a random sample of the unlabeled; nothing else"
+
+RESAMPLES = 500
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """One estimator."""
+
+    name: str
+    fit: Callable[[Samples, np.random.Generator], Fit]
+    assumption: str
+    paper: str
+    fit_features: Callable[..., Fit] | None = None
+    """Of known positives' and unlabeled rows' features, for estimators that need no scores."""
+    needs_negatives: bool = False
+    consistent: bool = True
+    """Whether it converges to α where some scores are reached by positives only."""
+    n_resamples: int = RESAMPLES
+    """By default, for its interval."""
+
+
+def _seedless(fit: Callable[..., Fit], **settings: Any) -> Callable[[Samples, np.random.Generator], Fit]:
+    return lambda samples, rng: fit(samples, **settings)
+
+
+def _seeded(fit: Callable[..., Fit], **settings: Any) -> Callable[[Samples, np.random.Generator], Fit]:
+    return lambda samples, rng: fit(samples, rng=rng, **settings)
+
+
+_ALL = (
+    Method(name="auto", fit=_seeded(auto.fit), assumption=SHAPES, paper="ours"),
+    Method(
+        name="alphamax",
+        fit=_seedless(alphamax.fit),
+        assumption=IRREDUCIBLE,
+        paper="Jain, White, Trosset, Radivojac 2016",
+    ),
+    Method(
+        name="bbe",
+        fit=_seedless(bbe.fit),
+        assumption=IRREDUCIBLE,
+        paper="Garg, Wu, Smola, Balakrishnan, Lipton 2021",
+    ),
+    Method(
+        name="bbe-corrected",
+        fit=_seedless(bbe.fit_corrected),
+        assumption=IRREDUCIBLE,
+        paper="ours, after Garg et al. 2021",
+    ),
+    Method(name="dedpul", fit=_seedless(dedpul.fit), assumption=IRREDUCIBLE, paper="Ivanov 2020"),
+    Method(
+        name="km1",
+        fit=_seeded(km.fit, form="km1"),
+        fit_features=partial(km.fit_features, form="km1"),
+        assumption=IRREDUCIBLE,
+        paper="Ramaswamy, Scott, Tewari 2016",
+        n_resamples=100,
+    ),
+    Method(
+        name="km2",
+        fit=_seeded(km.fit, form="km2"),
+        fit_features=partial(km.fit_features, form="km2"),
+        assumption=IRREDUCIBLE,
+        paper="Ramaswamy, Scott, Tewari 2016",
+        n_resamples=100,
+    ),
+    Method(
+        name="tice",
+        fit=_seedless(tice.fit),
+        fit_features=tice.fit_features,
+        assumption=IRREDUCIBLE,
+        paper="Bekker, Davis 2018",
+    ),
+    Method(
+        name="elkan-noto",
+        fit=_seedless(elkan_noto.fit, form="mean"),
+        assumption=SEPARABLE,
+        paper="Elkan, Noto 2008",
+        consistent=False,
+    ),
+    Method(
+        name="elkan-noto-ratio",
+        fit=_seedless(elkan_noto.fit, form="ratio"),
+        assumption=SEPARABLE,
+        paper="Elkan, Noto 2008",
+        consistent=False,
+    ),
+    Method(
+        name="roc-slope",
+        fit=_seedless(roc_slope.fit),
+        assumption=IRREDUCIBLE,
+        paper="Blanchard, Lee, Scott 2010",
+    ),
+    Method(
+        name="roc-curve",
+        fit=_seedless(roc_slope.fit_curve),
+        assumption=IRREDUCIBLE,
+        paper="Sanderson, Scott 2014",
+    ),
+    Method(
+        name="em",
+        fit=_seedless(em.fit),
+        assumption=TILT,
+        paper="Saerens, Latinne, Decaestecker 2002; Ward et al. 2009",
+        consistent=False,
+    ),
+    Method(
+        name="divergence",
+        fit=_seeded(divergence.fit),
+        fit_features=divergence.fit_features,
+        assumption=IRREDUCIBLE,
+        paper="du Plessis, Niu, Sugiyama 2015",
+    ),
+    Method(
+        name="mixture",
+        fit=_seedless(mixture.fit),
+        assumption=NEGATIVES,
+        paper="ours",
+        needs_negatives=True,
+    ),
+)
+METHODS: Mapping[str, Method] = {method.name: method for method in _ALL}
+
+
+def get(name: Any) -> Method:
+    """The method of this name, or an error that names them all."""
+    if not isinstance(name, str) or name not in METHODS:
+        raise InputError(f"`method` must be one of {', '.join(METHODS)}; got {name!r}.")
+    return METHODS[name]
