@@ -20,6 +20,9 @@ from halftruth.prior.samples import Samples
 from halftruth.prior.shapes import N_PARAMETERS, Shapes
 
 N_DRAWS = 2000
+POINT = 0.55
+"""Quantile of the posterior that is the estimate. The median leans low, since negatives that resemble the
+positives are always possible; .5, .55 and .6 were tried on the simulators."""
 N_BINS = 28
 FINEST = 0.004
 """Share of the positives in the first bin, where they are enough."""
@@ -53,14 +56,14 @@ class Posterior:
 
 
 def fit(samples: Samples, *, known: Knowledge | None = None, rng: np.random.Generator) -> Fit:
-    """The posterior median of α."""
+    """A middle point of the posterior of α."""
     drawn = posterior(samples, known or Knowledge(), rng)
     return fit_of(drawn.alpha, drawn.misfit)
 
 
 def fit_of(draws: Vector, misfit: float) -> Fit:
-    """The median of the draws, which errs least on average, with their density as the diagnostic."""
-    value = float(np.median(draws))
+    """A middle point of the draws, with their density as the diagnostic."""
+    value = float(np.quantile(draws, POINT))
     edge = np.linspace(0, 1, 101)
     density = np.histogram(draws, edge, density=True)[0]
     middle = (edge[1:] + edge[:-1]) / 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -21,6 +21,8 @@ from halftruth.rows import Rows
 from halftruth.shares import Sizes
 from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 
+CERTAIN = 0.9999
+"""Confidence at which a bound on α is taken for granted."""
 MAX_ATOMS = 1024
 """Distinct scores on which an estimator is resampled."""
 
@@ -105,7 +107,7 @@ def _alpha(
         method, assumption = chosen.name, chosen.assumption
         _refuse(chosen, given, known)
         if chosen.name == "auto":
-            fitted = auto.fit(given.samples, known=known, rng=generator)
+            fitted = auto.fit(given.samples, known=given.possible(known), rng=generator)
         else:
             n = (
                 chosen.n_resamples
@@ -183,7 +185,7 @@ def _both(given: Given, method: str, level: float, n_resamples: int | None, rng:
     if chosen.needs_negatives:
         raise InputError(f"`method`={method!r} does not estimate a purity. Leave it out, or pass 'alphamax'.")
     if chosen.name == "auto":
-        drawn = auto.posterior(given.samples, auto.Knowledge(purity=None), generator)
+        drawn = auto.posterior(given.samples, given.possible(auto.Knowledge(purity=None)), generator)
         pair = auto.fit_of(drawn.alpha, drawn.misfit), auto.fit_of(drawn.purity, drawn.misfit)
     else:
         pair = _resampled_pair(given, chosen, _count(chosen, n_resamples), generator)
@@ -226,6 +228,11 @@ class Given:
         samples = self.samples
         sizes = samples.n_positive, samples.n_unlabeled
         return self.purity * upper_bound(samples.positive, samples.unlabeled, *sizes, level)
+
+    def possible(self, known: auto.Knowledge) -> auto.Knowledge:
+        """What is known, without what the scores refute beyond doubt."""
+        low, high = known.within
+        return replace(known, within=(low, max(min(high, self.upper(CERTAIN)), low + 1e-9)))
 
     def resampled(self, n: int, rng: np.random.Generator) -> Iterator[Samples]:
         """First the rows as they came, on joined scores; then ``n`` resamples of them, by stratum."""

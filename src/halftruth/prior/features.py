@@ -1,7 +1,7 @@
 """Priors from features: scores that no row was trained on, then the estimators for scores.
 
 A classifier tells known positives from unlabeled rows. Its scores of rows it was trained on would be useless
-here, so they are out-of-bag or from the other folds. How much the estimate hangs on the classifier's own sample
+here, so they are out-of-bag or from the other folds. How much the estimate hangs on the classifier's own rows
 is measured: it is trained again on rows drawn with replacement, and the spread is added to the replicates.
 """
 
@@ -19,7 +19,6 @@ from halftruth.errors import InputError
 from halftruth.prior import auto, methods
 from halftruth.prior.estimating import Given, knowledge, result, with_replicates
 from halftruth.prior.fit import Fit
-from halftruth.prior.samples import Samples
 from halftruth.rows import Rows
 from halftruth.table import POSITIVE, UNLABELED, ScoreTable
 
@@ -99,12 +98,12 @@ def estimate_prior_from_features(
     makers = _Scores(x, known, classifier)
     given = _given(makers.of(generator), known, told)
     if chosen.name == "auto":
-        fitted = auto.fit(given.samples, known=told, rng=generator)
+        fitted = auto.fit(given.samples, known=given.possible(told), rng=generator)
     else:
         n = chosen.n_resamples if n_resamples is None else checks.count(n_resamples, "n_resamples", least=2)
         (fitted,) = with_replicates(given, lambda samples: (chosen.fit(samples, generator),), n, generator)
     again = [
-        _value(_given(makers.of(generator, redrawn=True), known, told).samples, chosen, told, generator)
+        _value(_given(makers.of(generator, redrawn=True), known, told), chosen, told, generator)
         for _ in range(n_refits)
     ]
     return result(_spread(fitted, again, generator), given, chosen.name, chosen.assumption, level)
@@ -171,9 +170,10 @@ def _given(score: Vector, known: NDArray[np.bool_], told: auto.Knowledge) -> Giv
     return Given(ScoreTable(strata), told.purity or 1.0, "unlabeled")
 
 
-def _value(samples: Samples, chosen: methods.Method, told: auto.Knowledge, rng: np.random.Generator) -> float:
-    fitted = auto.fit(samples, known=told, rng=rng) if chosen.name == "auto" else chosen.fit(samples, rng)
-    return fitted.value
+def _value(given: Given, chosen: methods.Method, told: auto.Knowledge, rng: np.random.Generator) -> float:
+    if chosen.name == "auto":
+        return auto.fit(given.samples, known=given.possible(told), rng=rng).value
+    return chosen.fit(given.samples, rng).value
 
 
 def _spread(fitted: Fit, again: list[float], rng: np.random.Generator) -> Fit:
