@@ -58,6 +58,11 @@ class Rows:
             meaning=self.meaning,
         )
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether a row is its score and nothing else."""
+        return self.weight is None and self.value is None
+
     def full_weight(self) -> Vector:
         """The weights, ones where none were given."""
         return np.ones(len(self)) if self.weight is None else self.weight

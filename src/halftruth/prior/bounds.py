@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 
 from halftruth import checks
 from halftruth.checks import Vector
+from halftruth.prior.samples import Samples
+from halftruth.rows import Rows
+from halftruth.table import POSITIVE, UNLABELED, ScoreTable
 
 SPACING = 0.8
 """Of each rank to the next. Wider spacing would gain little, and lose much where scores are tied."""
@@ -66,10 +69,10 @@ def prior_upper_bound(
     p, u = checks.scores(positive, "positive"), checks.scores(unlabeled, "unlabeled")
     p_weight = checks.weights(positive_weight, "positive_weight", length=len(p))
     u_weight = checks.weights(unlabeled_weight, "unlabeled_weight", length=len(u))
-    score, atom = np.unique(np.concatenate([p, u]), return_inverse=True)
-    p_mass = np.bincount(atom[: len(p)], p_weight, minlength=len(score))
-    u_mass = np.bincount(atom[len(p) :], u_weight, minlength=len(score))
-    return upper_bound(p_mass, u_mass, _effective(p, p_weight), _effective(u, u_weight), level)
+    strata = {POSITIVE: Rows(score=p, weight=p_weight), UNLABELED: Rows(score=u, weight=u_weight)}
+    samples = Samples.of(ScoreTable(strata))
+    sizes = samples.n_positive, samples.n_unlabeled
+    return upper_bound(samples.positive, samples.unlabeled, *sizes, level)
 
 
 def upper_bound(
@@ -100,10 +103,6 @@ def upper_bound(
     if below is not None and (count / n_unlabeled >= below * (rank / n_positive)).all():
         return 1.0
     return _least_quantile(rank, count, error, n_positive, n_unlabeled)
-
-
-def _effective(x: Vector, weight: Vector | None) -> float:
-    return len(x) if weight is None else float(weight.sum() ** 2 / (weight**2).sum())
 
 
 def _ranks(n: float) -> Vector:

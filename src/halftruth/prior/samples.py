@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
 from halftruth.checks import Vector
+from halftruth.histogram import COMPILED
+from halftruth.large import LargeSupport
+from halftruth.rows import Rows
 from halftruth.support import Sums, Support
 from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 
@@ -31,8 +35,22 @@ class Samples:
 
     @classmethod
     def of(cls, table: ScoreTable) -> Samples:
-        """Every row of a table."""
-        return cls.from_sums(table, table.support, table.support.sums())
+        """The rows of a table; unlabeled rows with no positive between them may stand at one score."""
+        plain = {k: rows for k, rows in table.strata.items() if isinstance(rows, Rows) and rows.is_plain}
+        if set(plain) != {POSITIVE, UNLABELED} or len(plain) < len(table.strata):
+            return cls.from_sums(table, table.support, table.support.sums())
+        if len(table) >= COMPILED:
+            ordered = cast("LargeSupport", table.support).sorted
+        else:
+            ordered = {name: np.sort(rows.score) for name, rows in plain.items()}
+        score, positive, unlabeled = around_positives(ordered[POSITIVE], ordered[UNLABELED])
+        return cls(
+            score=score,
+            positive=positive,
+            unlabeled=unlabeled,
+            n_positive=float(len(plain[POSITIVE])),
+            n_unlabeled=float(len(plain[UNLABELED])),
+        )
 
     @classmethod
     def from_sums(cls, table: ScoreTable, support: Support, sums: Sums) -> Samples:
@@ -70,6 +88,10 @@ class Samples:
         """Share of the unlabeled at or above each score: q_U."""
         return np.minimum(np.cumsum(self.u[::-1])[::-1], 1.0)
 
+    def without_negatives(self) -> Samples:
+        """Positives and unlabeled alone."""
+        return replace(self, negative=None, n_negative=0.0)
+
     def swapped(self) -> Samples:
         """The roles of positives and unlabeled exchanged, high scores still first: scores are negated."""
         return Samples(
@@ -80,6 +102,23 @@ class Samples:
             n_unlabeled=self.n_positive,
         )
 
-    def without_negatives(self) -> Samples:
-        """Positives and unlabeled alone."""
-        return replace(self, negative=None, n_negative=0.0)
+
+def around_positives(positive: Vector, unlabeled: Vector) -> tuple[Vector, Vector, Vector]:
+    """Scores, and how many of both sorted samples stand at them.
+
+    Unlabeled rows between two neighbouring positives are joined at the score in their middle: no threshold
+    tells them apart by the positives beyond it.
+    """
+    first = np.flatnonzero(np.diff(positive, prepend=np.nan))
+    own = positive[first]
+    ends = np.stack([np.searchsorted(unlabeled, own), np.searchsorted(unlabeled, own, side="right")], axis=1)
+    # Between, at, between, at, ..., between.
+    cut = np.concatenate([[0], ends.ravel(), [len(unlabeled)]])
+    u = np.diff(cut)
+    p = np.zeros(len(u))
+    p[1::2] = np.diff(first, append=len(positive))
+    score = np.empty(len(u))
+    score[1::2] = own
+    score[::2] = unlabeled[np.minimum((cut[:-1] + cut[1:]) // 2, len(unlabeled) - 1)[::2]]
+    used = (u > 0) | (p > 0)
+    return score[used], p[used], u[used].astype(np.float64)
