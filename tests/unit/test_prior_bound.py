@@ -42,7 +42,7 @@ def chance(alpha, rank, n_positive, count, n_unlabeled):
 def test_a_single_rank_has_a_closed_form(n, m, count):
     positive, unlabeled = np.arange(n), np.where(np.arange(m) < count, 0.5, -1.0)
     unlabeled[:count] += n  # above every positive, so that the lower side holds nearly all
-    assert bounds._ranks(n).tolist() == [n]
+    assert bounds.ranks_of(n).tolist() == [n]
     bound = ht.prior_upper_bound(positive, unlabeled)
     assert 0 < bound < 1
     assert chance(bound, n, n, count, m) == pytest.approx(0.05 * (1 - bounds.LOWER_SIDE), rel=1e-5)
@@ -51,7 +51,7 @@ def test_a_single_rank_has_a_closed_form(n, m, count):
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
 def test_the_bound_is_the_least_over_the_ranks(level):
     bound = ht.prior_upper_bound(P, U, confidence_level=level)
-    p, rank = np.sort(P), bounds._ranks(len(P)).astype(int)
+    p, rank = np.sort(P), bounds.ranks_of(len(P)).astype(int)
     above = [(k, np.greater_equal(U, p[-k]).sum()) for k in rank]
     below = [(k, np.less_equal(U, p[k - 1]).sum()) for k in rank[::-3]]
     ratio = [
@@ -64,7 +64,7 @@ def test_the_bound_is_the_least_over_the_ranks(level):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 10, 1_000, 10**6, 17.3])
 def test_ranks_are_few_and_lie_among_the_rows(n):
-    rank = bounds._ranks(n)
+    rank = bounds.ranks_of(n)
     assert n - 1 < rank[-1] <= n
     assert rank[0] >= min(n, bounds.FEWEST_RANKED)
     assert len(rank) <= 3 + np.log(n) / np.log(1.25)

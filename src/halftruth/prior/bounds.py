@@ -89,7 +89,7 @@ def upper_bound(
     Joining neighbouring scores can only raise it: more unlabeled rows then reach a positive's rank. With
     ``below``, only a bound below that matters, and one that is clearly not is returned as 1, in no time.
     """
-    rank = _ranks(n_positive)
+    rank = ranks_of(n_positive)
     masses = [np.asarray(mass, dtype=np.float64) for mass in (positive_mass, unlabeled_mass)]
     sides = []
     for step, ranks, share in ((-1, rank, 1 - LOWER_SIDE), (1, rank[::-3], LOWER_SIDE)):
@@ -105,7 +105,7 @@ def upper_bound(
     return _least_quantile(rank, count, error, n_positive, n_unlabeled)
 
 
-def _ranks(n: float) -> Vector:
+def ranks_of(n: float) -> Vector:
     """Ranks of n rows, from a few to all, evenly spaced in the logarithm. They must not depend on scores."""
     steps = max(0.0, np.log(n / FEWEST_RANKED) / -np.log(SPACING))
     share = np.append(NEARLY_ALL, SPACING ** np.arange(steps // 1 + 1))
@@ -130,7 +130,7 @@ def _least_quantile(rank: Vector, count: Vector, error: Vector, n_rank: float, n
     )
     slope = np.sqrt(x_variance + y_variance)
     guess = float(np.min(y_mean - x_mean - slope * limit))
-    tail = _Tail(x, y, y_variance < x_variance)
+    tail = Tail(x, y, y_variance < x_variance)
     at, low, high = 0.0, -np.inf, 0.0
     kept = np.arange(len(rank))
     excess = limit - tail(at, kept)
@@ -152,7 +152,7 @@ def _least_quantile(rank: Vector, count: Vector, error: Vector, n_rank: float, n
     return float(np.exp(high))
 
 
-class _Tail:
+class Tail:
     """Normal score of P(Y > αX) for independent Beta variables, as a function of log α.
 
     An expectation over the narrower of the two (in logarithms), in which the other's distribution function
