@@ -19,10 +19,10 @@ DEV := $(VENV)/.halftruth-dev
 export HALFTRUTH_DRAWS
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format dist bench clean
+.PHONY: help demo test test-slow check format dist bench prior-study clean
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 $(RUNTIME): pyproject.toml src/halftruth/_version.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "halftruth needs Python 3.11 or newer, $(PYTHON) is %d.%d: pass PYTHON=..." % sys.version_info[:2])'
@@ -66,6 +66,9 @@ dist: $(DEV)  ## build wheel and sdist, and run the demo from the wheel in a cle
 
 bench: $(DEV)  ## speed against other libraries, as ratios
 	$(PY) benchmarks/run.py $(BENCH_ARGS)
+
+prior-study: $(DEV)  ## compare the estimators of the prior, writes docs/prior-estimators.md (needs HALFTRUTH_DATA)
+	$(PY) -m tools.prior_study $(STUDY_ARGS)
 
 clean:  ## remove what was built and the caches, but not the environment
 	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

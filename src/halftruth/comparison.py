@@ -13,8 +13,9 @@ from halftruth.belief import Belief
 from halftruth.checks import Vector
 from halftruth.compared import Comparison, Difference
 from halftruth.errors import InputError
-from halftruth.evidence import Evidence
+from halftruth.evidence import Evidence, PositiveUnlabeled
 from halftruth.sweep import sweep
+from halftruth.table import NEGATIVE
 from halftruth.uncertainty import notes as remarks
 from halftruth.uncertainty.influence import identified_range, unsigned
 from halftruth.uncertainty.match import Match, Side, is_distance
@@ -42,7 +43,8 @@ def compare(
     Parameters
     ----------
     models : {name: evidence}
-        At least two, of one kind and with the same prior and purity.
+        At least two, of one kind and with the same prior and purity. Where each prior was estimated from its
+        own scores, of the same cases, all take the one of the model whose scores say most of it.
     metrics, threshold, confidence_level, n_resamples, rng, stratified
         As in `evaluate`.
     paired : bool
@@ -73,7 +75,8 @@ def compare(
         raise InputError(f"`stratified` must be True, False or None, got {stratified!r}.")
     if paired not in (True, False):
         raise InputError(f"`paired` must be True or False, got {paired!r}.")
-    evidence = _checked(models)
+    evidence, of_prior = _with_one_prior(_checked(models), paired=bool(paired))
+    _refuse_different(evidence)
     shared = _shared_range(evidence, level)
     requests = read_requests(metrics, [e.measure() for e in evidence.values()], limit)
     if metrics is None and paired:  # the same rows have the same share of positives
@@ -93,7 +96,9 @@ def compare(
         evidence={name: repr(e) for name, e in evidence.items()},
         paired=bool(paired),
         threshold=limit,
-        notes=tuple(dict.fromkeys([*_notes(evidence, level, metrics is None), *distances, *joined])),
+        notes=tuple(
+            dict.fromkeys([*of_prior, *_notes(evidence, level, metrics is None), *distances, *joined])
+        ),
     )
 
 
@@ -110,16 +115,67 @@ def _checked(models: Mapping[str, Evidence]) -> dict[str, Evidence]:
     for name, other in others:
         if other.kind != one.kind:
             raise InputError(f"{first!r} and {name!r} are different kinds of evidence: {one!r}, {other!r}.")
-        for share in ("population", "prior", "purity"):
-            if not _equal(getattr(one, share, None), getattr(other, share, None)):
-                raise InputError(
-                    f"{first!r} and {name!r} have different `{share}`. Models are compared on one "
-                    f"population: give both the same."
-                )
     named = {str(name): evidence for name, evidence in models.items()}
     if len(named) < len(models):
         raise InputError(f"`models` must have different names, got {list(models)}.")
     return named
+
+
+def _with_one_prior(
+    models: dict[str, Evidence], *, paired: bool
+) -> tuple[dict[str, Evidence], tuple[str, ...]]:
+    """The same cases have one prior: of the models' own estimates, that of the scores that say most."""
+    own = {
+        name: evidence
+        for name, evidence in models.items()
+        if isinstance(evidence, PositiveUnlabeled)
+        and getattr(evidence.prior.estimate, "upper", None) is not None
+    }
+    priors = [evidence.prior for evidence in own.values()]
+    if not paired or len(own) < len(models) or len({prior.population for prior in priors}) > 1:
+        return models, ()
+    if all(prior.equals(priors[0]) for prior in priors):
+        return models, ()
+    best = min(own, key=lambda name: _left_open(own[name]))
+    noisy = all(evidence.purity.estimate is not None for evidence in own.values())
+    shared: dict[str, Evidence] = {
+        name: PositiveUnlabeled.from_table(
+            evidence.table,
+            prior=own[best].prior.estimate,
+            purity=own[best].purity.estimate if noisy else _as_given(evidence.purity),
+            population=evidence.population,
+        )
+        for name, evidence in own.items()
+    }
+    what = "The prior and the purity are" if noisy else "The prior is"
+    return shared, (f"{what} one for all models: estimated from {best!r}, whose scores say most of it.",)
+
+
+def _left_open(evidence: PositiveUnlabeled) -> float:
+    """How much the scores leave open of the prior that was estimated from them."""
+    made = evidence.prior.estimate
+    if made is None or made.upper is None or NEGATIVE in evidence.table.strata:
+        low, high = evidence.prior.ends()
+        return high - low
+    return made.upper
+
+
+def _as_given(share: Belief) -> Any:
+    return share.estimate or ((share.low, share.high) if share.low is not None else share.value)
+
+
+def _refuse_different(models: Mapping[str, Evidence]) -> None:
+    (first, one), *others = models.items()
+    for name, other in others:
+        for share in ("population", "prior", "purity"):
+            a, b = getattr(one, share, None), getattr(other, share, None)
+            if not _equal(a, b):
+                estimated = all(isinstance(x, Belief) and x.estimate is not None for x in (a, b))
+                why = ": it was estimated from each one's own cases" if estimated else ""
+                raise InputError(
+                    f"{first!r} and {name!r} have different `{share}`{why}. Models are compared on one "
+                    f"population: give both the same."
+                )
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -34,8 +34,8 @@ def test_prior_outside_its_range(build: Callable[[Any], Any], prior: Any) -> Non
 
 
 PRIORS = {
-    "estimate": ("estimate", r"`prior`='estimate' is not available.*Pass a number, a pair .*PriorEstimate"),
-    "text": ("0.3", r"`prior`='0\.3' is not available.*Pass a number"),
+    "misspelled": ("estimat", r"`prior`='estimat' is not understood.*Pass a number, a pair .*'estimate'"),
+    "text": ("0.3", r"`prior`='0\.3' is not understood.*Pass a number"),
     "one end": ((0.2,), r"`prior` as a range must be a pair \(low, high\), got \(0\.2,\)"),
     "three ends": ([0.1, 0.2, 0.3], r"must be a pair \(low, high\), got \[0\.1, 0\.2, 0\.3\]"),
     "backward": ((0.5, 0.2), r"pair \(low, high\) with low <= high, got \(0\.5, 0\.2\)"),
@@ -120,7 +120,7 @@ ESTIMATES = {
     "NaN": ({"replicates": [0.3, float("nan")]}, r"`replicates` must be finite, got 1 .*index 1"),
     "value": (
         {"value": 1.3, "replicates": [0.3]},
-        r"`value` must lie in \(0, 1\], got 1\.3\. Pass a fraction",
+        r"`value` must lie in \[0, 1\], got 1\.3\. Pass a share",
     ),
     "population": (
         {"replicates": [0.3], "population": "U"},

@@ -30,6 +30,8 @@ OPTIONS = (
     "rng",
     "method",
     "stratified",
+    "within",
+    "labeled_sample",
 )
 
 
@@ -84,8 +86,8 @@ def _refuse_repeated(command: Any, args: Sequence[str]) -> None:
 
 def _in_words_of_the_shell(text: str) -> str:
     """The library's words for its arguments as options."""
-    text = re.sub(r"`([a-z_]+)`", lambda found: _option(found[1]) or found[0], text)
-    return re.sub(r"\b([a-z_]+)=(\"?)([^\s,;)]+?)\2(?=[\s,;.)]|$)", _as_option, text)
+    text = re.sub(r"`?\b([a-z_]+)`?=([\"']?)([^\s,;)]+?)\2(?=[\s,;.)]|$)", _as_option, text)
+    return re.sub(r"`([a-z_]+)`", lambda found: _option(found[1]) or found[0], text)
 
 
 def _as_option(found: re.Match[str]) -> str:

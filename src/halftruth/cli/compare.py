@@ -16,7 +16,7 @@ EXAMPLES = """\b
 Examples:
   halftruth compare scores.parquet --score model_a --score model_b --prior 0.3
   halftruth compare scores.csv --score old --score new --zeros negative --format markdown
-  halftruth compare old.csv new.csv --id case --prior 0.3
+  halftruth compare old.csv new.csv --id case --prior estimate
   halftruth compare monday.csv tuesday.csv --no-paired --prior 0.02..0.05
 """
 

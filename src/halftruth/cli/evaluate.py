@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from halftruth.cli import options
-from halftruth.errors import HalftruthError
-
-if TYPE_CHECKING:
-    from halftruth.results import Evaluation
 
 EXAMPLES = """\b
 Examples:
   halftruth evaluate scores.parquet --prior 0.3 --threshold 0.5
   halftruth evaluate scores.csv --label fraud --zeros unlabeled --prior 0.02..0.05
+  halftruth evaluate scores.csv --zeros unlabeled --prior estimate
   halftruth evaluate 'day-*.csv.gz' --by month --format json > result.json
   halftruth evaluate scores.csv --zeros negative --require 'roc_auc.low>=0.85'
   cat scores.csv | halftruth evaluate - --prior 0.3 --metrics roc_auc,average_precision
@@ -42,9 +37,10 @@ def evaluate(
     require: options.Require = None,
 ) -> int:
     """True metrics, with intervals, from a file of scores and labels."""
+    from halftruth import evaluation
     from halftruth.cli.gates import Gate, judge
     from halftruth.cli.render import show
-    from halftruth.cli.source import Source
+    from halftruth.cli.source import Source, evidence_of
     from halftruth.cli.views import Evaluations
 
     gates = [Gate.read(text) for text in require or ()]
@@ -64,22 +60,8 @@ def evaluate(
     source = Source(
         files=files, score=score, label=label, weight=weight, zeros=zeros, unlabeled=unlabeled, by=by
     )
-    view = Evaluations(_evaluate_each(source, {**shares, "population": population}, settings), by)
+    shares["population"] = population
+    results = source.each(lambda table: evaluation.evaluate(evidence_of(table, **shares), **settings))
+    view = Evaluations(results, by)
     show(view, style)
     return judge(gates, view.titled)
-
-
-def _evaluate_each(source: Any, shares: dict[str, Any], settings: dict[str, Any]) -> dict[str, Evaluation]:
-    from halftruth.cli.source import evidence_of
-    from halftruth.cli.views import heading
-    from halftruth.evaluation import evaluate
-
-    results = {}
-    for group, table in source.tables().items():
-        try:
-            results[group] = evaluate(evidence_of(table, **shares), **settings)
-        except HalftruthError as error:
-            if source.by is None:
-                raise
-            raise type(error)(f"{heading(source.by, group)}: {error}") from error
-    return results

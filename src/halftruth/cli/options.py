@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from halftruth.errors import InputError
+
+Number = TypeVar("Number", int, float)
+ESTIMATE = "estimate"
+"""The word of `halftruth.belief`, which would load NumPy before it is needed."""
 
 
 class Zeros(StrEnum):
@@ -38,36 +42,29 @@ Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE",
-        help="CSV, TSV, Parquet, JSON lines or Arrow, plain or compressed; a glob, a folder, - for stdin, or "
-        "tables saved as .npz.",
+        help="CSV, TSV, Parquet, JSON lines, Arrow, also compressed; a glob, a folder, - for stdin; .npz.",
     ),
 ]
-Score = Annotated[str, typer.Option(metavar="COLUMN", help="Column of the scores; higher is more positive.")]
-Label = Annotated[
-    str, typer.Option(metavar="COLUMN", help="Column of the labels: 1 positive, 0 negative, empty unlabeled.")
-]
+Score = Annotated[str, typer.Option(metavar="COLUMN", help="Higher is more positive.")]
+Label = Annotated[str, typer.Option(metavar="COLUMN", help="1 positive, 0 negative, empty unlabeled.")]
 Weight = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of row weights.")]
-ZerosMean = Annotated[
-    Zeros | None, typer.Option(help="What 0 means; must be said where the labels are only 1 and 0.")
-]
+ZerosMean = Annotated[Zeros | None, typer.Option(help="What 0 means, if labels are only 0 and 1.")]
 Unlabeled = Annotated[
     float | None, typer.Option(metavar="CODE", help="Another code for unlabeled rows, e.g. -1.")
 ]
 Prior = Annotated[
     str | None,
-    typer.Option(metavar="SHARE", help="Share of positives in the population: 0.3, or a range 0.02..0.05."),
+    typer.Option(metavar="SHARE", help="Share of positives in the population: 0.3, 0.02..0.05 or estimate."),
 ]
 Purity = Annotated[
     str | None,
-    typer.Option(metavar="SHARE", help="Share of the known positives that are: 0.9, or a range 0.8..0.95."),
+    typer.Option(metavar="SHARE", help="Share of the known positives that are: 0.9, 0.8..0.95 or estimate."),
 ]
 PopulationIs = Annotated[
     Population,
-    typer.Option(help="The population: all rows, or the unlabeled alone where positives were sampled apart."),
+    typer.Option(help="All rows, or the unlabeled alone, where positives were drawn apart."),
 ]
-By = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Evaluate each value of this column by itself.")
-]
+By = Annotated[str | None, typer.Option(metavar="COLUMN", help="Each value of this column by itself.")]
 Threshold = Annotated[
     float | None,
     typer.Option(metavar="NUMBER", help="Call score >= threshold positive; adds precision, recall, f1, …"),
@@ -85,7 +82,7 @@ Resamples = Annotated[
         help="Bootstrap resamples; 0 for closed-form intervals (what has none is resampled all the same).",
     ),
 ]
-Seed = Annotated[int, typer.Option(metavar="SEED", min=0, help="Seed; the same seed gives the same result.")]
+Seed = Annotated[int, typer.Option(metavar="SEED", min=0, help="Same seed, same result.")]
 Method = Annotated[
     str | None,
     typer.Option(
@@ -107,15 +104,10 @@ Require = Annotated[
 Style = Annotated[Format, typer.Option("--format", help="How to write the result.")]
 
 
-def share(text: str | None, name: str) -> float | tuple[float, float] | None:
-    """A prior or a purity: a number, or a range low..high."""
-    if text is None:
-        return None
-    if name == "prior" and text == "estimate":
-        raise InputError(
-            "--prior estimate: no estimator of the prior is built in yet. Pass a number or a range, or leave "
-            "--prior out to get what holds for every prior that the data do not refute."
-        )
+def share(text: str | None, name: str) -> float | tuple[float, float] | str | None:
+    """A prior or a purity: a number, a range low..high, or the word that asks for an estimate."""
+    if text is None or text == ESTIMATE:
+        return text
     ends = text.split("..")
     try:
         numbers = [float(end) for end in ends]
@@ -125,7 +117,23 @@ def share(text: str | None, name: str) -> float | tuple[float, float] | None:
         return numbers[0]
     if len(numbers) == 2:
         return numbers[0], numbers[1]
-    raise InputError(f"--{name} must be a number such as 0.3 or a range such as 0.02..0.05, got {text!r}.")
+    raise InputError(
+        f"--{name} must be a number such as 0.3 or a range such as 0.02..0.05, or the word {ESTIMATE}; got "
+        f"{text!r}."
+    )
+
+
+def pair(
+    text: str | None, name: str, sign: str, kind: Callable[[str], Number], example: str
+) -> tuple[Number, Number] | None:
+    """Two numbers with a sign between them."""
+    if text is None:
+        return None
+    try:
+        one, other = map(kind, text.split(sign))
+    except ValueError:
+        raise InputError(f"--{name} must read like {example}, got {text!r}.") from None
+    return one, other
 
 
 def names(lists: Iterable[str] | None) -> list[str] | None:
@@ -157,5 +165,11 @@ def check(settings: dict[str, Any], shares: dict[str, Any]) -> None:
         checks.choice(settings["method"], "method", METHODS)
     for name in settings["metrics"] or ():
         registry.get(name).bind(settings["threshold"])
+    if shares["purity"] == ESTIMATE != shares["prior"]:
+        raise InputError(
+            "--purity estimate goes with --prior estimate: scores say something of both together. Pass both, "
+            "or a number for the purity."
+        )
     for name, share in shares.items():
-        belief(share, name, closed_at_one=name == "purity")
+        if share != ESTIMATE:
+            belief(share, name, closed_at_one=name == "purity")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from halftruth.cli.options import Population, Zeros
-from halftruth.errors import InputError
+from halftruth.cli.views import heading
+from halftruth.errors import HalftruthError, InputError
 
 if TYPE_CHECKING:
     from halftruth.evidence import Evidence
     from halftruth.table import ScoreTable
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +80,18 @@ class Source:
                 return self._settled(found)
             tables += self._settled({"": found}).values()
         return {"": tables[0].merge(*tables[1:])}
+
+    def each(self, call: Callable[[ScoreTable], Result]) -> dict[str, Result]:
+        """What a call gives for each table; an error names the group that it is about."""
+        results = {}
+        for group, table in self.tables().items():
+            try:
+                results[group] = call(table)
+            except HalftruthError as error:
+                if self.by is None:
+                    raise
+                raise type(error)(f"{heading(self.by, group)}: {error}") from error
+        return results
 
     @property
     def _code(self) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from halftruth.cli.render import Block, Cell
 
 if TYPE_CHECKING:
+    from halftruth.cli.estimates import Found, Shares
     from halftruth.compared import Comparison
     from halftruth.results import Evaluation
 
@@ -52,20 +53,28 @@ class Evaluations:
                 yield [*lead, name, *(getattr(row, column) for column in NUMBERS)]
 
     def notes(self) -> list[str]:
-        """Every note once, with the groups it is about where it is not about all."""
-        about: dict[str, list[str]] = {}
-        for title, result in self.titled.items():
-            for line in filter(None, result._note_lines()):
-                about.setdefault(line.removeprefix("Note: "), []).append(title)
-        return [
-            note if len(titles) == len(self.groups) else f"{_several(titles)}: {note}"
-            for note, titles in about.items()
-        ]
+        return _once(
+            {
+                title: [line.removeprefix("Note: ") for line in result._note_lines() if line]
+                for title, result in self.titled.items()
+            }
+        )
 
 
 def heading(by: str | None, group: str) -> str:
     """The name of a group."""
     return "" if by is None else f"{by} = {group}"
+
+
+def _once(notes: Mapping[str, Iterable[str]]) -> list[str]:
+    """Every note once, with the groups it is about where it is not about all."""
+    about: dict[str, list[str]] = {}
+    for title, lines in notes.items():
+        for line in dict.fromkeys(lines):
+            about.setdefault(line, []).append(title)
+    return [
+        note if len(titles) == len(notes) else f"{_several(titles)}: {note}" for note, titles in about.items()
+    ]
 
 
 def _several(titles: Sequence[str], shown: int = 3) -> str:
@@ -115,3 +124,88 @@ class Compared:
 
     def notes(self) -> list[str]:
         return list(self.comparison.notes)
+
+
+@dataclass(frozen=True)
+class Priors:
+    """What was found of the prior in one table, under the empty name, or in each of the column ``by``."""
+
+    groups: dict[str, Found]
+    by: str | None = None
+
+    def blocks(self) -> list[Block]:
+        return [_block(heading(self.by, group), found) for group, found in self.groups.items()]
+
+    def to_dict(self) -> dict[str, Any]:
+        results = {group: {"schema": SCHEMA, **_as_dict(found)} for group, found in self.groups.items()}
+        return results[""] if self.by is None else {"schema": SCHEMA, "by": self.by, "groups": results}
+
+    def records(self) -> Iterator[Sequence[Cell]]:
+        numbers = ("value", "low", "high", "upper", "confidence_level")
+        yield [*([] if self.by is None else [self.by]), "method", "share", *numbers]
+        for group, found in self.groups.items():
+            for shares in found.shares:
+                lead = [*([] if self.by is None else [group]), shares.alpha.method]
+                for name, share in shares.named():
+                    yield [*lead, name, *(getattr(share, number) for number in numbers)]
+
+    def notes(self) -> list[str]:
+        return _once({heading(self.by, group): _remarks(found) for group, found in self.groups.items()})
+
+
+def _block(title: str, found: Found) -> Block:
+    from halftruth.results import figure
+
+    first = found.shares[0]
+    level = f"{100 * first.alpha.confidence_level:g}% interval"
+    header = ["method", "α", level, "upper", "π", level]
+    population = {"all": "all rows", "unlabeled": "the unlabeled"}[found.population]
+    legend = (
+        f"α: positives among the unlabeled; upper: largest α not refuted; π: positives among {population}"
+    )
+    if first.purity is not None:
+        header += ["ρ", level]
+        legend += "; ρ: positives among the known"
+    lines = []
+    for shares in found.shares:
+        cells = [shares.alpha.method]
+        for name, share in shares.named():
+            cells += [figure(share.value), f"{figure(share.low)} to {figure(share.high)}"]
+            cells += [figure(share.upper)] if name == "alpha" else []
+        lines.append(tuple(cells))
+    scores = "Without the known negatives the scores" if found.identified else "The scores"
+    said = f"{scores} alone allow every α from 0 to {figure(found.upper)}."
+    return Block(
+        heading=title, above=(found.evidence, legend), header=tuple(header), lines=lines, below=(said,)
+    )
+
+
+def _as_dict(found: Found) -> dict[str, Any]:
+    numbers = ("value", "low", "high", "upper")
+    estimates = [
+        {
+            "method": shares.alpha.method,
+            **{name: {n: getattr(share, n) for n in numbers} for name, share in shares.named()},
+            "confidence_level": shares.alpha.confidence_level,
+            "assumption": shares.alpha.assumption,
+            "notes": _own_notes(shares),
+        }
+        for shares in found.shares
+    ]
+    return {"evidence": found.evidence, "population": found.population, "estimates": estimates}
+
+
+def _remarks(found: Found) -> Iterator[str]:
+    """What each method assumes, those together that assume the same; then what else is to be said."""
+    about: dict[str, list[str]] = {}
+    for shares in found.shares:
+        about.setdefault(shares.alpha.assumption, []).append(shares.alpha.method)
+    for assumption, methods in about.items():
+        yield f"{', '.join(methods)} {'assumes' if len(methods) == 1 else 'assume'} that {assumption}."
+    for shares in found.shares:
+        yield from (f"{shares.alpha.method}: {note}" for note in _own_notes(shares))
+    yield from found.notes
+
+
+def _own_notes(shares: Shares) -> list[str]:
+    return list(dict.fromkeys(note for _, share in shares.named() for note in share.notes))

@@ -28,9 +28,9 @@ FINEST = 0.004
 """Share of the positives in the first bin, where they are enough."""
 MISFIT = 1.3
 """Deviance per degree of freedom beyond which no shape fits, and all counts are taken as so much fewer."""
-PURE = 0.3
+PURE = 0.15
 """Prior probability that every known positive is one, where the purity is estimated."""
-LEAST_PURE = 0.3
+LEAST_PURE = 0.15
 """Least purity considered: labels are made by people who try to get them right."""
 
 
@@ -54,26 +54,37 @@ class Posterior:
     purity: Vector
     misfit: float
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        if self.misfit <= 2 * MISFIT:
+            return ()
+        note = (
+            f"No usual shape of the classes fits the scores (deviance {self.misfit:.1f} times the usual one); "
+            f"the interval was widened. Check that higher scores mean more positive."
+        )
+        return (note,)
+
 
 def fit(samples: Samples, *, known: Knowledge | None = None, rng: np.random.Generator) -> Fit:
     """A middle point of the posterior of α."""
     drawn = posterior(samples, known or Knowledge(), rng)
-    return fit_of(drawn.alpha, drawn.misfit)
+    return fit_of(drawn.alpha, float(np.quantile(drawn.alpha, POINT)), notes=drawn.notes)
 
 
-def fit_of(draws: Vector, misfit: float) -> Fit:
-    """A middle point of the draws, with their density as the diagnostic."""
-    value = float(np.quantile(draws, POINT))
-    edge = np.linspace(0, 1, 101)
+def fit_noisy(samples: Samples, known: Knowledge, rng: np.random.Generator) -> tuple[Fit, Fit]:
+    """The posterior means of α and of the purity, whose quantiles would stick at 1."""
+    drawn = posterior(samples, known, rng)
+    alpha = fit_of(drawn.alpha, float(drawn.alpha.mean()), notes=drawn.notes)
+    return alpha, fit_of(drawn.purity, float(drawn.purity.mean()), label="ρ")
+
+
+def fit_of(draws: Vector, value: float, *, label: str = "α", notes: tuple[str, ...] = ()) -> Fit:
+    """A value with the draws it stands for; their density is the diagnostic."""
+    low, high = draws.min(), max(draws.max(), draws.min() + 1e-6)
+    edge = np.linspace(max(0.0, low - (high - low) / 20), min(1.0, high + (high - low) / 20), 61)
     density = np.histogram(draws, edge, density=True)[0]
     middle = (edge[1:] + edge[:-1]) / 2
-    curve = Curve(x=middle, y=density, x_label="α", y_label="posterior density", chosen=value)
-    notes: tuple[str, ...] = ()
-    if misfit > 2 * MISFIT:
-        notes = (
-            f"No usual shape of the classes fits the scores (deviance {misfit:.1f} times its expectation); "
-            f"the interval was widened for it. Check that higher scores mean more positive.",
-        )
+    curve = Curve(x=middle, y=density, x_label=label, y_label="posterior density", chosen=value)
     return Fit(value=value, curve=curve, notes=notes, replicates=draws)
 
 
@@ -113,6 +124,9 @@ class _Ranked:
         at = np.unique(np.searchsorted(p, np.minimum(share, p[-1]) * (1 - 1e-12)))
         x = np.append(p[at] * n_p + 0.5, n_p + 1)
         y = np.append(u[at] * n_u, n_u)
+        if y[-1] - y[-2] < 1e-9 * n_u and samples.unlabeled[::-1][at[-1]] > 0:
+            # The lowest score of all is a tie, which does not say who would be lower: there is no gap below.
+            x, y = np.delete(x, -2), np.delete(y, -2)
         return cls(np.diff(x, prepend=0), np.diff(y, prepend=0), x / (n_p + 1), n_u / n_p)
 
     def log_likelihood(self, theta: Vector) -> Vector:

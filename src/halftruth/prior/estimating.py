@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -13,18 +11,16 @@ from halftruth import checks
 from halftruth.belief import PriorEstimate
 from halftruth.errors import InputError, NotIdentifiable
 from halftruth.prior import alphamax, auto, methods
-from halftruth.prior.bounds import upper_bound
 from halftruth.prior.fit import Fit
+from halftruth.prior.given import Given, knowledge, read
+from halftruth.prior.outcome import SAMPLE, result, with_replicates
 from halftruth.prior.samples import Samples
-from halftruth.resampling import resampled_sums
-from halftruth.rows import Rows
-from halftruth.shares import Sizes
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
+from halftruth.table import ScoreTable
 
-CERTAIN = 0.9999
-"""Confidence at which a bound on α is taken for granted."""
-MAX_ATOMS = 1024
-"""Distinct scores on which an estimator is resampled."""
+UNUSED = (
+    "Known negatives were not used: with positives of unknown purity they identify only α/ρ. Pass the purity "
+    "and the prior is estimated with them."
+)
 
 
 def estimate_prior(
@@ -100,7 +96,7 @@ def _alpha(
     given: Given, method: str, known: auto.Knowledge, level: float, n_resamples: int | None, rng: Any
 ) -> PriorEstimate:
     generator = np.random.default_rng(rng)
-    if method == "sample":
+    if method == SAMPLE:
         fitted, assumption = _from_sample(known, given.upper(level), generator), methods.SAMPLE
     else:
         chosen = methods.get("mixture" if method == "auto" and given.has_negatives else method)
@@ -109,12 +105,7 @@ def _alpha(
         if chosen.name == "auto":
             fitted = auto.fit(given.samples, known=given.possible(known), rng=generator)
         else:
-            n = (
-                chosen.n_resamples
-                if n_resamples is None
-                else checks.count(n_resamples, "n_resamples", least=2)
-            )
-            fitted = _resampled(given, chosen, n, generator)
+            fitted = _resampled(given, chosen, _count(chosen, n_resamples), generator)
     return result(fitted, given, method, assumption, level)
 
 
@@ -165,13 +156,21 @@ def estimate_prior_and_purity(
     >>> noisy = ht.PositiveUnlabeled(p, u, prior=both.prior, purity=both.purity)
     """
     given = read(positive, unlabeled, None, 1.0, (positive_weight, unlabeled_weight, None))
+    given = replace(given, purity=1.0)  # what an evidence says of it is not asked for
     return _both(given, method, checks.confidence_level(confidence_level), n_resamples, rng)
 
 
 def estimate_alpha(table: ScoreTable, purity: float) -> PriorEstimate:
     """α of the rows of a table, by default settings: what evidence means by "estimate"."""
     given = Given(table, purity, "unlabeled")
-    return _alpha(given, "auto", knowledge(purity, None, None), 0.95, None, 0)
+    made = _alpha(given, "auto", knowledge(purity, None, None), 0.95, None, 0)
+    # At 0 or 1 one class would be empty, and no metric that compares classes would have a value.
+    least = 0.5 / given.samples.n_unlabeled
+    if least <= made.value <= 1 - least:
+        return made
+    value = min(max(made.value, least), 1 - least)
+    note = f"The estimate is {made.value:g}; {value:.3g} is taken, half a row away: no class is empty."
+    return replace(made, value=value, notes=(*made.notes, note))
 
 
 def estimate_both(table: ScoreTable) -> PriorAndPurity:
@@ -185,15 +184,16 @@ def _both(given: Given, method: str, level: float, n_resamples: int | None, rng:
     if chosen.needs_negatives:
         raise InputError(f"`method`={method!r} does not estimate a purity. Leave it out, or pass 'alphamax'.")
     if chosen.name == "auto":
-        drawn = auto.posterior(given.samples, given.possible(auto.Knowledge(purity=None)), generator)
-        pair = auto.fit_of(drawn.alpha, drawn.misfit), auto.fit_of(drawn.purity, drawn.misfit)
+        pair = auto.fit_noisy(given.samples, given.possible(auto.Knowledge(purity=None)), generator)
     else:
         pair = _resampled_pair(given, chosen, _count(chosen, n_resamples), generator)
     assumption = (
         f"{chosen.assumption}; the mislabeled ones are a random sample of the negatives, and some scores are "
         f"reached by negatives only"
     )
-    prior = result(pair[0], given, chosen.name, assumption, level)
+    prior = result(pair[0], given, chosen.name, assumption, level, purity=pair[1])
+    if given.has_negatives:
+        prior = replace(prior, notes=(*prior.notes, UNUSED))
     purity = PriorEstimate(
         value=pair[1].value,
         replicates=pair[1].replicates,
@@ -204,102 +204,6 @@ def _both(given: Given, method: str, level: float, n_resamples: int | None, rng:
         curve=pair[1].curve,
     )
     return PriorAndPurity(prior, purity)
-
-
-@dataclass(frozen=True, eq=False)
-class Given:
-    """What an estimate is made from."""
-
-    table: ScoreTable
-    purity: float
-    population: str
-
-    @cached_property
-    def samples(self) -> Samples:
-        return Samples.of(self.table)
-
-    @property
-    def has_negatives(self) -> bool:
-        return NEGATIVE in self.table.strata
-
-    @cache  # noqa: B019  it lives as long as one estimate
-    def upper(self, level: float) -> float:
-        """The largest α that the scores do not refute: with purity ρ, α f_P ≤ ρ f_U."""
-        samples = self.samples
-        sizes = samples.n_positive, samples.n_unlabeled
-        return self.purity * upper_bound(samples.positive, samples.unlabeled, *sizes, level)
-
-    def possible(self, known: auto.Knowledge) -> auto.Knowledge:
-        """What is known, without what the scores refute beyond doubt."""
-        low, high = known.within
-        return replace(known, within=(low, max(min(high, self.upper(CERTAIN)), low + 1e-9)))
-
-    def resampled(self, n: int, rng: np.random.Generator) -> Iterator[Samples]:
-        """First the rows as they came, on joined scores; then ``n`` resamples of them, by stratum."""
-        support = self.table.support.coarse(MAX_ATOMS)
-        yield Samples.from_sums(self.table, support, support.sums())
-        for sums in resampled_sums(support, n, rng, one_sample=False):
-            for i in range(len(next(iter(sums.values())))):
-                yield Samples.from_sums(self.table, support, {k: total[i] for k, total in sums.items()})
-
-    def of_population(self, alpha: Any) -> Any:
-        """π from α, where the population is the whole table."""
-        if self.population == "unlabeled":
-            return alpha
-        return np.clip(Sizes.of(self.table.support.sums()).pi(alpha, self.purity), 0, 1)
-
-
-def read(positive: Any, unlabeled: Any, negative: Any, purity: float, weights: tuple[Any, Any, Any]) -> Given:
-    """Arrays, or one evidence."""
-    if unlabeled is None:
-        table = getattr(positive, "table", None)
-        if not isinstance(table, ScoreTable) or not {POSITIVE, UNLABELED} <= set(table.strata):
-            raise InputError(
-                f"Pass the scores of the known positives and of the unlabeled, or one PositiveUnlabeled "
-                f"evidence; got {type(positive).__name__} alone."
-            )
-        return Given(table, positive.purity.value, positive.population)
-    named = zip((POSITIVE, UNLABELED, NEGATIVE), (positive, unlabeled, negative), weights, strict=True)
-    strata = {}
-    for name, values, weight in named:
-        if values is None and weight is not None:
-            raise InputError(f"`{name}_weight` was given without `{name}`. Pass both or neither.")
-        if values is not None:
-            score = checks.scores(values, name)
-            strata[name] = Rows(
-                score=score, weight=checks.weights(weight, f"{name}_weight", length=len(score))
-            )
-    return Given(ScoreTable(strata), checks.share(purity, "purity", closed_at_one=True), "unlabeled")
-
-
-def knowledge(purity: float, within: Any, labeled_sample: Any) -> auto.Knowledge:
-    """What the user knows besides the scores, checked."""
-    low, high = 0.0, 1.0
-    if within is not None:
-        try:
-            low, high = (checks.number(end, "within") for end in within)
-        except (TypeError, ValueError):
-            raise InputError(f"`within` must be a pair (low, high), got {within!r}.") from None
-        if not 0 <= low < high <= 1:
-            raise InputError(f"`within` must satisfy 0 <= low < high <= 1, got {within!r}.")
-        if low >= purity:
-            raise InputError(
-                f"`within` starts at {low:g}, above the purity {purity:g}, which no α can exceed."
-            )
-    found = 0, 0
-    if labeled_sample is not None:
-        try:
-            k, m = labeled_sample
-        except (TypeError, ValueError):
-            raise InputError(
-                f"`labeled_sample` must be a pair (positives found, cases labeled), got {labeled_sample!r}."
-            ) from None
-        m = checks.count(m, "labeled_sample", least=1)
-        k = checks.count(k, "labeled_sample", least=0)
-        if k > m:
-            raise InputError(f"`labeled_sample` has {k} positives among {m} cases. Pass (positives, cases).")
-        found = k, m - k
-    return auto.Knowledge(purity=purity, within=(low, high), found=found)
 
 
 def _refuse(chosen: methods.Method, given: Given, known: auto.Knowledge) -> None:
@@ -327,7 +231,7 @@ def _from_sample(known: auto.Knowledge, upper: float, rng: np.random.Generator) 
     low, high = (float(betainc(a, b, min(end, upper))) for end in known.within)
     share = (rng.permutation(auto.N_DRAWS) + 0.5) / auto.N_DRAWS
     draws = np.clip(betaincinv(a, b, low + (high - low) * share), 0, 1)
-    return auto.fit_of(draws, 0.0)
+    return auto.fit_of(draws, float(np.median(draws)))
 
 
 def _resampled(given: Given, chosen: methods.Method, n: int, rng: np.random.Generator) -> Fit:
@@ -346,51 +250,3 @@ def _resampled_pair(
 
     alpha, purity = with_replicates(given, both, n, rng)
     return alpha, purity
-
-
-def with_replicates(
-    given: Given, fit: Callable[[Samples], tuple[Fit, ...]], n: int, rng: np.random.Generator
-) -> list[Fit]:
-    """The fits of all rows, with replicates from joined rows moved by what the joining changed."""
-    fitted = fit(given.samples)
-    values = np.asarray([[each.value for each in fit(samples)] for samples in given.resampled(n, rng)])
-    near, replicates = values[0], values[1:]
-    return [
-        Fit(
-            value=each.value,
-            curve=each.curve,
-            notes=each.notes,
-            replicates=np.clip(replicates[:, k] + each.value - near[k], 0, 1),
-        )
-        for k, each in enumerate(fitted)
-    ]
-
-
-def result(fitted: Fit, given: Given, method: str, assumption: str, level: float) -> PriorEstimate:
-    """The estimate as the user sees it: for the population, with what the data refute."""
-    assert fitted.replicates is not None  # made or resampled before
-    upper = given.upper(level)
-    # The others take the known positives for pure: U = κ P + (1−κ) f₀ with κ = α/ρ.
-    share = 1.0 if method in ("auto", "sample") else given.purity
-    value, replicates = (share * np.minimum(x, 1) for x in (fitted.value, fitted.replicates))
-    notes = fitted.notes
-    if value > upper:
-        notes += (
-            f"The estimate α = {value:.4g} is above what the data do not refute, {upper:.4g}: its assumption "
-            f"fails here, or noise is large.",
-        )
-    tail = (1 - level) / 2
-    low, high = np.quantile(given.of_population(replicates), [tail, 1 - tail], method="closest_observation")
-    return PriorEstimate(
-        value=float(given.of_population(float(value))),
-        low=float(low),
-        high=float(high),
-        upper=float(given.of_population(upper)),
-        replicates=given.of_population(replicates),
-        method=method,
-        assumption=assumption,
-        population=given.population,
-        confidence_level=level,
-        notes=notes,
-        curve=fitted.curve,
-    )

@@ -7,6 +7,7 @@ is measured: it is trained again on rows drawn with replacement, and the spread 
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from halftruth.belief import PriorEstimate
 from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.prior import auto, methods
-from halftruth.prior.estimating import Given, knowledge, result, with_replicates
 from halftruth.prior.fit import Fit
+from halftruth.prior.given import Given, knowledge
+from halftruth.prior.outcome import result, with_replicates
 from halftruth.rows import Rows
 from halftruth.table import POSITIVE, UNLABELED, ScoreTable
 
@@ -93,6 +95,8 @@ def estimate_prior_from_features(
     if chosen.needs_negatives:
         raise InputError(f"`method`={method!r} needs known negatives, which features have none of here.")
     told = knowledge(checks.share(purity, "purity", closed_at_one=True), within, labeled_sample)
+    if chosen.name != "auto" and (told.within != (0.0, 1.0) or any(told.found)):
+        raise InputError("`within` and `labeled_sample` go with method 'auto'. Leave them out, or pass it.")
     if chosen.fit_features is not None:
         return _of_features(x, known, chosen, told, level, n_resamples, generator)
     makers = _Scores(x, known, classifier)
@@ -114,12 +118,7 @@ class _Scores:
 
     def __init__(self, x: Vector, known: NDArray[np.bool_], classifier: Any) -> None:
         self.x, self.known, self.classifier = x, known, classifier
-        least = 2 if classifier is None else N_FOLDS
-        for name, count in (("known positives", known.sum()), ("unlabeled rows", (~known).sum())):
-            if count < least:
-                raise InputError(
-                    f"`labeled` marks {count} {name}; at least {least} are needed for held-out scores."
-                )
+        _need(known, 2 if classifier is None else N_FOLDS, "held-out scores")
         if classifier is not None and not hasattr(classifier, "fit"):
             raise InputError(
                 f"`classifier` must be a scikit-learn classifier, got {type(classifier).__name__}."
@@ -135,12 +134,22 @@ class _Scores:
         from sklearn.ensemble import ExtraTreesClassifier
 
         forest = ExtraTreesClassifier(
-            N_TREES, min_samples_leaf=LEAF, bootstrap=True, oob_score=True, n_jobs=-1, random_state=seed
+            N_TREES,
+            min_samples_leaf=LEAF,
+            class_weight="balanced_subsample",  # few known positives must not be outvoted in every leaf
+            bootstrap=True,
+            oob_score=True,
+            n_jobs=-1,
+            random_state=seed,
         )
         # A row drawn twice weighs twice; drawn as such, its copies would be in and out of a bag at once.
-        forest.fit(self.x, self.known, sample_weight=times)
-        score = forest.oob_decision_function_[:, 1]
-        return np.asarray(np.where(np.isnan(score), self.known.mean(), score))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Some inputs do not have OOB scores")
+            forest.fit(self.x, self.known, sample_weight=times)
+        # A row drawn very often may be in every bag: it has no votes, and takes a middle score.
+        votes = forest.oob_decision_function_
+        has_votes = votes.sum(axis=1) > 0
+        return np.asarray(np.where(has_votes, votes[:, 1], np.median(votes[has_votes, 1])))
 
     def _folded(self, seed: int, times: Vector | None) -> Vector:
         from sklearn.base import clone
@@ -198,8 +207,7 @@ def _of_features(
 ) -> PriorEstimate:
     """An estimator that takes the features themselves; its interval from resampled rows."""
     assert chosen.fit_features is not None
-    if told.within != (0.0, 1.0) or any(told.found):
-        raise InputError("`within` and `labeled_sample` go with method 'auto'. Leave them out, or pass it.")
+    _need(known, 1, "an estimate")
     positive, unlabeled = x[known], x[~known]
     fitted = chosen.fit_features(positive, unlabeled, rng=rng)
     n = FEATURE_RESAMPLES if n_resamples is None else checks.count(n_resamples, "n_resamples", least=2)
@@ -228,6 +236,12 @@ def _matrix(values: Any) -> Vector:
         count = int((~np.isfinite(x)).sum())
         raise InputError(f"`X` must be finite, got {count} NaN or infinite value(s). Impute or drop them.")
     return x
+
+
+def _need(known: NDArray[np.bool_], least: int, why: str) -> None:
+    for name, count in (("known positives", known.sum()), ("unlabeled rows", (~known).sum())):
+        if count < least:
+            raise InputError(f"`labeled` marks {count} {name}; at least {least} are needed for {why}.")
 
 
 def _mask(labeled: Any) -> NDArray[np.bool_]:

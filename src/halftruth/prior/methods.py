@@ -35,7 +35,7 @@ SEPARABLE = f"{SCAR}, and the classes do not overlap; where they do it lands abo
 TILT = f"{SCAR}, and the classes' scores differ by an exponential tilt: α is identified by that form alone"
 SHAPES = (
     f"{SCAR}, and the classes lie to each other as in one of many usual ROC shapes, with or without scores "
-    f"that positives alone reach; the data alone allow any α from 0 to `upper`"
+    f"that positives alone reach"
 )
 NEGATIVES = f"{SCAR}, and the known negatives of the negatives; nothing else"
 SAMPLE = "the labeled cases are a random sample of the unlabeled; nothing else"
@@ -166,5 +166,7 @@ METHODS: Mapping[str, Method] = {method.name: method for method in _ALL}
 def get(name: Any) -> Method:
     """The method of this name, or an error that names them all."""
     if not isinstance(name, str) or name not in METHODS:
-        raise InputError(f"`method` must be one of {', '.join(METHODS)}; got {name!r}.")
+        raise InputError(
+            f"`method` must be one of {', '.join(METHODS)}, or 'sample' with `labeled_sample`; got {name!r}."
+        )
     return METHODS[name]

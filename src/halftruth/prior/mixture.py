@@ -95,10 +95,10 @@ def _result(alpha: float, mean: Vector, variance: Vector, sizes: Vector) -> Fit:
     grid = np.linspace(0, 1, 101)
     misfit = mean[1] - grid * mean[0] - (1 - grid) * mean[2]
     spread = noise[1] + grid**2 * noise[0] + (1 - grid) ** 2 * noise[2]
-    tiny = np.finfo(np.float64).tiny
+    least = 1e-12 * (mean**2).max()  # a sample of one score has no noise of its own
     curve = Curve(
         x=grid,
-        y=misfit**2 / np.maximum(spread, tiny),
+        y=misfit**2 / np.maximum(spread, least),
         x_label="α",
         y_label="misfit of αP + (1−α)N to U, in squared standard errors",
         chosen=alpha,

@@ -97,12 +97,11 @@ def _on_estimates(evidence: Evidence) -> Iterator[str]:
         if made is None or not made.assumption:
             continue
         symbol = "ρ" if name == "purity" else "α" if made.population == "unlabeled" else "π"
-        bound = "" if made.upper is None else f"; the data alone allow any up to {made.upper:.4g}"
         yield (
             f"The {name} was estimated ({made.method}): {symbol} = {made.value:.4g}, {made.low:.4g} to "
-            f"{made.high:.4g}{bound}. It assumes that {made.assumption}."
+            f"{made.high:.4g}."
         )
-        yield from made.notes
+        yield from made.notes or (f"It assumes that {made.assumption}.",)
 
 
 def on_row(metric: Metric | None, measure: ScoreMeasure, estimate: Estimate) -> tuple[str, ...]:

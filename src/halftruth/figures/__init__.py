@@ -1,0 +1,19 @@
+"""Pictures of results, drawn by matplotlib: ``pip install 'halftruth[plot]'``.
+
+Every function gives back a matplotlib Figure, shows nothing and leaves pyplot alone: save the figure with
+``savefig``, or pass ``ax`` to draw into one of your own.
+
+Examples
+--------
+>>> import halftruth as ht
+>>> estimate = ht.PriorEstimate(value=0.3, low=0.25, high=0.33, upper=0.4)
+>>> ht.figures.prior(estimate).axes[0].get_xlabel()
+'α, the share of positives among the unlabeled'
+"""
+
+from __future__ import annotations
+
+from halftruth.figures.diagnostic import prior
+from halftruth.figures.together import prior_and_purity, priors
+
+__all__ = ["prior", "prior_and_purity", "priors"]

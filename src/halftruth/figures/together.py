@@ -1,0 +1,172 @@
+"""Several estimates in one picture: the prior by many methods, and the prior with the purity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from halftruth import checks
+from halftruth.belief import PriorEstimate
+from halftruth.errors import InputError
+from halftruth.figures import canvas
+from halftruth.prior.estimating import PriorAndPurity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MANY = 1000
+"""Points that a vector file holds as one picture."""
+
+
+def priors(
+    estimates: Mapping[str, PriorEstimate], truth: float | None = None, *, ax: Axes | None = None
+) -> Figure:
+    """Draw several estimates of one prior below each other, with their intervals and what the data refute.
+
+    Parameters
+    ----------
+    estimates : mapping of str to PriorEstimate
+        By the names to show. All of one population.
+    truth : float, optional
+        The prior, where it is known.
+    ax : matplotlib Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib Figure
+        A new one, or that of ``ax``.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> strata = ht.simulate.GaussianClasses(prior=0.2).draw_strata(200, 1000, rng=0)
+    >>> p, u = strata.positive.score, strata.unlabeled.score
+    >>> found = {name: ht.estimate_prior(p, u, method=name) for name in ("auto", "bbe")}
+    >>> figure = ht.figures.priors(found, truth=0.2)
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    ['auto', 'bbe']
+    """
+    population = _one_population(estimates)
+    if truth is not None and not 0 <= checks.number(truth, "truth") <= 1:
+        raise InputError(f"`truth` must lie in [0, 1], got {truth!r}. Pass a share of positives.")
+    if ax is None:
+        figure = canvas.new_figure(height=max(2.4, 1.6 + 0.27 * len(estimates)))
+        main = figure.add_subplot()
+    else:
+        figure, main = canvas.root_figure(ax), ax
+    shown = list(estimates.values())
+    _draw_rows(main, shown)
+    if truth is not None:
+        main.axvline(truth, color="black", linestyle="--", zorder=1, label=f"truth {truth:.3g}")
+    main.set_yticks(range(len(shown)), labels=list(estimates))
+    main.set_ylim(len(shown) - 0.5, -0.5)
+    end = max(canvas.reach([truth or 0.0]), *map(canvas.reach_of, shown))
+    canvas.show_axis(main, end, population)
+    return canvas.finish(figure, ax, "Class prior by method")
+
+
+def _draw_rows(ax: Axes, shown: list[PriorEstimate]) -> None:
+    """A dot, its interval and what the data refute for each estimate, the first at 0."""
+    rows = range(len(shown))
+    low, high = np.transpose([canvas.ends(each) for each in shown])
+    levels = {canvas.level(each) for each in shown}
+    said = levels.pop() if len(levels) == 1 else "interval"
+    ax.hlines(rows, low, high, color=canvas.DATA, linewidth=2.5, label=said)
+    ax.plot([each.value for each in shown], rows, "o", color=canvas.ESTIMATE, label="estimate")
+    upper = np.array([1.0 if each.upper is None else each.upper for each in shown])
+    if (upper < 1).any():
+        said = "refuted by the data"
+        ax.barh(rows, 1 - upper, left=upper, height=1, zorder=0.5, label=said, **canvas.REFUTED)
+
+
+def _one_population(estimates: Mapping[str, PriorEstimate]) -> str:
+    if not isinstance(estimates, Mapping) or not estimates:
+        raise InputError(
+            f"`estimates` must be a mapping of names to PriorEstimates, at least one; got {estimates!r}. "
+            f'Pass {{"auto": ht.estimate_prior(...), ...}}.'
+        )
+    populations = {
+        canvas.checked(each, f"estimates[{name!r}]").population for name, each in estimates.items()
+    }
+    if len(populations) > 1:
+        raise InputError(
+            "`estimates` holds priors of the unlabeled and of all rows, which are different shares. "
+            "Pass those of one population."
+        )
+    return populations.pop()
+
+
+def prior_and_purity(both: PriorAndPurity, *, ax: Axes | None = None) -> Figure:
+    """Draw the prior and the purity together: their paired replicates, intervals, and where they cannot lie.
+
+    Parameters
+    ----------
+    both : PriorAndPurity
+    ax : matplotlib Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib Figure
+        A new one, or that of ``ax``.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> simulated = ht.simulate.GaussianClasses(prior=0.2, separation=4.0)
+    >>> strata = simulated.draw_strata(500, 2000, rng=1, purity=0.8)
+    >>> both = ht.estimate_prior_and_purity(strata.positive.score, strata.unlabeled.score)
+    >>> ht.figures.prior_and_purity(both).axes[0].get_xlabel()
+    'α, the share of positives among the unlabeled'
+    """
+    if not isinstance(both, PriorAndPurity):
+        raise InputError(
+            f"`both` must be a PriorAndPurity, got {type(both).__name__}. "
+            f"Pass what ht.estimate_prior_and_purity gives."
+        )
+    share, purity = both.prior, both.purity
+    symbol = canvas.SYMBOLS[share.population]
+    if ax is None:
+        figure = canvas.new_figure(height=4.6)
+        main = figure.add_subplot()
+    else:
+        figure, main = canvas.root_figure(ax), ax
+    said = f"ρ < {symbol}: worse than chance"
+    main.fill([0, 1, 1], [0, 0, 1], color="0.8", linewidth=0, zorder=0, label=said)
+    canvas.show_refuted(main, share.upper, symbol)
+    _draw_pairs(main, share, purity)
+    # White below the lines keeps them apart from the replicates, in grey too.
+    for color, width, label in (("white", 3.5, "_"), (canvas.ESTIMATE, 2.0, f"{canvas.level(share)}s")):
+        main.hlines(purity.value, *canvas.ends(share), color=color, linewidth=width)
+        main.vlines(share.value, *canvas.ends(purity), color=color, linewidth=width, label=label)
+    main.plot(share.value, purity.value, "o", color=canvas.ESTIMATE, mec="white", ms=8, label="estimate")
+    canvas.show_axis(main, 1.0, share.population)
+    main.set_ylim(-canvas.MARGIN, 1 + canvas.MARGIN)
+    main.set_ylabel("ρ, the share of positives\namong the known positives")
+    title = f"Prior and purity by {share.method}: {symbol} = {share.value:.3g}, ρ = {purity.value:.3g}"
+    return canvas.finish(figure, ax, title, free_corner=True)
+
+
+def _draw_pairs(ax: Axes, share: PriorEstimate, purity: PriorEstimate) -> None:
+    if share.replicates is None or purity.replicates is None:
+        return
+    if len(share.replicates) != len(purity.replicates):
+        raise InputError(
+            f"The replicates of prior and purity belong together one by one, but number "
+            f"{len(share.replicates)} and {len(purity.replicates)}. "
+            f"Pass what ht.estimate_prior_and_purity gives."
+        )
+    ax.scatter(
+        np.asarray(share.replicates),
+        np.asarray(purity.replicates),
+        s=8,
+        color=canvas.DATA,
+        alpha=0.35,
+        linewidths=0,
+        rasterized=len(share.replicates) > MANY,
+    )
+    ax.plot([], [], "o", color=canvas.DATA, markersize=3, label="replicates")

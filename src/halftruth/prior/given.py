@@ -1,0 +1,124 @@
+"""What an estimate of the prior is made from: rows, and what the user knows besides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from halftruth import checks
+from halftruth.errors import InputError
+from halftruth.prior.auto import Knowledge
+from halftruth.prior.bounds import upper_bound
+from halftruth.prior.samples import Samples
+from halftruth.resampling import resampled_sums
+from halftruth.rows import Rows
+from halftruth.shares import Sizes
+from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
+
+CERTAIN = 0.9999
+"""Confidence at which a bound on α is taken for granted."""
+MAX_ATOMS = 1024
+"""Distinct scores on which an estimator is resampled."""
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What an estimate is made from."""
+
+    table: ScoreTable
+    purity: float
+    population: str
+
+    @cached_property
+    def samples(self) -> Samples:
+        return Samples.of(self.table)
+
+    @property
+    def has_negatives(self) -> bool:
+        return NEGATIVE in self.table.strata
+
+    def upper(self, level: float) -> float:
+        """The largest α that the scores do not refute: with purity ρ, α f_P ≤ ρ f_U."""
+        samples = self.samples
+        sizes = samples.n_positive, samples.n_unlabeled
+        return self.purity * upper_bound(samples.positive, samples.unlabeled, *sizes, level)
+
+    def possible(self, known: Knowledge) -> Knowledge:
+        """What is known, without what the scores refute beyond doubt."""
+        low, high = known.within
+        return replace(known, within=(low, max(min(high, self.upper(CERTAIN)), low + 1e-9)))
+
+    def resampled(self, n: int, rng: np.random.Generator) -> Iterator[Samples]:
+        """First the rows as they came, on joined scores; then ``n`` resamples of them, by stratum."""
+        support = self.table.support.coarse(MAX_ATOMS)
+        yield Samples.from_sums(self.table, support, support.sums())
+        for sums in resampled_sums(support, n, rng, one_sample=False):
+            for i in range(len(next(iter(sums.values())))):
+                yield Samples.from_sums(self.table, support, {k: total[i] for k, total in sums.items()})
+
+    def of_population(self, alpha: Any, purity: Any) -> Any:
+        """π from α, where the population is the whole table."""
+        if self.population == "unlabeled":
+            return alpha
+        return np.clip(Sizes.of(self.table.support.sums()).pi(alpha, purity), 0, 1)
+
+
+def read(positive: Any, unlabeled: Any, negative: Any, purity: float, weights: tuple[Any, Any, Any]) -> Given:
+    """Arrays, or one evidence."""
+    if unlabeled is None:
+        if purity != 1 or negative is not None or any(weight is not None for weight in weights):
+            raise InputError(
+                "An evidence has a purity, negatives and weights of its own. Give them to it, or pass arrays."
+            )
+        table = getattr(positive, "table", None)
+        if not isinstance(table, ScoreTable) or not {POSITIVE, UNLABELED} <= set(table.strata):
+            raise InputError(
+                f"Pass the scores of the known positives and of the unlabeled, or one PositiveUnlabeled "
+                f"evidence; got {type(positive).__name__} alone."
+            )
+        return Given(table, positive.purity.value, positive.population)
+    named = zip((POSITIVE, UNLABELED, NEGATIVE), (positive, unlabeled, negative), weights, strict=True)
+    strata = {}
+    for name, values, weight in named:
+        if values is None and weight is not None:
+            raise InputError(f"`{name}_weight` was given without `{name}`. Pass both or neither.")
+        if values is not None:
+            score = checks.scores(values, name)
+            strata[name] = Rows(
+                score=score, weight=checks.weights(weight, f"{name}_weight", length=len(score))
+            )
+    return Given(ScoreTable(strata), checks.share(purity, "purity", closed_at_one=True), "unlabeled")
+
+
+def knowledge(purity: float, within: Any, labeled_sample: Any) -> Knowledge:
+    """What the user knows besides the scores, checked."""
+    low, high = 0.0, 1.0
+    if within is not None:
+        try:
+            low, high = (checks.number(end, "within") for end in within)
+        except (TypeError, ValueError):
+            raise InputError(f"`within` must be a pair (low, high), got {within!r}.") from None
+        if not 0 <= low < high <= 1:
+            raise InputError(f"`within` must satisfy 0 <= low < high <= 1, got {within!r}.")
+        if low >= purity:
+            raise InputError(
+                f"`within` starts at {low:g}, above the purity {purity:g}, which no α can exceed."
+            )
+    found = 0, 0
+    if labeled_sample is not None:
+        try:
+            k, m = labeled_sample
+        except (TypeError, ValueError):
+            raise InputError(
+                f"`labeled_sample` must be a pair (positives found, cases labeled), got {labeled_sample!r}."
+            ) from None
+        m = checks.count(m, "labeled_sample", least=1)
+        k = checks.count(k, "labeled_sample", least=0)
+        if k > m:
+            raise InputError(f"`labeled_sample` has {k} positives among {m} cases. Pass (positives, cases).")
+        found = k, m - k
+    return Knowledge(purity=purity, within=(low, high), found=found)
