@@ -155,15 +155,20 @@ def test_the_error_of_the_estimate_widens_every_interval():
 
 def test_notes_name_the_method_its_assumption_and_what_is_not_refuted():
     made = ht.estimate_prior(P, U)
-    notes = [
-        note
-        for note in evaluate(ht.PositiveUnlabeled(P, U, prior="estimate")).notes
-        if "was estimated" in note
-    ]
-    assert notes == [
-        f"The prior was estimated (auto): α = {made.value:.4g}, {made.low:.4g} to {made.high:.4g}; the data alone "
-        f"allow any up to {made.upper:.4g}. It assumes that {made.assumption}."
-    ]
+    notes = evaluate(ht.PositiveUnlabeled(P, U, prior="estimate")).notes
+    at = notes.index(
+        f"The prior was estimated (auto): α = {made.value:.4g}, {made.low:.4g} to {made.high:.4g}."
+    )
+    assert notes[at + 1] == (
+        f"The scores alone allow every α from 0 to {made.upper:.4g}. Within that, this estimate assumes that "
+        f"{made.assumption}."
+    )
+
+
+def test_an_estimate_of_exactly_zero_leaves_no_class_empty():
+    evidence = ht.PositiveUnlabeled([2.0, 3.0], [0.0, 0.1, 0.2, 0.3], negative=[0.0, 0.2], prior="estimate")
+    assert evidence.prior.value == pytest.approx(0.5 / 4)
+    assert any("half a row away" in note for note in evaluate(evidence).notes)
 
 
 def test_notes_of_the_estimator_are_passed_on():

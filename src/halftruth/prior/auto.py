@@ -59,7 +59,7 @@ class Posterior:
         if self.misfit <= 2 * MISFIT:
             return ()
         note = (
-            f"No usual shape of the classes fits the scores (deviance {self.misfit:.1f} times the usual one); "
+            f"No usual shape of the classes fits the scores (deviance {self.misfit:.1f} times the usual); "
             f"the interval was widened. Check that higher scores mean more positive."
         )
         return (note,)

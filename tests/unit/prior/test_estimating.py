@@ -62,8 +62,9 @@ def test_what_every_estimate_has(method):
     assert 0 <= made.low <= made.high <= 1
     assert made.replicates.shape == (DRAWS if method == "auto" else RESAMPLES,)
     assert ((made.replicates >= 0) & (made.replicates <= 1)).all()
-    assert made.low in made.replicates
-    assert made.high in made.replicates
+    assert made.low in (*made.replicates, made.value)
+    assert made.high in (*made.replicates, made.value)
+    assert made.low <= made.value <= made.high
     assert made.method == method
     assert made.assumption == METHODS[method].assumption
     assert made.population == "unlabeled"
@@ -195,7 +196,7 @@ def test_a_labeled_sample_alone_is_its_beta_law_below_what_is_refuted(k, m, puri
     law = beta(k + 0.5, m - k + 0.5)
     upper = purity * ht.prior_upper_bound(P, U)
     reached = law.cdf([made.low, made.value, made.high]) / law.cdf(upper)
-    assert reached == pytest.approx([0.025, auto.POINT, 0.975], abs=2 / DRAWS)
+    assert reached == pytest.approx([0.025, 0.5, 0.975], abs=2 / DRAWS)
     assert made.upper == pytest.approx(upper)
     assert made.replicates.max() <= upper
     assert made.assumption == "the labeled cases are a random sample of the unlabeled; nothing else"
@@ -207,7 +208,7 @@ def test_a_labeled_sample_and_a_range():
     law = beta(9.5, 41.5)
     made = ht.estimate_prior(P, U, method="sample", labeled_sample=(9, 50), within=(0.15, 0.2))
     ends = law.cdf(0.15), law.cdf(0.2)
-    assert made.value == pytest.approx(law.ppf(ends[0] + auto.POINT * (ends[1] - ends[0])), abs=1e-3)
+    assert made.value == pytest.approx(law.ppf((ends[0] + ends[1]) / 2), abs=1e-3)
     assert 0.15 <= made.replicates.min() <= made.replicates.max() <= 0.2
 
 
@@ -302,7 +303,7 @@ def test_purity_is_not_estimated_with_negatives():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "bayes"}, r"`method` must be one of auto, alphamax, .*mixture; got 'bayes'\."),
+        ({"method": "bayes"}, r"`method` must be one of auto, alphamax, .*mixture, or 'sample' with .*; got 'bayes'\."),
         ({"method": 3}, r"`method` must be one of .*; got 3\."),
         ({"within": 0.3}, r"`within` must be a pair \(low, high\), got 0\.3\."),
         ({"within": (0.1, 0.2, 0.3)}, r"`within` must be a pair \(low, high\)"),
