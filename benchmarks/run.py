@@ -292,6 +292,54 @@ def growth(scale: float) -> None:
         row(f"{n:,}", duration(a), f"{1e9 * a / n:.0f}", duration(b), f"{1e9 * b / n:.0f}")
 
 
+PRIORS = {
+    "bbe": "≤ 2",
+    "alphamax": "≤ 50",
+    "dedpul": "≤ 200",
+    "tice": "≤ 200",
+    "bbe-corrected": "",
+    "roc-curve": "",
+    "elkan-noto": "",
+    "divergence": "",
+    "em": "",
+    "auto": "",
+}
+"""Estimators of the prior that are timed, with what each must not exceed as a multiple of np.sort."""
+
+
+def prior_of(name: str, p: Any, u: Any) -> float:
+    """The value alone, from arrays: no resamples."""
+    from halftruth.prior import given, methods
+
+    samples = given.read(p, u, None, 1.0, (None, None, None)).samples
+    return methods.get(name).fit(samples, np.random.default_rng(0)).value
+
+
+def priors(scale: float) -> None:
+    """Estimators of the class prior, values from arrays, against a sort of the same scores."""
+    import halftruth as ht
+
+    n = int(200_000 * scale)
+    p, u = positive_unlabeled(n // 10, n)
+    ht.prior_upper_bound(p, u)  # what is imported when first used
+    both = np.concatenate([p, u])
+    sort = seconds(lambda: np.sort(both), 9)
+    section(f"Class prior: {len(p):,} positives and {len(u):,} unlabeled scores / np.sort", *HEAD)
+    compared("prior_upper_bound", seconds(lambda: ht.prior_upper_bound(p, u), 9), sort, "≤ 2")
+    for name, limit in PRIORS.items():
+        prior_of(name, p, u)
+        compared(name, seconds(lambda name=name: prior_of(name, p, u), 5), sort, limit)
+    sizes = [n for n in (10**5, 10**6, 10**7) if n <= 10**8 * scale]
+    columns = "rows", "np.sort", "prior_upper_bound", *PRIORS
+    section("Class prior: growth, ns a row", *columns)
+    for n in sizes:
+        p, u = positive_unlabeled(n // 11, n - n // 11)
+        both = np.concatenate([p, u])
+        calls = [lambda both=both: np.sort(both), lambda p=p, u=u: ht.prior_upper_bound(p, u)]
+        calls += [lambda name=name, p=p, u=u: prior_of(name, p, u) for name in PRIORS]
+        row(f"{n:,}", *(f"{1e9 * seconds(call, 3) / n:.0f}" for call in calls))
+
+
 def main() -> None:
     """Run everything, or the part that a child was started for."""
     parser = argparse.ArgumentParser()
@@ -318,6 +366,7 @@ def main() -> None:
         files(scale, Path(folder))
     starting()
     growth(scale)
+    priors(scale)
     if not given.small:
         Path(__file__).with_name("RESULTS.md").write_text("\n".join(LINES) + "\n", encoding="utf-8")
     return None

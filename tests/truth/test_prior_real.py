@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,25 +15,38 @@ from sklearn.ensemble import ExtraTreesClassifier
 
 import halftruth as ht
 
-N_POSITIVE = {
-    "bank": 1000,
-    "concrete": 100,
-    "housing": 100,
-    "mushroom": 1000,
-    "pendigits": 1000,
-    "pima": 100,
-    "shuttle": 1000,
-    "wine": 1000,
+SMALL = ("concrete", "housing", "pima")
+# Repetitions, many where they differ and cost little, and the spread of the absolute error over them.
+CLEAN = {
+    "bank": (8, 0.025),
+    "concrete": (16, 0.055),
+    "housing": (16, 0.045),
+    "mushroom": (2, 0.015),
+    "pendigits": (2, 0.003),
+    "pima": (24, 0.1),
+    "shuttle": (2, 0.001),
+    "wine": (10, 0.06),
+}
+NOISY = {
+    "bank": (2, 0.02),
+    "concrete": (8, 0.1),
+    "housing": (6, 0.055),
+    "mushroom": (1, 0.01),
+    "pendigits": (1, 0.01),
+    "pima": (8, 0.1),
+    "shuttle": (1, 0.005),
+    "wine": (3, 0.03),
 }
 MOST_UNLABELED = 10_000
 Rows = tuple[np.ndarray, np.ndarray, float]
 
 
-def rows(data_dir: Path, name: str, n_positive: int, rng: np.random.Generator, purity: float = 1.0) -> Rows:
+def rows(data_dir: Path, name: str, rng: np.random.Generator, purity: float = 1.0) -> Rows:
     """Features, which rows are called positive, and the true share of positives among the others."""
     with np.load(data_dir / f"{name}.npz", allow_pickle=False) as file:
         x, y = file["X"].astype(float), file["y"] == 1
     positive, negative = (rng.permutation(np.flatnonzero(y == c)) for c in (True, False))
+    n_positive = 100 if name in SMALL else 1000
     right = round(purity * n_positive)
     called = np.concatenate([positive[:right], negative[: n_positive - right]])
     rest = np.concatenate([positive[right:], negative[n_positive - right :]])
@@ -50,27 +62,10 @@ def out_of_bag(x: np.ndarray, called: np.ndarray, seed: int) -> np.ndarray:
     return np.asarray(forest.fit(x, called).oob_decision_function_[:, 1])
 
 
-@dataclass(frozen=True)
-class Study:
-    """Repetitions of small sets, which err most and cost least, and of large ones; spreads of an error there."""
-
-    repetitions: tuple[int, int]
-    spreads: tuple[float, float]
-
-    def of(self, name: str) -> int:
-        return self.repetitions[N_POSITIVE[name] > 100]
-
-    def slack(self, draws: Callable[[int], int]) -> float:
-        """What fewer repetitions than all add to the error of the mean over the sets, at 3 standard errors."""
-        some, every = (
-            np.sqrt(sum(self.spreads[n > 100] ** 2 / k(self.of(name)) for name, n in N_POSITIVE.items()))
-            for k in (draws, lambda n: n)
-        )
-        return float(max(0.0, 3 * (some - every) / len(N_POSITIVE)))
-
-
-CLEAN = Study((12, 3), (0.07, 0.03))
-NOISY = Study((8, 2), (0.1, 0.05))
+def margin(study: dict[str, tuple[int, float]], draws: Callable[[int], int], n_purities: int = 1) -> float:
+    """Two standard errors of the mean over the sets and the repetitions made."""
+    variance = sum(spread**2 / (n_purities * draws(n)) for n, spread in study.values())
+    return float(2 * np.sqrt(variance) / len(study))
 
 
 def say(capsys: pytest.CaptureFixture[str], title: str, errors: dict[str, list[float]]) -> float:
@@ -83,37 +78,40 @@ def say(capsys: pytest.CaptureFixture[str], title: str, errors: dict[str, list[f
     return mean
 
 
+# AlphaMax in the paper has .099. Here XCLEAN was measured.
 @pytest.mark.slow
 def test_priors_of_clean_positives(
     data_dir: Path, draws: Callable[[int], int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     errors: dict[str, list[float]] = {}
-    for k, (name, n_positive) in enumerate(N_POSITIVE.items()):
+    for k, (name, (n, _)) in enumerate(CLEAN.items()):
         errors[name] = []
-        for seed in range(draws(CLEAN.of(name))):
-            x, called, alpha = rows(data_dir, name, n_positive, np.random.default_rng([40, k, seed]))
+        for seed in range(draws(n)):
+            x, called, alpha = rows(data_dir, name, np.random.default_rng([40, k, seed]))
             estimate = ht.estimate_prior_from_features(x, called, n_refits=0, rng=seed)
             errors[name].append(estimate.value - alpha)
     mean = say(capsys, "|α̂ − α| of clean positives", errors)
-    assert mean <= 0.05 + CLEAN.slack(draws)
+    assert mean <= 0.05 + margin(CLEAN, draws)
 
 
+# The paper has .093, .092 with ρ = .95 and .094 with ρ = .75. Here XNOISY were measured.
 @pytest.mark.slow
-@pytest.mark.parametrize("purity", [0.95, 0.75])
 def test_priors_and_purities_of_noisy_positives(
-    purity: float, data_dir: Path, draws: Callable[[int], int], capsys: pytest.CaptureFixture[str]
+    data_dir: Path, draws: Callable[[int], int], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    errors: dict[str, list[float]] = {}
-    for k, (name, n_positive) in enumerate(N_POSITIVE.items()):
-        errors[name] = []
-        for seed in range(draws(NOISY.of(name))):
-            rng = np.random.default_rng([41, k, seed])
-            x, called, alpha = rows(data_dir, name, n_positive, rng, purity)
-            score = out_of_bag(x, called, seed)
-            both = ht.estimate_prior_and_purity(score[called], score[~called], rng=seed)
-            errors[name].append(both.purity.value - both.prior.value - (purity - alpha))
-    mean = say(capsys, f"|(ρ̂ − α̂) − (ρ − α)|, ρ = {purity:g}", errors)
-    assert mean <= 0.07 + NOISY.slack(draws)
+    means = []
+    for purity in (0.95, 0.75):
+        errors: dict[str, list[float]] = {}
+        for k, (name, (n, _)) in enumerate(NOISY.items()):
+            errors[name] = []
+            for seed in range(draws(n)):
+                rng = np.random.default_rng([41, k, seed])
+                x, called, alpha = rows(data_dir, name, rng, purity)
+                score = out_of_bag(x, called, seed)
+                both = ht.estimate_prior_and_purity(score[called], score[~called], rng=seed)
+                errors[name].append(both.purity.value - both.prior.value - (purity - alpha))
+        means.append(say(capsys, f"|(ρ̂ − α̂) − (ρ − α)|, ρ = {purity:g}", errors))
+    assert np.mean(means) <= 0.07 + margin(NOISY, draws, len(means))
 
 
 @pytest.mark.slow
@@ -123,7 +121,7 @@ def test_overlapping_sets_keep_the_truth_within_what_is_not_refuted(
 ) -> None:
     found = []
     for seed in range(draws(2)):
-        x, called, alpha = rows(data_dir, name, 1000, np.random.default_rng([42, seed]))
+        x, called, alpha = rows(data_dir, name, np.random.default_rng([42, seed]))
         score = out_of_bag(x, called, seed)
         for method in ("auto", "bbe"):
             estimate = ht.estimate_prior(score[called], score[~called], method=method, n_resamples=50)
