@@ -53,7 +53,7 @@ _HOMES = {
     "PriorAndPurity": "prior.estimating",
     "estimate_prior_from_features": "prior.features",
     "scar_test": "prior.scar",
-    "ScarTest": "prior.scar",
+    "ScarTest": "prior.verdict",
     "HalftruthError": "errors",
     "InputError": "errors",
     "NotIdentifiable": "errors",

@@ -45,8 +45,8 @@ from halftruth.prior.estimating import PriorAndPurity as PriorAndPurity
 from halftruth.prior.estimating import estimate_prior as estimate_prior
 from halftruth.prior.estimating import estimate_prior_and_purity as estimate_prior_and_purity
 from halftruth.prior.features import estimate_prior_from_features as estimate_prior_from_features
-from halftruth.prior.scar import ScarTest as ScarTest
 from halftruth.prior.scar import scar_test as scar_test
+from halftruth.prior.verdict import ScarTest as ScarTest
 from halftruth.results import Estimate as Estimate
 from halftruth.results import Evaluation as Evaluation
 from halftruth.scorer import make_scorer as make_scorer

@@ -159,7 +159,7 @@ class Tail:
     is smooth: the plain sum over evenly spaced normal scores is then accurate to about 1e-8.
     """
 
-    STEP = 0.2
+    STEP = 0.3
     REACH = 8
 
     def __init__(self, x: tuple[Vector, Vector], y: tuple[Vector, Vector], over_y: NDArray[np.bool_]) -> None:

@@ -111,7 +111,11 @@ def around_positives(positive: Vector, unlabeled: Vector) -> tuple[Vector, Vecto
     """
     first = np.flatnonzero(np.diff(positive, prepend=np.nan))
     own = positive[first]
-    ends = np.stack([np.searchsorted(unlabeled, own), np.searchsorted(unlabeled, own, side="right")], axis=1)
+    low = np.searchsorted(unlabeled, own)
+    high = low.copy()
+    tied = np.flatnonzero(unlabeled[np.minimum(low, len(unlabeled) - 1)] == own)
+    high[tied] = np.searchsorted(unlabeled, own[tied], side="right")
+    ends = np.stack([low, high], axis=1)
     # Between, at, between, at, ..., between.
     cut = np.concatenate([[0], ends.ravel(), [len(unlabeled)]])
     u = np.diff(cut)

@@ -10,9 +10,10 @@ from scipy import integrate, stats
 
 import halftruth as ht
 from halftruth.errors import InputError
-from halftruth.prior import bounds, scar
+from halftruth.prior import bounds, verdict
 from halftruth.prior import laws as tests_of_laws
-from halftruth.prior.scar import Check, scar_test
+from halftruth.prior.scar import scar_test
+from halftruth.prior.verdict import Check
 
 RNG = np.random.default_rng(7)
 P = RNG.normal(2, 1, 80)
@@ -282,7 +283,7 @@ def test_a_wrong_prior_is_not_held_against_scar():
 )
 def test_the_verdict_is_holms(p, refuted):
     found = [(Check(name=str(k), p_value=value, says="no"), "yes") for k, value in enumerate(p)]
-    judged = scar._judged(found, 0.05)
+    judged = verdict.judged_by_holm(found, 0.05)
     assert [check.refuted for check in judged] == refuted
     assert [check.says for check in judged] == ["yes" if bad else "no" for bad in refuted]
 
