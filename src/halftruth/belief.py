@@ -45,7 +45,8 @@ class PriorEstimate:
     low, high : float, optional
         Taken from the replicates (2.5% and 97.5% at the level 0.95) where not given.
     upper : float, optional
-        The largest prior that the data do not refute.
+        The largest prior that the data do not refute: a one-sided bound, which the two-sided interval may pass
+        by a little.
     method, assumption : str
         How it was estimated and what that rests on.
     population : {"unlabeled", "all"}
@@ -99,6 +100,21 @@ class PriorEstimate:
             raise InputError(
                 f"`low` and `high` must satisfy 0 <= low <= high <= 1, got {self.low!r} and {self.high!r}."
             )
+
+    def __str__(self) -> str:
+        symbol, where = ("α", "the unlabeled") if self.population == "unlabeled" else ("π", "all rows")
+        lines = [
+            f"{symbol} = {self.value:.4g} ({self.low:.4g} to {self.high:.4g}, confidence "
+            f"{self.confidence_level:g}): share of positives among {where}, by {self.method}"
+        ]
+        if self.upper is not None:
+            lines.append(f"not refuted: up to {self.upper:.4g}")
+        return "\n".join([*lines, *(f"Note: {note}" for note in self.notes)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, without replicates and curve."""
+        names = ("value", "low", "high", "upper", "confidence_level", "method", "assumption", "population")
+        return {name: getattr(self, name) for name in names} | {"notes": list(self.notes)}
 
     def __repr__(self) -> str:
         return (

@@ -92,15 +92,15 @@ def say(capsys, text: str) -> None:
 STALLED = {
     # Method: a member on which more rows do not help. In brackets its mean error there at α = .3 and .6, with
     # 2,000/20,000 and with 20,000/200,000 rows.
-    "dedpul": "uniform anchor=0.05",  # (.28, .28)
+    "dedpul": "uniform anchor=0.05",  # (.29, .28)
     "km1": "uniform anchor=0.05",  # (.21, .24)
-    "km2": "uniform anchor=0.05",  # (.23, .26)
-    "roc-curve": "uniform anchor=0.05",  # (.16, .18)
-    "divergence": "uniform anchor=0.05",  # (.17, .19)
+    "km2": "uniform anchor=0.05",  # (.23, .27)
+    "roc-curve": "uniform anchor=0.05",  # (.21, .15)
+    "divergence": "uniform anchor=0.05",  # (.19, .18)
     "elkan-noto": "uniform anchor=0.05",  # (.26, .26)
     "elkan-noto-ratio": "uniform anchor=0.05",  # (.26, .26)
-    "em": "uniform anchor=0.05",  # (.27, .27)
-    "bbe-corrected": "uniform anchor=0.2 slope=8 levels=10",  # (.07, .08)
+    "em": "uniform anchor=0.05",  # (.26, .27)
+    "bbe-corrected": "uniform anchor=0.2 slope=8 levels=10",  # (.08, .08)
 }
 MOSTLY = ("bbe-corrected",)
 """Converges on all members but the one it stalls on: a smooth curve through very few distinct scores."""
@@ -191,7 +191,7 @@ SLOW_SLACK = ("tice", "roc-slope")
 @pytest.mark.slow
 def test_irreducibility_lands_at_the_upper_end_and_the_bound_holds_where_classes_overlap(draws, capsys):
     names = [name for name in SINGLE if METHODS[name].assumption == IRREDUCIBLE]
-    n = draws(N_OVERLAP)
+    n = max(40, draws(N_OVERLAP))  # fewer show no bias for sure
     bias, above, room = [], [], []
     for cell in cells(FLOORED, (2_000,), n, seed=3):
         found = np.asarray(list(values(cell, names).values()))
@@ -225,7 +225,7 @@ N_FAMILY = 60
 # The kernel methods (km1, km2) are left out for their time.
 @pytest.mark.slow
 def test_auto_is_near_the_best_method_of_each_family_and_the_best_on_average(draws, capsys):
-    n = max(10, draws(N_FAMILY))
+    n = max(20, draws(N_FAMILY))  # of fewer the standard errors are not known
     errors = {}
     for family, members in FAMILIES.items():
         study = list(cells(members, (100, 500, 2_000), n, seed=4))
@@ -244,13 +244,17 @@ def test_auto_is_near_the_best_method_of_each_family_and_the_best_on_average(dra
         "mean over families: " + ", ".join(f"{k} {average[k]:.4f}" for k in sorted(average, key=average.get))
     )
     say(capsys, f"Mean |α̂ − α|, {n} data sets a family\n" + "\n".join(lines))
+    worse = []
     for family, e in errors.items():
         for name in QUICK:
             more = e["auto"] - 1.1 * e[name]
-            assert more.mean() <= 2 * error_of(more), f"{family}, {name}"
+            if more.mean() > 2 * error_of(more):
+                worse.append(f"{family}: {name}")
     for name in QUICK:
         spread = np.sqrt(sum(error_of(e["auto"] - e[name]) ** 2 for e in errors.values())) / len(errors)
-        assert average["auto"] - average[name] <= 2 * spread, name
+        if average["auto"] - average[name] > 2 * spread:
+            worse.append(f"on average: {name}")
+    assert not worse
 
 
 # --- What uses it -------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from tools.prior_study.estimates import OF_FEATURES, OF_PAIRS, points, summary
 from tools.prior_study.settings import SLOW, Settings, say
 
 import halftruth as ht
-from halftruth.prior.features import _Scores
+from halftruth.prior.held_out import HeldOut
 from halftruth.prior.methods import METHODS
 
 MOST_UNLABELED = 10_000
@@ -59,7 +59,7 @@ class Case:
 
     def scores(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Out-of-bag scores of the labeled and of the unlabeled rows, by the default classifier."""
-        score = _Scores(self.x, self.labeled, None).of(rng)
+        score = HeldOut(self.x, self.labeled, None).of(rng)
         return score[self.labeled], score[~self.labeled]
 
 

@@ -159,7 +159,7 @@ class PositiveUnlabeled(Evidence):
                     remedy = "Without a known positive nothing can be said of the others."
                 raise InputError(f"PU evidence needs {name} rows, got {table!r}. {remedy}")
         self.table = table
-        prior, purity = _estimated(table, prior, purity)
+        prior, purity = _estimated(table, prior, purity, checks.choice(population, "population", POPULATIONS))
         self.prior = belief(prior, "prior")
         self.purity = belief(purity, "purity", closed_at_one=True)
         self.population = checks.choice(population, "population", POPULATIONS)
@@ -337,12 +337,13 @@ class PositiveUnlabeled(Evidence):
         return labels_as_given(support.sums(), self.table).over(support)
 
 
-def _estimated(table: ScoreTable, prior: Any, purity: Any) -> tuple[Any, Any]:
+def _estimated(table: ScoreTable, prior: Any, purity: Any, population: str) -> tuple[Any, Any]:
     """What the user wants estimated, estimated; the rest as it came."""
     wanted = [isinstance(share, str) and share == ESTIMATE for share in (prior, purity)]
     if not any(wanted):
         return prior, purity
     from halftruth.prior.estimating import estimate_alpha, estimate_both
+    from halftruth.prior.given import refuse_to_estimate
 
     if all(wanted):
         both = estimate_both(table)
@@ -352,7 +353,9 @@ def _estimated(table: ScoreTable, prior: Any, purity: Any) -> tuple[Any, Any]:
             f"`purity`={ESTIMATE!r} goes with `prior`={ESTIMATE!r}: scores say something of both together. "
             f"Pass both, or a number for the purity."
         )
-    return estimate_alpha(table, belief(purity, "purity", closed_at_one=True).value or 1.0), purity
+    known = belief(purity, "purity", closed_at_one=True)
+    refuse_to_estimate(table, known, population)
+    return estimate_alpha(table, known.value or 1.0), purity
 
 
 def _rows(values: Any, weight: Any, name: str, propensity: Any = None) -> Rows:

@@ -27,7 +27,11 @@ N_BINS = 28
 FINEST = 0.004
 """Share of the positives in the first bin, where they are enough."""
 MISFIT = 1.3
-"""Deviance per degree of freedom beyond which no shape fits, and all counts are taken as so much fewer."""
+"""Deviance per degree of freedom beyond which no shape fits."""
+TOPS = (1.0, 0.6, 0.3, 0.15)
+"""Shares of the positives, from the top, over which a shape must fit: as many as can be. Where none fits the
+last, all counts are taken as so much fewer."""
+FEWEST_BINS = 6
 PURE = 0.15
 """Prior probability that every known positive is one, where the purity is estimated."""
 LEAST_PURE = 0.15
@@ -81,7 +85,7 @@ def fit_noisy(samples: Samples, known: Knowledge, rng: np.random.Generator) -> t
 def fit_of(draws: Vector, value: float, *, label: str = "α", notes: tuple[str, ...] = ()) -> Fit:
     """A value with the draws it stands for; their density is the diagnostic."""
     low, high = draws.min(), max(draws.max(), draws.min() + 1e-6)
-    edge = np.linspace(max(0.0, low - (high - low) / 20), min(1.0, high + (high - low) / 20), 61)
+    edge = np.linspace(max(0.0, low - (high - low) / 20), min(1.0, high + (high - low) / 20), 41)
     density = np.histogram(draws, edge, density=True)[0]
     middle = (edge[1:] + edge[:-1]) / 2
     curve = Curve(x=middle, y=density, x_label=label, y_label="posterior density", chosen=value)
@@ -91,11 +95,15 @@ def fit_of(draws: Vector, value: float, *, label: str = "α", notes: tuple[str, 
 def posterior(samples: Samples, known: Knowledge, rng: np.random.Generator) -> Posterior:
     """Draws from the posterior."""
     ranked = _Ranked.of(samples)
-    model = _Model(ranked, known)
-    draws, likelihood = draw_posterior(model, model.n_parameters, N_DRAWS, rng)
-    misfit = ranked.misfit(float((likelihood - model.of_sample(draws)).max()))
-    if misfit > MISFIT:
-        model = _Model(ranked.thinned(misfit), known)
+    for share in TOPS:
+        part = ranked.top(share)
+        model = _Model(part, known)
+        draws, likelihood = draw_posterior(model, model.n_parameters, N_DRAWS, rng)
+        misfit = part.misfit(float((likelihood - model.of_sample(draws)).max()))
+        if misfit <= MISFIT:
+            break
+    else:
+        model = _Model(part.thinned(misfit), known)
         draws, _ = draw_posterior(model, model.n_parameters, N_DRAWS, rng)
     alpha, purity = model.shares(draws)
     return Posterior(alpha, purity, misfit)
@@ -113,7 +121,7 @@ class _Ranked:
     v: Vector
     """Share of the positives above the lower end of each bin; the last is 1."""
     ratio: float
-    """n_U/n_P."""
+    """n_U/(n_P + 1)."""
 
     @classmethod
     def of(cls, samples: Samples) -> _Ranked:
@@ -127,7 +135,7 @@ class _Ranked:
         if y[-1] - y[-2] < 1e-9 * n_u and samples.unlabeled[::-1][at[-1]] > 0:
             # The lowest score of all is a tie, which does not say who would be lower: there is no gap below.
             x, y = np.delete(x, -2), np.delete(y, -2)
-        return cls(np.diff(x, prepend=0), np.diff(y, prepend=0), x / (n_p + 1), n_u / n_p)
+        return cls(np.diff(x, prepend=0), np.diff(y, prepend=0), x / (n_p + 1), n_u / (n_p + 1))
 
     def log_likelihood(self, theta: Vector) -> Vector:
         """Of which rows are unlabeled, given the rows, where f_U/f_P is theta (n_draws, n_bins)."""
@@ -140,6 +148,11 @@ class _Ranked:
         theta = np.maximum(self.unlabeled, 1e-12) / self.positive / self.ratio
         freedom = max(len(self.v) - N_PARAMETERS - 1, 5)
         return 2 * (float(self.log_likelihood(theta[None])[0]) - best) / freedom
+
+    def top(self, share: float) -> _Ranked:
+        """The bins down to a share of the positives alone: what lies lower says less of α."""
+        kept = max(int((self.v <= share + 1e-9).sum()), min(len(self.v), FEWEST_BINS))
+        return _Ranked(self.positive[:kept], self.unlabeled[:kept], self.v[:kept], self.ratio)
 
     def thinned(self, factor: float) -> _Ranked:
         return _Ranked(self.positive / factor, self.unlabeled / factor, self.v, self.ratio)

@@ -15,8 +15,13 @@ from halftruth.prior.fit import Fit
 from halftruth.prior.given import Given, knowledge, read
 from halftruth.prior.outcome import SAMPLE, result, with_replicates
 from halftruth.prior.samples import Samples
-from halftruth.table import ScoreTable
+from halftruth.table import POSITIVE, ScoreTable
 
+USES_NEGATIVES = ("mixture", "em")
+CONTRADICTS = 0.005
+"""Chance of so many positives in a labeled sample below which it contradicts a smaller α."""
+SMALLEST = 1e-12
+"""Of a probability that can still be told from rounding."""
 UNUSED = (
     "Known negatives were not used: with positives of unknown purity they identify only α/ρ. Pass the purity "
     "and the prior is estimated with them."
@@ -60,7 +65,7 @@ def estimate_prior(
         What is known of α beforehand. Only "auto" takes it.
     labeled_sample : (k, m), optional
         m random unlabeled cases were labeled, and k were positive. "auto" weighs them with the scores; method
-        "sample" takes them alone, below ``upper``, and assumes nothing.
+        "sample" takes them alone, and needs no assumption on the scores or the known positives.
     confidence_level : float
     n_resamples : int, optional
         Bootstrap resamples; 500 where left out, fewer for slow methods. "auto" and "sample" have draws of
@@ -97,15 +102,23 @@ def _alpha(
 ) -> PriorEstimate:
     generator = np.random.default_rng(rng)
     if method == SAMPLE:
-        fitted, assumption = _from_sample(known, given.upper(level), generator), methods.SAMPLE
+        fitted, assumption = _from_sample(known, generator), methods.SAMPLE
     else:
-        chosen = methods.get("mixture" if method == "auto" and given.has_negatives else method)
-        method, assumption = chosen.name, chosen.assumption
+        wanted = "mixture" if method == "auto" and given.has_negatives else method
+        chosen = methods.get(wanted, also=", or 'sample' with `labeled_sample`")
+        method, assumption = chosen.name, chosen.assumption_with(negatives=given.has_negatives)
+        if given.table.strata[POSITIVE].meaning is not None:
+            assumption = assumption.replace(methods.SCAR, "the propensities given are right")
         _refuse(chosen, given, known)
         if chosen.name == "auto":
             fitted = auto.fit(given.samples, known=given.possible(known), rng=generator)
         else:
             fitted = _resampled(given, chosen, _count(chosen, n_resamples), generator)
+    if given.has_negatives and method not in USES_NEGATIVES:
+        fitted = replace(
+            fitted, notes=(*fitted.notes, f"Known negatives were not used by {method}; mixture does.")
+        )
+    fitted = replace(fitted, notes=fitted.notes + _conflict(known, given.upper(level)))
     return result(fitted, given, method, assumption, level)
 
 
@@ -221,17 +234,37 @@ def _count(chosen: methods.Method, n_resamples: int | None) -> int:
     return chosen.n_resamples if n_resamples is None else checks.count(n_resamples, "n_resamples", least=2)
 
 
-def _from_sample(known: auto.Knowledge, upper: float, rng: np.random.Generator) -> Fit:
-    """The posterior of α from the labeled cases alone, Beta(k + ½, m − k + ½), cut at what is not refuted."""
+def _from_sample(known: auto.Knowledge, rng: np.random.Generator) -> Fit:
+    """The posterior of α from the labeled cases alone, Beta(k + ½, m − k + ½) within the range given."""
     from scipy.special import betainc, betaincinv
 
     if not any(known.found):
         raise InputError('`method`="sample" needs `labeled_sample`: (positives found, cases labeled).')
     a, b = known.found[0] + 0.5, known.found[1] + 0.5
-    low, high = (float(betainc(a, b, min(end, upper))) for end in known.within)
+    low, high = (float(betainc(a, b, end)) for end in known.within)
+    if high - low < SMALLEST:
+        raise InputError("`labeled_sample` leaves nothing of `within`: they contradict each other.")
     share = (rng.permutation(auto.N_DRAWS) + 0.5) / auto.N_DRAWS
     draws = np.clip(betaincinv(a, b, low + (high - low) * share), 0, 1)
     return auto.fit_of(draws, float(np.median(draws)))
+
+
+def _conflict(known: auto.Knowledge, upper: float) -> tuple[str, ...]:
+    """What to say where the labeled sample and the scores contradict each other."""
+    from scipy.special import betaincinv
+
+    if not any(known.found):
+        return ()
+    positives, negatives = known.found
+    least = float(betaincinv(positives, negatives + 1, CONTRADICTS)) if positives else 0.0
+    if least <= upper:
+        return ()
+    note = (
+        f"The labeled sample contradicts the scores: it puts α above {least:.4g}, they allow {upper:.4g} "
+        f"at most. The known positives are then no random sample of the positives (SCAR), or not pure: trust "
+        f'the sample (method="sample"), and see `scar_test`.'
+    )
+    return (note,)
 
 
 def _resampled(given: Given, chosen: methods.Method, n: int, rng: np.random.Generator) -> Fit:
@@ -248,5 +281,5 @@ def _resampled_pair(
     def both(samples: Samples) -> tuple[Fit, Fit]:
         return alphamax.fit_noisy(samples, lambda one: chosen.fit(one, rng))
 
-    alpha, purity = with_replicates(given, both, n, rng)
+    alpha, purity = with_replicates(replace(given, joined=False), both, n, rng)
     return alpha, purity

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from halftruth import checks
+from halftruth.belief import Belief
 from halftruth.errors import InputError
 from halftruth.prior.auto import Knowledge
 from halftruth.prior.bounds import upper_bound
@@ -21,6 +22,8 @@ from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 
 CERTAIN = 0.9999
 """Confidence at which a bound on α is taken for granted."""
+MANY_DISTINCT = 20
+"""Distinct positive scores from which on chance would not find all of them among the unlabeled."""
 MAX_ATOMS = 1024
 """Distinct scores on which an estimator is resampled."""
 
@@ -32,10 +35,14 @@ class Given:
     table: ScoreTable
     purity: float
     population: str
+    joined: bool = True
+    """Whether unlabeled rows between two positives may stand at one score: not where roles are exchanged."""
 
     @cached_property
     def samples(self) -> Samples:
-        return Samples.of(self.table)
+        if self.joined:
+            return Samples.of(self.table)
+        return Samples.from_sums(self.table, self.table.support, self.table.support.sums())
 
     @property
     def has_negatives(self) -> bool:
@@ -47,10 +54,24 @@ class Given:
         sizes = samples.n_positive, samples.n_unlabeled
         return self.purity * upper_bound(samples.positive, samples.unlabeled, *sizes, level)
 
+    @property
+    def positives_among_unlabeled(self) -> bool:
+        """Whether every positive's score is an unlabeled one's too, though scores are hardly ever tied."""
+        samples = self.samples
+        own = samples.positive > 0
+        few_ties = samples.n_positive < 1.1 * own.sum() and own.sum() >= MANY_DISTINCT
+        return bool(few_ties and (samples.unlabeled[own] > 0).all())
+
     def possible(self, known: Knowledge) -> Knowledge:
         """What is known, without what the scores refute beyond doubt."""
         low, high = known.within
-        return replace(known, within=(low, max(min(high, self.upper(CERTAIN)), low + 1e-9)))
+        bound = self.upper(CERTAIN)
+        if low >= bound:
+            raise InputError(
+                f"`within` starts at {low:g}, and the scores refute every α above {bound:.4g} (confidence "
+                f"{CERTAIN:g}). Lower it, or doubt the purity or SCAR."
+            )
+        return replace(known, within=(low, min(high, bound)))
 
     def resampled(self, n: int, rng: np.random.Generator) -> Iterator[Samples]:
         """First the rows as they came, on joined scores; then ``n`` resamples of them, by stratum."""
@@ -80,7 +101,9 @@ def read(positive: Any, unlabeled: Any, negative: Any, purity: float, weights: t
                 f"Pass the scores of the known positives and of the unlabeled, or one PositiveUnlabeled "
                 f"evidence; got {type(positive).__name__} alone."
             )
+        refuse_to_estimate(table, positive.purity, positive.population)
         return Given(table, positive.purity.value, positive.population)
+    _refuse_labels(positive, unlabeled)
     named = zip((POSITIVE, UNLABELED, NEGATIVE), (positive, unlabeled, negative), weights, strict=True)
     strata = {}
     for name, values, weight in named:
@@ -92,6 +115,30 @@ def read(positive: Any, unlabeled: Any, negative: Any, purity: float, weights: t
                 score=score, weight=checks.weights(weight, f"{name}_weight", length=len(score))
             )
     return Given(ScoreTable(strata), checks.share(purity, "purity", closed_at_one=True), "unlabeled")
+
+
+def refuse_to_estimate(table: ScoreTable, purity: Belief, population: str) -> None:
+    """Raise where estimating α would answer another question than the evidence asks."""
+    if purity.is_range or purity.replicates is not None:
+        raise InputError(
+            "The prior is estimated at one purity. Pass it as a number, or have both estimated: "
+            "estimate_prior_and_purity, or prior='estimate' with purity='estimate'."
+        )
+    if table.strata[POSITIVE].meaning is not None and population == "all":
+        raise InputError(
+            "Propensities identify the prior of one table (Σ 1/e ÷ n): leave `prior` out, and it is used."
+        )
+
+
+def _refuse_labels(positive: Any, unlabeled: Any) -> None:
+    """Labels and scores, as scikit-learn's functions take them, are no two samples of scores."""
+    first, second = (checks.native(x, name) for x, name in ((positive, POSITIVE), (unlabeled, UNLABELED)))
+    alike = first.ndim == 1 and first.shape == second.shape and len(first) > 2
+    if alike and first.dtype.kind in "fiub" and set(np.unique(first)) == {0, 1}:
+        raise InputError(
+            "`positive` holds only 0 and 1, one for each unlabeled score: these look like labels. Pass "
+            "scores of the known positives and of the unlabeled, or one made by from_labels(y, y_score)."
+        )
 
 
 def knowledge(purity: float, within: Any, labeled_sample: Any) -> Knowledge:

@@ -34,10 +34,10 @@ IRREDUCIBLE = (
 SEPARABLE = f"{SCAR}, and the classes do not overlap; where they do it lands above the truth"
 TILT = f"{SCAR}, and the classes' scores differ by an exponential tilt: α is identified by that form alone"
 SHAPES = (
-    f"{SCAR}, and the classes lie to each other as in one of many usual ROC shapes, with or without scores "
-    f"that positives alone reach"
+    f"{SCAR}, and negatives overlap them in one of the usual ways; its interval can be trusted where some "
+    f"scores are reached by positives only, and is too high where part of the negatives looks like them"
 )
-NEGATIVES = f"{SCAR}, and the known negatives of the negatives; nothing else"
+NEGATIVES = f"{SCAR}, and the known negatives a random sample of the negatives; nothing else"
 SAMPLE = "the labeled cases are a random sample of the unlabeled; nothing else"
 
 RESAMPLES = 500
@@ -55,9 +55,13 @@ class Method:
     """Of known positives' and unlabeled rows' features, for estimators that need no scores."""
     needs_negatives: bool = False
     consistent: bool = True
-    """Whether it converges to α where some scores are reached by positives only."""
+    """Whether it converges to α wherever some scores are reached by positives only, however abruptly."""
     n_resamples: int = RESAMPLES
     """By default, for its interval."""
+
+    def assumption_with(self, *, negatives: bool) -> str:
+        """What it rests on; EM is another estimator where there are known negatives."""
+        return NEGATIVES if negatives and self.name == "em" else self.assumption
 
 
 def _seedless(fit: Callable[..., Fit], **settings: Any) -> Callable[[Samples, np.random.Generator], Fit]:
@@ -88,13 +92,20 @@ _ALL = (
         assumption=IRREDUCIBLE,
         paper="ours, after Garg et al. 2021",
     ),
-    Method(name="dedpul", fit=_seedless(dedpul.fit), assumption=IRREDUCIBLE, paper="Ivanov 2020"),
+    Method(
+        name="dedpul",
+        fit=_seedless(dedpul.fit),
+        assumption=IRREDUCIBLE,
+        paper="Ivanov 2020",
+        consistent=False,
+    ),
     Method(
         name="km1",
         fit=_seeded(km.fit, form="km1"),
         fit_features=partial(km.fit_features, form="km1"),
         assumption=IRREDUCIBLE,
         paper="Ramaswamy, Scott, Tewari 2016",
+        consistent=False,
         n_resamples=100,
     ),
     Method(
@@ -103,6 +114,7 @@ _ALL = (
         fit_features=partial(km.fit_features, form="km2"),
         assumption=IRREDUCIBLE,
         paper="Ramaswamy, Scott, Tewari 2016",
+        consistent=False,
         n_resamples=100,
     ),
     Method(
@@ -137,6 +149,7 @@ _ALL = (
         fit=_seedless(roc_slope.fit_curve),
         assumption=IRREDUCIBLE,
         paper="Sanderson, Scott 2014",
+        consistent=False,
     ),
     Method(
         name="em",
@@ -151,6 +164,7 @@ _ALL = (
         fit_features=divergence.fit_features,
         assumption=IRREDUCIBLE,
         paper="du Plessis, Niu, Sugiyama 2015",
+        consistent=False,
     ),
     Method(
         name="mixture",
@@ -163,10 +177,8 @@ _ALL = (
 METHODS: Mapping[str, Method] = {method.name: method for method in _ALL}
 
 
-def get(name: Any) -> Method:
+def get(name: Any, *, also: str = "") -> Method:
     """The method of this name, or an error that names them all."""
     if not isinstance(name, str) or name not in METHODS:
-        raise InputError(
-            f"`method` must be one of {', '.join(METHODS)}, or 'sample' with `labeled_sample`; got {name!r}."
-        )
+        raise InputError(f"`method` must be one of {', '.join(METHODS)}{also}; got {name!r}.")
     return METHODS[name]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +12,9 @@ from halftruth.prior.fit import Fit
 from halftruth.prior.given import Given
 from halftruth.prior.samples import Samples
 
+FEW_POSITIVES = 20
+UNTOLD = 0.97
+"""Of all shares: where more than that is not refuted, the scores have said almost nothing."""
 SAMPLE = "sample"
 """The method that takes a labeled random sample alone."""
 
@@ -52,11 +55,12 @@ def result(
     else:
         told = f"Within that, this estimate assumes that {assumption}."
         notes = (f"The scores alone allow every α from 0 to {upper:.4g}. {told}", *notes)
-    if value > upper:
+    if value > upper and method != SAMPLE:
         notes += (
             f"The estimate α = {value:.4g} is above what the data do not refute, {upper:.4g}: its assumption "
             f"fails here, or noise is large.",
         )
+    notes += tuple(_remarks(given, upper))
     rho = (given.purity, given.purity) if purity is None else (purity.value, purity.replicates)
     replicates = given.of_population(replicates, rho[1])
     middle = float(given.of_population(float(value), rho[0]))
@@ -67,7 +71,7 @@ def result(
         # At the edge of what is possible, resamples may all lie on one side of the estimate.
         low=min(float(low), middle),
         high=max(float(high), middle),
-        upper=float(given.of_population(upper, rho[0])),
+        upper=float(given.of_population(upper, rho[0] if purity is None else 1.0)),
         replicates=replicates,
         method=method,
         assumption=assumption,
@@ -76,6 +80,23 @@ def result(
         notes=notes,
         curve=_labeled(fitted.curve, given.purity) if share < 1 else fitted.curve,
     )
+
+
+def _remarks(given: Given, upper: float) -> Iterator[str]:
+    """What makes an estimate weak, or suspect."""
+    n = given.samples.n_positive
+    if n < FEW_POSITIVES:
+        yield f"Only {n:g} known positive(s): the estimate is rough."
+    if upper > UNTOLD * given.purity:
+        yield (
+            "The scores hardly tell the known positives from the unlabeled: nearly every α fits, and the "
+            "estimate says little. Use scores that rank better."
+        )
+    if given.positives_among_unlabeled:
+        yield (
+            "Every known positive's score also occurs among the unlabeled. If the known positives are part "
+            "of the unlabeled sample, take them out of it."
+        )
 
 
 def _labeled(curve: Curve | None, purity: float) -> Curve | None:

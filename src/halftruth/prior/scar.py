@@ -269,6 +269,11 @@ def _exact(given: _Given, name: str) -> Vector:
 def _found(labeled_sample: Any) -> tuple[Vector, int | None]:
     """The scores of the positives found, and the size of the sample where it was given whole."""
     name = "labeled_sample"
+    if isinstance(labeled_sample, tuple) and len(labeled_sample) == 2 and not np.ndim(labeled_sample[0]):
+        raise InputError(
+            f"`{name}` holds scores here: of the positives found, or a pair (scores, labels); got "
+            f"{labeled_sample!r}."
+        )
     if not (isinstance(labeled_sample, tuple) and len(labeled_sample) == 2 and np.ndim(labeled_sample[0])):
         return checks.vector(labeled_sample, name) + 0.0, None
     score = checks.scores(labeled_sample[0], name)
