@@ -45,8 +45,8 @@ class PriorEstimate:
     low, high : float, optional
         Taken from the replicates (2.5% and 97.5% at the level 0.95) where not given.
     upper : float, optional
-        The largest prior that the data do not refute: a one-sided bound, which the two-sided interval may pass
-        by a little.
+        The largest prior that the data do not refute: a one-sided bound, which the two-sided interval may
+        pass by a little.
     method, assumption : str
         How it was estimated and what that rests on.
     population : {"unlabeled", "all"}

@@ -1,7 +1,6 @@
 """Estimators of the class prior against simulated truth: where it is identified, and where it is not.
 
-A study takes its data sets in turn from all combinations of members, sizes and shares α, in a fixed random
-order, so that a fraction of the draws is a fraction of them.
+Data sets are taken in turn from all members, sizes and shares α, in a fixed random order.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ def values(cell: Cell, names: Iterable[str]) -> dict[str, float]:
     given = Samples.of(ScoreTable(strata))
     out = {}
     for name in names:
-        if name == "auto":
+        if name == "auto":  # as users call it, which first rules out what the scores refute
             out[name] = ht.estimate_prior(drawn.positive, drawn.unlabeled, rng=cell.rng).value
         else:
             out[name] = METHODS[name].fit(given, cell.rng).value
@@ -259,12 +258,10 @@ def test_auto_is_near_the_best_method_of_each_family_and_the_best_on_average(dra
 
 # --- What uses it -------------------------------------------------------------------------------------------
 
-N_EVALUATE = 120
-
 
 @pytest.mark.slow
 def test_evaluate_with_an_estimated_prior_covers_where_there_is_an_anchor(draws, capsys):
-    n, hits = draws(N_EVALUATE), []
+    n, hits = draws(120), []
     for cell in cells(ANCHORED, (500,), n, seed=5, alphas=(0.1, 0.3, 0.6)):
         drawn = cell.draw()
         evidence = ht.PositiveUnlabeled(drawn.positive, drawn.unlabeled, prior="estimate")

@@ -32,8 +32,8 @@ def module(monkeypatch):
 @pytest.fixture
 def study(module, tmp_path, monkeypatch):
     """``study(*options)``: the page of a run on few trees and on stand-ins for the data sets."""
-    features = importlib.import_module("halftruth.prior.features")
-    monkeypatch.setattr(features, "N_TREES", 40)
+    held_out = importlib.import_module("halftruth.prior.held_out")
+    monkeypatch.setattr(held_out, "N_TREES", 40)
     for name in SETS:
         rng = np.random.default_rng(1)
         # A thousand positives of the larger set are labeled.

@@ -27,10 +27,11 @@ N_BINS = 28
 FINEST = 0.004
 """Share of the positives in the first bin, where they are enough."""
 MISFIT = 1.3
-"""Deviance per degree of freedom beyond which no shape fits."""
+"""Deviance per degree of freedom beyond which no shape fits well: all counts are taken as so much fewer."""
+GROSS = 4.0
+"""Beyond this that would cost too much: only the top is looked at, where shapes are simpler."""
 TOPS = (1.0, 0.6, 0.3, 0.15)
-"""Shares of the positives, from the top, over which a shape must fit: as many as can be. Where none fits the
-last, all counts are taken as so much fewer."""
+"""Shares of the positives, from the top, that are looked at."""
 FEWEST_BINS = 6
 PURE = 0.15
 """Prior probability that every known positive is one, where the purity is estimated."""
@@ -76,10 +77,10 @@ def fit(samples: Samples, *, known: Knowledge | None = None, rng: np.random.Gene
 
 
 def fit_noisy(samples: Samples, known: Knowledge, rng: np.random.Generator) -> tuple[Fit, Fit]:
-    """The posterior means of α and of the purity, whose quantiles would stick at 1."""
+    """Middle points of the posteriors of α and of the purity."""
     drawn = posterior(samples, known, rng)
-    alpha = fit_of(drawn.alpha, float(drawn.alpha.mean()), notes=drawn.notes)
-    return alpha, fit_of(drawn.purity, float(drawn.purity.mean()), label="ρ")
+    alpha, purity = (float(np.quantile(draws, POINT)) for draws in (drawn.alpha, drawn.purity))
+    return fit_of(drawn.alpha, alpha, notes=drawn.notes), fit_of(drawn.purity, purity, label="ρ")
 
 
 def fit_of(draws: Vector, value: float, *, label: str = "α", notes: tuple[str, ...] = ()) -> Fit:
@@ -95,14 +96,15 @@ def fit_of(draws: Vector, value: float, *, label: str = "α", notes: tuple[str, 
 def posterior(samples: Samples, known: Knowledge, rng: np.random.Generator) -> Posterior:
     """Draws from the posterior."""
     ranked = _Ranked.of(samples)
-    for share in TOPS:
+    # The purity shows at the bottom, among the negatives.
+    for share in TOPS if known.purity is not None else TOPS[:1]:
         part = ranked.top(share)
         model = _Model(part, known)
         draws, likelihood = draw_posterior(model, model.n_parameters, N_DRAWS, rng)
         misfit = part.misfit(float((likelihood - model.of_sample(draws)).max()))
-        if misfit <= MISFIT:
+        if misfit <= GROSS:
             break
-    else:
+    if misfit > MISFIT:
         model = _Model(part.thinned(misfit), known)
         draws, _ = draw_posterior(model, model.n_parameters, N_DRAWS, rng)
     alpha, purity = model.shares(draws)
