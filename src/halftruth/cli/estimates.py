@@ -149,7 +149,8 @@ class Request:
         return PriorEstimate(
             value=float(share(alpha.value, purity)),
             replicates=share(alpha.replicates, purities),
-            upper=float(share(alpha.upper, purity)),
+            # Where the purity is estimated, the largest π not refuted is that of pure positives.
+            upper=float(share(alpha.upper, 1.0 if self.noisy else purity)),
             method=alpha.method,
             assumption=alpha.assumption,
             population="all",

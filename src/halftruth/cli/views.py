@@ -203,7 +203,8 @@ def _remarks(found: Found) -> Iterator[str]:
     for assumption, methods in about.items():
         yield f"{', '.join(methods)} {'assumes' if len(methods) == 1 else 'assume'} that {assumption}."
     for shares in found.shares:
-        yield from (f"{shares.alpha.method}: {note}" for note in _own_notes(shares))
+        others = (note for note in _own_notes(shares) if shares.alpha.assumption not in note)
+        yield from (f"{shares.alpha.method}: {note}" for note in others)
     yield from found.notes
 
 

@@ -191,14 +191,14 @@ def test_negatives_find_a_share_that_scores_alone_cannot():
 
 @pytest.mark.parametrize(("k", "m"), [(0, 5), (9, 50), (50, 50)])
 @pytest.mark.parametrize("purity", [1.0, 0.8])
-def test_a_labeled_sample_alone_is_its_beta_law_below_what_is_refuted(k, m, purity):
+def test_a_labeled_sample_alone_is_its_beta_law_and_contradictions_are_said(k, m, purity):
     made = ht.estimate_prior(P, U, method="sample", labeled_sample=(k, m), purity=purity)
     law = beta(k + 0.5, m - k + 0.5)
     upper = purity * ht.prior_upper_bound(P, U)
-    reached = law.cdf([made.low, made.value, made.high]) / law.cdf(upper)
+    reached = law.cdf([made.low, made.value, made.high])
     assert reached == pytest.approx([0.025, 0.5, 0.975], abs=2 / DRAWS)
     assert made.upper == pytest.approx(upper)
-    assert made.replicates.max() <= upper
+    assert any("contradicts the scores" in note for note in made.notes) == (k > 9)
     assert made.assumption == "the labeled cases are a random sample of the unlabeled; nothing else"
     assert made.method == "sample"
     assert made.curve is not None
@@ -463,3 +463,64 @@ def test_many_rows_are_quick(method):
     # Some tenths of a second each; the limit is for slow machines, and still fails what is quadratic.
     assert time.process_time() - start < 20
     assert made.value == pytest.approx(0.3, abs=0.15)
+
+
+def test_a_range_that_the_scores_refute_is_an_error():
+    with pytest.raises(
+        ht.InputError, match=r"`within` starts at 0\.9, and the scores refute every α above 0\.\d+"
+    ):
+        estimate("auto", within=(0.9, 0.95))
+
+
+def test_labels_are_no_scores():
+    with pytest.raises(ht.InputError, match="these look like labels"):
+        ht.estimate_prior(np.arange(len(U)) % 2, U)
+
+
+def test_positives_left_among_the_unlabeled_are_noticed():
+    note = "also occurs among the unlabeled"
+    assert any(note in n for n in ht.estimate_prior(P, np.concatenate([P, U])).notes)
+    assert not any(note in n for n in estimate("auto").notes)
+
+
+def test_scores_that_say_nothing_are_called_so():
+    rng = np.random.default_rng(3)
+    made = ht.estimate_prior(rng.normal(size=200), rng.normal(size=2000))
+    assert any("hardly tell" in note for note in made.notes)
+    assert any("Only 2 known positive(s)" in note for note in ht.estimate_prior(P[:2], U).notes)
+    assert not any("hardly tell" in note for note in estimate("auto").notes)
+
+
+def test_an_estimate_prints_what_it_rests_on():
+    text = str(estimate("auto"))
+    assert "share of positives among the unlabeled, by auto" in text
+    assert "not refuted: up to" in text
+    assert "Note: The scores alone allow every α" in text
+    assert estimate("auto").to_dict()["method"] == "auto"
+
+
+def test_a_purity_that_is_no_number_is_refused():
+    evidence = ht.PositiveUnlabeled(P, U, purity=(0.7, 0.9), prior=0.2)
+    with pytest.raises(ht.InputError, match="at one purity"):
+        ht.estimate_prior(evidence)
+    with pytest.raises(ht.InputError, match="at one purity"):
+        ht.PositiveUnlabeled(P, U, purity=(0.7, 0.9), prior="estimate")
+
+
+def test_propensities_identify_the_prior_of_one_table():
+    y = np.append(np.ones(len(P)), np.full(len(U), np.nan))
+    score = np.concatenate([P, U])
+    with pytest.raises(ht.InputError, match="Propensities identify the prior"):
+        ht.PositiveUnlabeled.from_labels(
+            y, score, prior="estimate", propensity=np.full(len(P), 0.5), population="all"
+        )
+
+
+def test_exchanged_roles_see_every_row():
+    """Unlabeled rows joined between positives would be lumps of the component, where the roles are exchanged."""
+    p, u = P[:30], U[:400]
+    plain = ht.estimate_prior_and_purity(p, u, method="alphamax", n_resamples=2)
+    weighted = ht.estimate_prior_and_purity(
+        p, u, method="alphamax", n_resamples=2, unlabeled_weight=np.full(len(u), 1.0 + 1e-12)
+    )
+    assert plain.purity.value == pytest.approx(weighted.purity.value, abs=1e-6)
