@@ -32,10 +32,8 @@ def run(settings: Settings) -> dict[str, Any]:
         f"ht.estimate_prior(p, u, labeled_sample=({k}, {m}))": (
             f"the same shapes, and {m} random unlabeled cases, labeled: {k} were positive"
         ),
-        f'ht.estimate_prior(p, u, labeled_sample=({k}, {m}), method="sample")': (
-            f"these {m} cases alone, below the upper bound; no assumption"
-        ),
-        "ht.estimate_prior(p, u, negative=n)": f"{N_NEGATIVE} known negatives; no further assumption",
+        f'ht.estimate_prior(p, u, labeled_sample=({k}, {m}), method="sample")': (f"these {m} cases alone"),
+        "ht.estimate_prior(p, u, negative=n)": f"{N_NEGATIVE} known negatives, a random sample of them",
     }
     return {
         "upper": ht.prior_upper_bound(drawn.positive, drawn.unlabeled),

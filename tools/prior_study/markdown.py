@@ -12,11 +12,11 @@ from halftruth.prior import methods
 WIDTH = 118
 NOT_RUN = "*Not run yet.*"
 ASSUMED = {
-    methods.SHAPES: "usual ROC shapes",
+    methods.SHAPES: "a usual overlap",
     methods.IRREDUCIBLE: "irreducibility",
     methods.SEPARABLE: "no overlap",
     methods.TILT: "an exponential tilt",
-    methods.NEGATIVES: "known negatives",
+    methods.NEGATIVES: "random known negatives",
 }
 """What a method assumes, in a few words."""
 

@@ -42,9 +42,16 @@ IDENTIFIED = """## What the scores say, and what they cannot
 7. `"auto"` relies on neither: it averages over many usual shapes of two classes, with and without an anchor,
    and its interval is as wide as these leave it.
 8. A few random unlabeled cases, labeled, narrow it: `labeled_sample=(k, m)` weighs them with the scores, and
-   with `method="sample"` they count alone and nothing is assumed.
+   with `method="sample"` they count alone, and nothing is assumed of scores or known positives. Where they
+   contradict the scores, a note says so: the known positives are then no random sample of the positives.
 9. What is known of α beforehand narrows it: `within=(low, high)`.
-10. Known negatives, a random sample of the negatives, identify α without a further assumption: `negative=n`.
+10. Known negatives identify α if they are a random sample of the negatives: `negative=n`.
+
+Which call? Label some random cases if you can (8): it is the only evidence that needs no assumption on
+the known positives. Else `"auto"`, and read its interval as far as it is low: it is promised where an
+anchor set exists, and too high where part of the negatives looks like positives, which no score can show.
+`.upper` holds in any case, if the known positives are a random sample of the positives; `ht.scar_test`
+can refute that.
 
 An example with α = {alpha}: {n_p:,} known positives `p` and {n_u:,} unlabeled `u` of the simulated population
 "{population}", in which a fifth of the negatives score like positives. No number of rows could refute an α
@@ -58,9 +65,10 @@ negatives) and α = {alpha} too, the first of these calls gives {anchored_value}
 
 METHODS_TEXT = """## The methods
 
-All but `mixture` take known positives and unlabeled cases alone, and all assume that {scar}; the table says
-what else. A consistent method converges to α where an anchor set exists. Besides these, `method="sample"`
-takes a labeled random sample alone.
+All but `mixture` take known positives and unlabeled cases alone, and all assume that {scar}; the table
+says what else. A consistent method converges to α wherever an anchor set exists, however abruptly the
+negatives end there. The two forms of Elkan and Noto agree wherever P(labeled | score) is calibrated on
+the same rows, as it is here. Besides these, `method="sample"` takes a labeled random sample alone.
 
 {table}
 

@@ -31,11 +31,12 @@ CLEAN = """## Real data, clean labels
 
 The protocol of Jain, White and Radivojac, *Recovering true classifier performance in positive-unlabeled
 learning* (AAAI 2017): 1,000 random positives are labeled (100 in {small}), all else is unlabeled, at most
-{most:,} rows of it drawn at random, and α is the share of positives among these. Scores are the out-of-bag
+{most:,} rows of it drawn at random, and α is the share of positives among these. Scores are the held-out
 scores of the default classifier of `ht.estimate_prior_from_features`, one set for all methods; "features"
-means that the method looked at the features themselves. Mean |α̂ − α| of {repetitions} (for {slow}, which are
-slow, {slow_repetitions}). The paper's own line is its column e at β = 1 (Table 1: the mean error of β̂ − α̂;
-fifty repetitions; scores of 100 bagged neural networks).
+means that the method looked at the features themselves. Mean |α̂ − α| of {repetitions} (for {slow}, which
+are slow, {slow_repetitions}). The paper's own line is its column e at β = 1 (Table 1: the mean error of
+β̂ − α̂; fifty repetitions; scores of 100 bagged neural networks). The default classifier and `auto` were
+chosen on other draws of these sets, among others.
 
 {errors}
 
@@ -47,7 +48,7 @@ The interval of `auto` on these scores, which leaves out the variability of the 
 A census does not tell for sure who earns more than 50,000, nor a map where the lodgepole pine grows: few
 scores, if any, are reached by positives only. One repetition with 1,000 known positives. `auto` is the
 one call `ht.estimate_prior_from_features(X, labeled)`, whose interval holds the variability of the classifier
-({refits}); the others are on one set of out-of-bag scores.
+({refits}); the others are on one set of held-out scores.
 
 {overlapping}
 
