@@ -188,7 +188,7 @@ def belief(given: Any, name: str, *, closed_at_one: bool = False) -> Belief:
     if isinstance(given, str):
         raise InputError(
             f"`{name}`={given!r} is not understood here. Pass a number, a pair (low, high) or a "
-            f"PriorEstimate; positives and unlabeled also take {ESTIMATE!r}."
+            f"PriorEstimate, e.g. of estimate_prior; PositiveUnlabeled also takes {ESTIMATE!r}."
         )
     if isinstance(given, (tuple, list)):
         if len(given) != 2:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from halftruth import checks, registry
-from halftruth.belief import belief
+from halftruth.belief import ESTIMATE, belief
 from halftruth.errors import InputError
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.evidence.positive_unlabeled import POPULATIONS
@@ -90,6 +90,11 @@ class PUScorer:
             raise InputError(f"`{metric}` is neither better high nor low, so nothing can be selected by it.")
         checks.unlabeled_code(unlabeled)
         checks.choice(population, "population", POPULATIONS)
+        if isinstance(prior, str) and prior == ESTIMATE:
+            raise InputError(
+                "A scorer takes no prior='estimate': every fold and model would have its own prior. Estimate "
+                "it once, prior=ht.estimate_prior(positive, unlabeled)."
+            )
         belief(prior, "prior")
         belief(purity, "purity", closed_at_one=True)
         # Known negatives identify the prior, but there are none where 0 means unlabeled.

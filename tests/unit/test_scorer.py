@@ -246,3 +246,8 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 def test_bad_arguments_are_refused_when_the_scorer_is_made(call: Callable[[], Any], message: str) -> None:
     with pytest.raises(ht.InputError, match=message):
         call()
+
+
+def test_a_prior_of_every_fold_is_refused() -> None:
+    with pytest.raises(ht.InputError, match=r"A scorer takes no prior='estimate'.*Estimate it once"):
+        ht.make_scorer("roc_auc", prior="estimate", unlabeled=0)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from halftruth import checks
-from halftruth.belief import Belief, belief
+from halftruth.belief import ESTIMATE, Belief, belief
 from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.prior.laws import mixture_law, one_law, pile_up, share_within
@@ -129,6 +129,10 @@ def _read(positive: Any, unlabeled: Any, prior: Any, purity: Any, negative: Any)
     arrays = {POSITIVE: positive, UNLABELED: unlabeled, NEGATIVE: negative}
     scores = {name: checks.scores(x, name) for name, x in arrays.items() if x is not None}
     samples = {name: _counted(x) for name, x in scores.items()}
+    if isinstance(prior, str) and prior == ESTIMATE:
+        raise InputError(
+            "`prior` must be known otherwise: one estimated from these scores assumes SCAR itself."
+        )
     known = belief(prior, "prior"), belief(purity, "purity", closed_at_one=True)
     return _with_shares(samples, scores[POSITIVE], *known, population=UNLABELED)
 
@@ -269,7 +273,8 @@ def _exact(given: _Given, name: str) -> Vector:
 def _found(labeled_sample: Any) -> tuple[Vector, int | None]:
     """The scores of the positives found, and the size of the sample where it was given whole."""
     name = "labeled_sample"
-    if isinstance(labeled_sample, tuple) and len(labeled_sample) == 2 and not np.ndim(labeled_sample[0]):
+    counts = isinstance(labeled_sample, tuple) and len(labeled_sample) == 2
+    if counts and all(isinstance(x, (int, np.integer)) for x in labeled_sample):
         raise InputError(
             f"`{name}` holds scores here: of the positives found, or a pair (scores, labels); got "
             f"{labeled_sample!r}."

@@ -493,3 +493,11 @@ def test_bad_input_is_named(name):
     arrays, options, message = BAD[name]
     with pytest.raises(InputError, match=message):
         scar_test(*arrays, **options)
+
+
+def test_counts_are_no_scores_and_an_estimate_no_evidence():
+    p, u = np.arange(30.0), np.arange(100.0)
+    with pytest.raises(InputError, match=r"`labeled_sample` holds scores here.*got \(14, 50\)"):
+        scar_test(p, u, labeled_sample=(14, 50))
+    with pytest.raises(InputError, match="assumes SCAR itself"):
+        scar_test(p, u, prior="estimate")
