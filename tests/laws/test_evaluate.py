@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import halftruth as ht
-from halftruth import evaluation
+from halftruth import evaluation, resampling
 from halftruth.intervals import METHODS
 from halftruth.registry import REGISTRY
-from halftruth.uncertainty import bootstrap
 
 from .functionals import Setting, ignore_empty_class, same
 from .samples import BY_NAME, KINDS, Case, Kind, cases, dyadic_scores, examples, one_each, samples, shares
@@ -187,7 +186,7 @@ def test_an_estimate_without_error_is_the_number(kind: Kind, data: st.DataObject
 def test_an_estimate_without_error_is_the_number_however_resamples_are_cut_up(case: Case) -> None:
     estimate = ht.PriorEstimate(value=case.prior, replicates=[case.prior])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bootstrap, "CHUNK", 16)
+        patch.setattr(resampling, "CHUNK", 16)
         one, other = evaluated(case), evaluated(case, case.evidence(prior=estimate))
     assert unlike(one, other) == []
 

@@ -106,7 +106,7 @@ def test_another_word_is_not_understood(name):
     with pytest.raises(
         ht.InputError,
         match=rf"`{name}`='estimat' is not understood here\. Pass a number, a pair \(low, high\) or a "
-        r"PriorEstimate; positives and unlabeled also take 'estimate'\.",
+        r"PriorEstimate, .*; PositiveUnlabeled also takes 'estimate'\.",
     ):
         ht.PositiveUnlabeled(P, U, **({"prior": "estimate"} | {name: "estimat"}))
 
