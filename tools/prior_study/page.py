@@ -60,7 +60,7 @@ below {limit}; with these, the upper bound is {upper}.
 {calls}
 
 Where an anchor set exists (population "{anchored}", in which a fifth of the positives score above all
-negatives) and α = {alpha} too, the first of these calls gives {anchored_value} ({anchored_interval}).
+negatives) and α = {alpha} too, `ht.estimate_prior(p, u)` gives {anchored_value} ({anchored_interval}).
 """
 
 METHODS_TEXT = """## The methods
