@@ -129,7 +129,16 @@ def _least_quantile(rank: Vector, count: Vector, error: Vector, n_rank: float, n
         (digamma(a) - digamma(a + b), zeta(2, a) - zeta(2, a + b)) for a, b in (x, y)
     )
     slope = np.sqrt(x_variance + y_variance)
-    guess = float(np.min(y_mean - x_mean - slope * limit))
+    guesses = y_mean - x_mean - slope * limit
+    if len(rank) > 1:
+        # The exact bound of the likeliest one rules out all whose own ratio is above it.
+        best = [int(np.argmin(guesses))]
+        bound = _least_quantile(rank[best], count[best], error[poor][best], n_rank, n_count)
+        near = count / n_count < rank / n_rank * bound
+        near[best] = True
+        if near.sum() < len(rank):
+            return min(bound, _least_quantile(rank[near], count[near], error[poor][near], n_rank, n_count))
+    guess = float(np.min(guesses))
     tail = Tail(x, y, y_variance < x_variance)
     at, low, high = 0.0, -np.inf, 0.0
     kept = np.arange(len(rank))
