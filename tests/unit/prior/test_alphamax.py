@@ -12,18 +12,11 @@ from halftruth.errors import InputError
 from halftruth.prior import alphamax
 from halftruth.prior.samples import Samples
 
+from .made import samples
+
 HUGE = 1e9
 F1 = np.array([0.0, 0.1, 0.4, 0.5])
 F0 = np.array([0.6, 0.3, 0.1, 0.0])
-
-
-def samples(positive, unlabeled) -> Samples:
-    score, atom = np.unique(np.concatenate([positive, unlabeled]), return_inverse=True)
-    p, u = (
-        np.bincount(part, minlength=len(score)).astype(float)
-        for part in (atom[: len(positive)], atom[len(positive) :])
-    )
-    return Samples(score=score, positive=p, unlabeled=u, n_positive=p.sum(), n_unlabeled=u.sum())
 
 
 def population(alpha, purity=1.0, n=HUGE) -> Samples:

@@ -9,19 +9,8 @@ import pytest
 from scipy.optimize import minimize
 
 from halftruth.prior import divergence
-from halftruth.prior.samples import Samples
 
-
-def samples(positive, unlabeled):
-    score, at = np.unique(np.concatenate([positive, unlabeled]), return_inverse=True)
-    masses = [np.bincount(part, minlength=len(score)).astype(float) for part in np.split(at, [len(positive)])]
-    return Samples(
-        score=score,
-        positive=masses[0],
-        unlabeled=masses[1],
-        n_positive=float(len(positive)),
-        n_unlabeled=float(len(unlabeled)),
-    )
+from .made import samples
 
 
 def gaussian(rng, n_positive, n_unlabeled, alpha, separation=3.0):

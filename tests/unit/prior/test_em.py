@@ -11,23 +11,8 @@ from scipy.special import expit
 
 from halftruth.errors import NotIdentifiable
 from halftruth.prior import em
-from halftruth.prior.samples import Samples
 
-
-def samples(positive, unlabeled, negative=None):
-    parts = [x for x in (positive, unlabeled, negative) if x is not None]
-    score, at = np.unique(np.concatenate(parts), return_inverse=True)
-    cuts = np.cumsum([len(x) for x in parts])[:-1]
-    masses = [np.bincount(part, minlength=len(score)).astype(float) for part in np.split(at, cuts)]
-    return Samples(
-        score=score,
-        positive=masses[0],
-        unlabeled=masses[1],
-        n_positive=float(len(positive)),
-        n_unlabeled=float(len(unlabeled)),
-        negative=None if negative is None else masses[2],
-        n_negative=0.0 if negative is None else float(len(negative)),
-    )
+from .made import samples
 
 
 def gaussian(rng, alpha, sizes, separation=2.0, spread=1.0, change=lambda x: x):

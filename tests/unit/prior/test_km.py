@@ -10,21 +10,10 @@ from scipy.optimize import minimize
 
 from halftruth.errors import InputError
 from halftruth.prior import km
-from halftruth.prior.samples import Samples
+
+from .made import samples
 
 BOTH = pytest.mark.parametrize("form", km.FORMS)
-
-
-def samples(positive, unlabeled):
-    score, at = np.unique(np.concatenate([positive, unlabeled]), return_inverse=True)
-    masses = [np.bincount(part, minlength=len(score)).astype(float) for part in np.split(at, [len(positive)])]
-    return Samples(
-        score=score,
-        positive=masses[0],
-        unlabeled=masses[1],
-        n_positive=float(len(positive)),
-        n_unlabeled=float(len(unlabeled)),
-    )
 
 
 def gaussian(rng, n_positive, n_unlabeled, alpha, separation=3.0):

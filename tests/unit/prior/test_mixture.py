@@ -12,22 +12,7 @@ from halftruth.errors import NotIdentifiable
 from halftruth.prior import em, mixture
 from halftruth.prior.samples import Samples
 
-
-def samples(positive, unlabeled, negative):
-    parts = positive, unlabeled, negative
-    score, at = np.unique(np.concatenate(parts), return_inverse=True)
-    cuts = np.cumsum([len(x) for x in parts])[:-1]
-    masses = [np.bincount(part, minlength=len(score)).astype(float) for part in np.split(at, cuts)]
-    sizes = [float(len(x)) for x in parts]
-    return Samples(
-        score=score,
-        positive=masses[0],
-        unlabeled=masses[1],
-        negative=masses[2],
-        n_positive=sizes[0],
-        n_unlabeled=sizes[1],
-        n_negative=sizes[2],
-    )
+from .made import samples
 
 
 def gaussian(rng, alpha, sizes, separation=2.0, spread=1.0):

@@ -12,19 +12,9 @@ from halftruth.errors import InputError
 from halftruth.prior import roc_slope
 from halftruth.prior.samples import Samples
 
+from .made import samples
+
 BOTH = pytest.mark.parametrize("fit", [roc_slope.fit, roc_slope.fit_curve])
-
-
-def samples(positive, unlabeled):
-    score, at = np.unique(np.concatenate([positive, unlabeled]), return_inverse=True)
-    masses = [np.bincount(part, minlength=len(score)).astype(float) for part in np.split(at, [len(positive)])]
-    return Samples(
-        score=score,
-        positive=masses[0],
-        unlabeled=masses[1],
-        n_positive=float(len(positive)),
-        n_unlabeled=float(len(unlabeled)),
-    )
 
 
 def mixture(rng, n_positive, n_unlabeled, alpha, separation, law="normal"):

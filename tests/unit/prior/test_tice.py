@@ -7,15 +7,7 @@ from halftruth.errors import InputError
 from halftruth.prior import tice
 from halftruth.prior.samples import Samples
 
-
-def samples_of(positive, unlabeled):
-    score, atom = np.unique(np.concatenate([positive, unlabeled]), return_inverse=True)
-    p, u = (
-        np.bincount(part, minlength=len(score)).astype(float)
-        for part in (atom[: len(positive)], atom[len(positive) :])
-    )
-    n = {"n_positive": float(len(positive)), "n_unlabeled": float(len(unlabeled))}
-    return Samples(score=score, positive=p, unlabeled=u, **n)
+from .made import samples as samples_of
 
 
 def slow_half_lines(positive, unlabeled):

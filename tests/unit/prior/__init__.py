@@ -1,0 +1,1 @@
+"""The class prior: each estimator against what is known of it."""
