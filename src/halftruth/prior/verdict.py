@@ -48,6 +48,15 @@ class ScarTest:
     confidence_level : float
     notes : tuple of str
         What the checks cannot see.
+
+    Notes
+    -----
+    At the level 0.95 what is true was refuted in 0 to 5.9% of 1,000 simulations, over all checks, with and
+    without ties (`tests/truth/test_scar.py`). With 200 known positives, what is false was found in these
+    shares of them: labels likelier for higher scores, by the true prior .98, by 200 known negatives .51, by
+    a labeled random sample of 300 .99; labels likelier for middling scores, by the prior .90; a second
+    source of 200 shifted by .3 standard deviations .77, 1.3 times as wide .75, a tenth of it from elsewhere
+    .78.
     """
 
     checks: tuple[Check, ...]

@@ -524,3 +524,14 @@ def test_exchanged_roles_see_every_row():
         p, u, method="alphamax", n_resamples=2, unlabeled_weight=np.full(len(u), 1.0 + 1e-12)
     )
     assert plain.purity.value == pytest.approx(weighted.purity.value, abs=1e-6)
+
+
+def test_em_rests_on_the_negatives_where_there_are_some():
+    alone, beside = (ht.estimate_prior(P, U, negative=n, method="em", n_resamples=2) for n in (None, N))
+    assert "exponential tilt" in alone.assumption
+    assert "known negatives a random sample of the negatives" in beside.assumption
+
+
+def test_propensities_take_the_place_of_scar():
+    evidence = ht.PositiveUnlabeled(P, U, propensity=np.linspace(0.2, 0.9, len(P)))
+    assert ht.estimate_prior(evidence).assumption.startswith("the propensities given are right")

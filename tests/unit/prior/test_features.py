@@ -323,3 +323,9 @@ def test_folds_need_a_row_of_each_kind():
         ht.InputError, match=r"`labeled` marks 4 known positives; at least 5 are needed for held-out"
     ):
         estimate(X, np.arange(700) < 4, classifier=LogisticRegression())
+
+
+def test_replicates_of_halves_lie_around_the_estimate():
+    made = estimate(method="tice", n_resamples=30)
+    assert made.replicates.std() > 0
+    assert made.replicates.mean() == pytest.approx(made.value, abs=1e-9)
