@@ -1,0 +1,40 @@
+"""How good a classifier is from how well it tells labeled from unlabeled (Jain, White and Radivojac 2017).
+
+α is the share of positives among the unlabeled (never the prior of all rows) and ρ, the purity, that among
+the labeled; the paper calls them α and β. The same numbers follow from evidence: the direct AUC is
+`halftruth.roc_auc`, the curve without projection `halftruth.roc_curve`, of
+``PositiveUnlabeled(..., prior=alpha, purity=purity)``.
+
+Examples
+--------
+>>> import halftruth as ht
+>>> round(ht.recover.auc(0.7, alpha=0.25, purity=0.75), 12)
+0.9
+"""
+
+from __future__ import annotations
+
+from halftruth.recover.curves import area, precision_recall_curve, roc_curve
+from halftruth.recover.formulas import Rates, auc, precision, precision_from_pu, rates
+from halftruth.recover.intervals import performance
+from halftruth.recover.projection import project
+from halftruth.recover.regions import ErrorMap, Landmarks, Line, error_map, landmarks, region
+
+__all__ = [
+    "ErrorMap",
+    "Landmarks",
+    "Line",
+    "Rates",
+    "area",
+    "auc",
+    "error_map",
+    "landmarks",
+    "performance",
+    "precision",
+    "precision_from_pu",
+    "precision_recall_curve",
+    "project",
+    "rates",
+    "region",
+    "roc_curve",
+]

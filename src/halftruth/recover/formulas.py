@@ -1,0 +1,204 @@
+"""True rates, precision and AUC from those of positives against unlabeled (Jain, White and Radivojac 2017).
+
+γ and η are the true- and the false-positive rate, α the share of positives among the unlabeled, ρ that among
+the labeled (the paper's β). With "pu" the unlabeled count as negative:
+
+    γ_pu = ργ + (1 − ρ)η,    η_pu = αγ + (1 − α)η.
+
+Both are solved in the form "what is seen, plus a multiple of γ_pu − η_pu": (0, 0) and (1, 1) stay what they
+are to the last digit, and with pure labels so does γ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halftruth import checks
+from halftruth.checks import Vector
+from halftruth.errors import InputError
+from halftruth.measure import Number, ratio, scalar
+
+ALPHA = "Pass the share of positives among the unlabeled."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """True- and false-positive rate: numbers, or arrays of one shape."""
+
+    tpr: Number
+    fpr: Number
+
+
+def auc(auc_pu: Any, alpha: Any, purity: Any = 1.0, *, clip: bool = False) -> Number:
+    """The AUC of positives against negatives from that of labeled against unlabeled (Eq. 4).
+
+    AUC = ½ + (AUC_pu − ½) / (ρ − α). Arrays are broadcast.
+
+    Parameters
+    ----------
+    auc_pu : float or array
+        The AUC with every unlabeled case taken as negative.
+    alpha : float or array in [0, 1)
+        Share of positives among the unlabeled; not the prior of all rows.
+    purity : float or array in (alpha, 1]
+        Share of positives among the labeled.
+    clip : bool
+        Set what leaves [0, 1] to its nearer end, as in the paper. By default it is returned as it is, and
+        says that a share is wrong or that noise is large.
+
+    Returns
+    -------
+    float or array
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> round(ht.recover.auc(0.7, alpha=0.25, purity=0.75), 12)
+    0.9
+    >>> ht.recover.auc(0.9, alpha=0.5)
+    1.3
+    >>> ht.recover.auc(0.9, alpha=0.5, clip=True)
+    1.0
+    """
+    alpha, purity = shares(alpha, purity)
+    out = 0.5 + (numbers(auc_pu, "auc_pu") - 0.5) / (purity - alpha)
+    return scalar(np.clip(out, 0.0, 1.0) if clip else out)
+
+
+def rates(tpr_pu: Any, fpr_pu: Any, alpha: Any, purity: Any = 1.0) -> Rates:
+    """True- and false-positive rate from those of labeled against unlabeled (Eqs. 1 and 2).
+
+    Parameters
+    ----------
+    tpr_pu, fpr_pu : float or array
+        Share of the labeled, and of the unlabeled, that is called positive.
+    alpha, purity
+        As in `auc`; arrays are broadcast.
+
+    Returns
+    -------
+    Rates
+        ``.tpr`` and ``.fpr``, raw: they leave [0, 1] by noise or where a share is wrong.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> found = ht.recover.rates(0.65, 0.35, alpha=0.25, purity=0.75)
+    >>> round(found.tpr, 12), round(found.fpr, 12)
+    (0.8, 0.2)
+    """
+    alpha, purity = shares(alpha, purity)
+    seen_tpr, seen_fpr = numbers(tpr_pu, "tpr_pu"), numbers(fpr_pu, "fpr_pu")
+    apart = (seen_tpr - seen_fpr) / (purity - alpha)
+    tpr, fpr = np.broadcast_arrays(seen_tpr + (1 - purity) * apart, seen_fpr - alpha * apart)
+    return Rates(tpr=scalar(tpr), fpr=scalar(fpr))
+
+
+def precision(tpr: Any, fpr_pu: Any, alpha: Any) -> Number:
+    """Precision among the unlabeled from the true recall (Eq. 3): α γ / η_pu.
+
+    Parameters
+    ----------
+    tpr : float or array
+        The recovered rate, `rates(...).tpr`; with pure labels the share of them that is found.
+    fpr_pu : float or array
+        Share of the unlabeled that is called positive.
+    alpha : float or array in [0, 1)
+
+    Returns
+    -------
+    float or array
+        NaN where nothing is called positive.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> round(ht.recover.precision(0.8, 0.35, alpha=0.25), 12)
+    0.571428571429
+    """
+    alpha = within(alpha, "alpha", ALPHA, open_at_one=True)
+    return scalar(ratio(alpha * numbers(tpr, "tpr"), numbers(fpr_pu, "fpr_pu")))
+
+
+def precision_from_pu(precision_pu: Any, alpha: Any, purity: Any = 1.0, *, labeled_share: Any) -> Number:
+    """Precision among the unlabeled from that of labeled against unlabeled.
+
+    The same number as `precision`, where only the precision was kept.
+
+    Parameters
+    ----------
+    precision_pu : float or array
+        Share of labeled cases among all that are called positive.
+    alpha, purity
+        As in `auc`; arrays are broadcast.
+    labeled_share : float or array in (0, 1)
+        Share of labeled cases among all, n_L / (n_L + n_U).
+
+    Returns
+    -------
+    float or array
+        NaN where only labeled cases are called positive.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> found = ht.recover.precision_from_pu(0.65 / (0.65 + 3 * 0.35), 0.25, 0.75, labeled_share=0.25)
+    >>> round(found, 12)
+    0.571428571429
+    """
+    alpha, purity = shares(alpha, purity)
+    c = within(labeled_share, "labeled_share", "Pass n_L / (n_L + n_U).", open_at_one=True)
+    if (c == 0).any():
+        raise InputError("`labeled_share` must lie in (0, 1), got 0. Pass n_L / (n_L + n_U).")
+    seen = numbers(precision_pu, "precision_pu")
+    lift = (1 - c) / c * ratio(seen, 1 - seen)
+    return scalar(alpha * ((1 - alpha) * lift - (1 - purity)) / (purity - alpha))
+
+
+def observed_auc(auc: Any, alpha: Any, purity: Any = 1.0) -> Number:
+    """The inverse of `auc`: what labeled against unlabeled shows."""
+    alpha, purity = shares(alpha, purity)
+    return scalar(0.5 + (purity - alpha) * (numbers(auc, "auc") - 0.5))
+
+
+def shares(alpha: Any, purity: Any) -> tuple[Vector, Vector]:
+    """α in [0, 1) and ρ in (0, 1] as arrays, ρ above α."""
+    alpha = within(alpha, "alpha", ALPHA, open_at_one=True)
+    purity = within(purity, "purity", checks.SHARES["purity"])
+    try:
+        wide = np.broadcast_arrays(alpha, purity)
+    except ValueError:
+        raise InputError(
+            f"`alpha` and `purity` must be of shapes that go together, got {alpha.shape} and {purity.shape}. "
+            f"Pass one number for each, or arrays of one shape."
+        ) from None
+    if (wrong := wide[1] <= wide[0]).any():
+        a, p = (float(each[wrong].flat[0]) for each in wide)
+        raise InputError(
+            f"`purity` must exceed `alpha`, got purity={p:g} and alpha={a:g}: the labeled are then no richer "
+            f"in positives than the unlabeled, and their labels say nothing. Check which share is which."
+        )
+    return alpha, purity
+
+
+def within(value: Any, name: str, advice: str, *, open_at_one: bool = False) -> Vector:
+    """Shares in [0, 1], perhaps without 1."""
+    out = numbers(value, name)
+    wrong = ~((out >= 0) & ((out < 1) if open_at_one else (out <= 1)))
+    if wrong.any():
+        end = ")" if open_at_one else "]"
+        raise InputError(f"`{name}` must lie in [0, 1{end}, got {float(out[wrong].flat[0]):g}. {advice}")
+    return out
+
+
+def numbers(value: Any, name: str) -> Vector:
+    """Real numbers of any shape; NaN stays, as the rate of an empty class."""
+    array = checks.native(value, name)
+    if array.dtype.kind not in "fiu":
+        raise InputError(
+            f"`{name}` must hold real numbers, got {value!r}. Pass a number or an array of them."
+        )
+    return np.asarray(array, dtype=np.float64)

@@ -1,0 +1,1 @@
+"""Recovery of true performance from labeled and unlabeled rows."""
