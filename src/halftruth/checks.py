@@ -294,6 +294,21 @@ def count(value: Any, name: str, *, least: int) -> int:
     return int(value)
 
 
+def labeled_sample(value: Any) -> tuple[int, int]:
+    """(positives found, cases labeled) of a random sample of the unlabeled rows."""
+    try:
+        k, m = value
+    except (TypeError, ValueError):
+        raise InputError(
+            f"`labeled_sample` must be a pair (positives found, cases labeled), got {value!r}."
+        ) from None
+    m = count(m, "labeled_sample", least=1)
+    k = count(k, "labeled_sample", least=0)
+    if k > m:
+        raise InputError(f"`labeled_sample` has {k} positives among {m} cases. Pass (positives, cases).")
+    return k, m
+
+
 def threshold(value: Any) -> float:
     """A threshold on the score's own scale; inf calls no case positive."""
     return number(value, "threshold", "Pass one number on the scale of the scores.")

@@ -239,7 +239,11 @@ class PositiveUnlabeled(Evidence):
 
     def alpha_ends(self) -> list[float]:
         """The lowest and the highest α that the user's prior stands for; none without one."""
-        return [float(self._shares(self._sizes, x, self.purity.value)[1]) for x in self.prior.ends()]
+        return [float(self.alpha_of(x)) for x in self.prior.ends()]
+
+    def alpha_of(self, prior: Number) -> Number:
+        """α where the prior, of the population that the user gave it for, has this value."""
+        return self._shares(self._sizes, prior, self.purity.value)[1]
 
     def identified_prior(self, sums: Sums, purity: Number) -> Number:
         """π from propensities over one table, or from known negatives; None from P and U alone."""

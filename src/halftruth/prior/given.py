@@ -157,15 +157,6 @@ def knowledge(purity: float, within: Any, labeled_sample: Any) -> Knowledge:
             )
     found = 0, 0
     if labeled_sample is not None:
-        try:
-            k, m = labeled_sample
-        except (TypeError, ValueError):
-            raise InputError(
-                f"`labeled_sample` must be a pair (positives found, cases labeled), got {labeled_sample!r}."
-            ) from None
-        m = checks.count(m, "labeled_sample", least=1)
-        k = checks.count(k, "labeled_sample", least=0)
-        if k > m:
-            raise InputError(f"`labeled_sample` has {k} positives among {m} cases. Pass (positives, cases).")
+        k, m = checks.labeled_sample(labeled_sample)
         found = k, m - k
     return Knowledge(purity=purity, within=(low, high), found=found)

@@ -1,0 +1,207 @@
+"""Bands for the ranks of the latent positives, in counts.
+
+Which of the positives are known is chance (SCAR). With n known and K latent ones, every order in which they
+can be merged is equally likely, whatever the scores: the number of latent positives before the i-th known one
+is X_i ~ beta-binomial(K; i, n + 1 − i). A threshold with i known positives at or above it has between X_i and
+X_{i+1} latent ones there, so limits on all X_i are a band for the curve that was realised.
+The bands of Claesen et al. (2015) are those of one sample: for the CDF of the population of positives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halftruth.bounding.merges import BLOCK, knots, quantiles, simulated, strangeness, within
+from halftruth.checks import Vector
+
+Counts = NDArray[np.int64]
+
+RESAMPLED = "bootstrap"
+ROUNDING = 1e-9
+"""Of sums of logarithms: counts that are equally strange are judged alike."""
+MANY_KNOWN = 4_000
+"""From so many on, exact quantiles are found at some ranks and drawn as lines between them."""
+EXACT_CELLS = 40_000
+"""Up to n·K of these, the two-sample distance is calibrated by counting merges, not by its inequality."""
+
+
+class Band(NamedTuple):
+    """Limits on the latent positives at or above a threshold, by the number of known ones there, 0 … n."""
+
+    low: Counts
+    high: Counts
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A way to make a band, and what it promises."""
+
+    make: Callable[[int, int, float], Band] | None
+    simultaneous: bool
+    prediction: bool
+    """Whether it is for the latent positives at hand; else for the population they come from."""
+
+
+def counts(
+    name: str, n_known: int, n_latent: int, confidence_level: float, n_resamples: int = 2000, rng: int = 0
+) -> Band:
+    """The band of this name."""
+    error = 1 - confidence_level
+    if n_latent == 0:
+        return Band(*np.zeros((2, n_known + 1), dtype=np.int64))
+    if name == RESAMPLED:
+        return limited(n_known, n_latent, strictness(n_known, n_latent, error, n_resamples, rng))
+    make = KINDS[name].make
+    assert make is not None
+    return make(n_known, n_latent, error)
+
+
+@lru_cache(maxsize=256)
+def strictness(n: int, latent: int, error: float, n_resamples: int, seed: int) -> float:
+    """How strange a count may be, so that most simulated merges have no stranger one; inf: any.
+
+    Counting the merge at hand as one of the simulated makes the promise exact at any number of them.
+    """
+    rank, rng = knots(n), np.random.default_rng(seed)
+    ease = _ease(n, rank)[:, None]
+    block = max(1, BLOCK // len(rank))
+    worst = []
+    for done in range(0, n_resamples, block):
+        x = simulated(n, latent, rank, min(block, n_resamples - done), rng)
+        worst.append((strangeness(x, rank, n, latent) + ease).max(axis=0))
+    place = int(error * (n_resamples + 1))
+    if place == 0:
+        return np.inf
+    return float(np.partition(np.concatenate(worst), n_resamples - place)[n_resamples - place])
+
+
+def limited(n: int, latent: int, strictness: float) -> Band:
+    """The counts at all ranks that are no stranger than this."""
+    rank = knots(n)
+    return _stepped(n, latent, rank, *_inverted(n, latent, rank, strictness - _ease(n, rank)))
+
+
+def _ease(n: int, rank: Counts) -> Vector:
+    """Error is spent in proportion to p(1 − p): the middle, which areas weigh most, is not left too wide."""
+    share = rank / (n + 1)
+    return np.asarray(np.log(4 * share * (1 - share)))
+
+
+def _inverted(n: int, latent: int, rank: Counts, limit: Vector) -> tuple[Counts, Counts]:
+    """The least and the greatest count at each rank that is no stranger than its limit."""
+    usual = np.round(latent * (rank - 0.5) / n).astype(np.int64)
+    ends = []
+    for far in (-1, latent + 1):
+        inside, outside = usual.copy(), np.full_like(usual, far)
+        while (open_ := np.abs(outside - inside) > 1).any():
+            middle = np.clip((inside + outside) // 2, 0, latent)
+            fits = strangeness(middle, rank, n, latent) <= limit + ROUNDING
+            inside = np.where(open_ & fits, middle, inside)
+            outside = np.where(open_ & ~fits, middle, outside)
+        ends.append(inside)
+    return ends[0], ends[1]
+
+
+def _stepped(n: int, latent: int, rank: Counts, low: Counts, high: Counts) -> Band:
+    """Limits at every number of known positives from those at some ranks: X_i only grows with i."""
+    count = np.arange(n + 1)
+    before = np.searchsorted(rank, count, side="right") - 1
+    after = np.searchsorted(rank, count + 1)
+    least = np.where(before >= 0, np.maximum.accumulate(low)[before], 0)
+    most = np.append(np.minimum.accumulate(high[::-1])[::-1], latent)[after]
+    return Band(least, most)
+
+
+def _pointwise(n: int, latent: int, error: float) -> Band:
+    """Each X_i between its own quantiles: exact at one threshold, not at all together."""
+    rank = _some_counts(n)[1:]
+    low, high = quantiles(n, latent, rank, error / 2)
+    if len(rank) < n:  # between, quantiles are lines to a fraction of a row
+        every = np.arange(1, n + 1)
+        low, high = np.floor(np.interp(every, rank, low)), np.ceil(np.interp(every, rank, high))
+    return Band(np.append(0, low).astype(np.int64), np.append(high, latent).astype(np.int64))
+
+
+def _distance(n: int, latent: int, error: float) -> Band:
+    """|F_known − F_latent| nowhere above the two-sample limit of Kolmogorov and Smirnov."""
+    if n * latent > EXACT_CELLS:
+        return _around(n, latent, np.sqrt(np.log(2 / error) / 2 * (1 / n + 1 / latent)))
+    low, high = 0, n * latent  # distances are multiples of 1/(nK)
+    while low < high:
+        middle = (low + high) // 2
+        if within(*_around(n, latent, middle / (n * latent)), latent) >= 1 - error:
+            high = middle
+        else:
+            low = middle + 1
+    return _around(n, latent, high / (n * latent))
+
+
+def _around(n: int, latent: int, distance: float) -> Band:
+    share = np.arange(n + 1) / n
+    low = np.ceil(latent * (share - distance) - 1e-9)
+    high = np.floor(latent * (share + distance) + 1e-9)
+    return Band(*(np.clip(x, 0, latent).astype(np.int64) for x in (low, high)))
+
+
+def _of_population(share: Callable[[int, float], tuple[Vector, Vector]]) -> Kind:
+    """A band of Claesen et al. for the share of positives above, as counts rounded outwards."""
+
+    def make(n: int, latent: int, error: float) -> Band:
+        low, high = share(n, error)
+        # A product that is whole but for rounding is whole.
+        return Band(
+            np.floor(np.clip(low, 0, 1) * latent + 1e-9).astype(np.int64),
+            np.ceil(np.clip(high, 0, 1) * latent - 1e-9).astype(np.int64),
+        )
+
+    return Kind(make, simultaneous=share is _dvoretzky, prediction=False)
+
+
+def _dvoretzky(n: int, error: float) -> tuple[Vector, Vector]:
+    share, width = np.arange(n + 1) / n, np.sqrt(np.log(2 / error) / (2 * n))
+    return share - width, share + width
+
+
+def _resampled(n: int, error: float) -> tuple[Vector, Vector]:
+    """Percentiles of resampled CDFs: i of n rows above are a binomial count, so that none need be drawn."""
+    from scipy.special import bdtrik
+
+    count = _some_counts(n)
+    share = count / n
+    low, high = (np.ceil(bdtrik(np.full(len(count), q), n, share) - 1e-9) for q in (error / 2, 1 - error / 2))
+    ends = (count == 0) | (count == n)
+    low, high = np.where(ends, count, low), np.where(ends, count, high)
+    every = np.arange(n + 1)
+    return np.floor(np.interp(every, count, low)) / n, np.ceil(np.interp(every, count, high)) / n
+
+
+def _clopper_pearson(n: int, error: float) -> tuple[Vector, Vector]:
+    from scipy.special import betaincinv
+
+    count = _some_counts(n)
+    low, high = np.zeros(len(count)), np.ones(len(count))
+    low[1:] = betaincinv(count[1:], n + 1 - count[1:], error / 2)
+    high[:-1] = betaincinv(count[:-1] + 1, n - count[:-1], 1 - error / 2)
+    every = np.arange(n + 1)
+    return np.interp(every, count, low), np.interp(every, count, high)
+
+
+def _some_counts(n: int) -> Counts:
+    """0 … n, or so many of them that limits are lines in between."""
+    return np.append(0, knots(n, keep=MANY_KNOWN, per_root=4))
+
+
+KINDS = {
+    RESAMPLED: Kind(None, simultaneous=True, prediction=True),
+    "dkw": Kind(_distance, simultaneous=True, prediction=True),
+    "exact": Kind(_pointwise, simultaneous=False, prediction=True),
+    "claesen-bootstrap": _of_population(_resampled),
+    "claesen-dkw": _of_population(_dvoretzky),
+    "claesen-exact": _of_population(_clopper_pearson),
+}

@@ -1,0 +1,111 @@
+"""The least and the greatest value of a metric over all labels between two paths."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from halftruth import kernels, registry
+from halftruth.bounding.paths import Paths
+from halftruth.bounding.ranking import Ranking
+from halftruth.checks import Vector
+from halftruth.errors import EmptyClassWarning, InputError
+
+Ends = Callable[[Paths], tuple[float, float]]
+
+NOT_BOUNDED = ("calibration_error",)
+"""Metrics that more positives above a threshold may move either way."""
+MOST_STEPS = 4_000_000_000
+"""Beyond so many steps tied rows are not searched one number of positives at a time."""
+
+
+def extremes(
+    of: str | Callable[..., Any], ranking: Ranking, threshold: float | None, parameters: Mapping[str, Any]
+) -> tuple[str, Ends]:
+    """The name of a metric, and the function that gives its least and greatest value between two paths."""
+    if callable(of):
+        if parameters:
+            raise InputError(f"`of` is a function and takes no {', '.join(parameters)}. Bind it there.")
+        at = _place(ranking, threshold, getattr(of, "__name__", "the function"))
+        values = _scanner(of, ranking, at)
+        return getattr(of, "__name__", "function"), lambda paths: _range(values(paths))
+    metric = registry.get(of)
+    if metric.name in NOT_BOUNDED:
+        raise InputError(
+            f"{metric.name!r} has no bounds here: it is no function of a contingency table, nor does it only "
+            f"grow or fall with the ranks of the positives. Use evaluate."
+        )
+    function = metric.bind(threshold, **parameters)
+    if metric.name == "average_precision" and ranking.has_ties:
+        return metric.name, lambda paths: _precisions(ranking, paths)
+
+    # At a fixed number of positives and of predictions, all others grow or fall with the true positives.
+    def ends(paths: Paths) -> tuple[float, float]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EmptyClassWarning)  # with no positive at all there is no value
+            low, high = (float(function(ranking.measure(path))) for path in (paths.low, paths.high))
+        return min(low, high), max(low, high)
+
+    return metric.name, ends
+
+
+def _place(ranking: Ranking, threshold: float | None, name: str) -> int:
+    """The last of the ranking's thresholds that the user's does not exceed."""
+    if threshold is None:
+        raise InputError(
+            f"{name!r} is a metric at a threshold. Pass `threshold=`, on the scale of the scores."
+        )
+    return int(np.searchsorted(-ranking.threshold, -threshold, side="right")) - 1
+
+
+def _scanner(function: Callable[..., Any], ranking: Ranking, at: int) -> Callable[[Paths], Vector]:
+    """A function's values at one threshold, over every count of true positives that is possible."""
+
+    def values(paths: Paths) -> Vector:
+        x = np.arange(paths.low[at], paths.high[at] + 1)
+        positive, negative = (int(known[at]) for known in ranking.known)
+        positives = int(ranking.known[0][-1]) + paths.total
+        tp, fp = positive + x, negative + int(ranking.unlabeled[at]) - x
+        cells = tp, fp, positives - tp, int(ranking.predicted[-1]) - positives - fp
+        with np.errstate(divide="ignore", invalid="ignore"):
+            out = np.asarray(function(*(cell.astype(np.float64) for cell in cells)), dtype=np.float64)
+        if out.shape != x.shape:
+            raise InputError(
+                f"`of` must take arrays tp, fp, fn, tn and give back one value for each, got shape "
+                f"{out.shape} for {x.shape}. Write it with NumPy."
+            )
+        return out
+
+    return values
+
+
+def _range(values: Vector) -> tuple[float, float]:
+    defined = values[~np.isnan(values)]
+    return (float(defined.min()), float(defined.max())) if len(defined) else (np.nan, np.nan)
+
+
+def _precisions(ranking: Ranking, paths: Paths) -> tuple[float, float]:
+    """The least and the greatest average precision where rows are tied.
+
+    With ties a positive that moves up may lower it: a tied group has one precision for all of its rows. So
+    every number of positives above every threshold is looked at.
+    """
+    steps = np.diff(ranking.unlabeled)
+    width = (paths.high - paths.low + 1)[1:]
+    known, population = ranking.known[0], ranking.predicted
+    positives = int(known[-1]) + paths.total
+    if positives in (0, population[-1]):
+        return np.nan, np.nan
+    if float(np.minimum(steps + 1, width) @ width) > MOST_STEPS:
+        raise InputError(
+            "Too many tied rows to bound the average precision exactly. Ask for 'pr_auc', the area under the "
+            "same curve, which needs no search."
+        )
+    low, high = (
+        kernels.best_precisions(paths.low, paths.high, ranking.unlabeled, known, population, sign) / positives
+        for sign in (1, -1)
+    )
+    return low, high

@@ -1,0 +1,358 @@
+"""`bounds`: what it refuses, what it returns, and the corner cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import halftruth as ht
+from halftruth import InputError, PositiveUnlabeled, PriorEstimate
+
+BANDS = ("bootstrap", "dkw", "exact", "claesen-bootstrap", "claesen-dkw", "claesen-exact")
+P, U = [0.9, 0.7, 0.4], [0.95, 0.8, 0.6, 0.5, 0.3, 0.2, 0.15, 0.1]
+
+
+def pu(**options: Any) -> PositiveUnlabeled:
+    return PositiveUnlabeled(P, U, **{"prior": 0.25} | options)
+
+
+@pytest.fixture(scope="module")
+def normal() -> PositiveUnlabeled:
+    """150 known positives; 300 of 1,200 unlabeled rows are positive."""
+    rng = np.random.default_rng(5)
+    unlabeled = np.append(rng.normal(1.5, 1, 300), rng.normal(0, 1, 900))
+    return PositiveUnlabeled(rng.normal(1.5, 1, 150), unlabeled, prior=0.25)
+
+
+@pytest.fixture(scope="module")
+def purest() -> PositiveUnlabeled:
+    """200 known positives, all above all but 50 of 1,000 unlabeled rows."""
+    rng = np.random.default_rng(6)
+    unlabeled = np.append(rng.uniform(2, 3, 50), rng.uniform(0, 1, 950))
+    return PositiveUnlabeled(rng.uniform(2, 3, 200), unlabeled, prior=0.05)
+
+
+# --- What is refused ---------------------------------------------------------------------------
+
+EVIDENCE: dict[str, tuple[Callable[[], Any], str]] = {
+    "labeled": (lambda: ht.Labeled([1, 0], [0.9, 0.1]), "must be PositiveUnlabeled, got Labeled"),
+    "soft": (lambda: ht.SoftLabeled([0.7, 0.1]), "must be PositiveUnlabeled, got SoftLabeled"),
+    "an array": (lambda: np.array(U), "must be PositiveUnlabeled, got ndarray"),
+    "purity": (lambda: pu(purity=0.9), "purity < 1"),
+    "purity range": (lambda: pu(purity=(0.9, 1.0)), "purity < 1"),
+    "propensity": (lambda: pu(propensity=[0.5, 0.6, 0.7]), "propensities"),
+    "weights": (lambda: pu(unlabeled_weight=[2.0] + [1.0] * 7), "weights"),
+    "positive weights": (lambda: pu(positive_weight=[2.0, 1, 1]), "weights"),
+    "histogram": (lambda: PositiveUnlabeled.from_table(pu().table.compress(), prior=0.4), "histogram|rows"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), EVIDENCE.values(), ids=EVIDENCE)
+def test_evidence_without_ranks_is_refused(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        ht.bounds(make(), "roc")
+
+
+ARGUMENTS: dict[str, tuple[dict[str, Any], str]] = {
+    "band": ({"band": "bayes"}, r"`band` must be 'bootstrap' or 'dkw'.*got 'bayes'"),
+    "metric": ({"of": "auc"}, r"no metric 'auc'.*'roc_auc'"),
+    "nonsense": ({"of": 3}, r"no metric 3\. Known: "),
+    "no threshold": ({"of": "precision"}, r"`precision` is a rate at a threshold\. Pass threshold="),
+    "callable without threshold": ({"of": lambda tp, fp, fn, tn: tp}, "threshold"),
+    "no bounds": ({"of": "calibration_error"}, "'calibration_error' has no bounds here"),
+    "level": ({"confidence_level": 95}, r"`confidence_level` must lie in \(0, 1\), got 95"),
+    "resamples": ({"n_resamples": 0}, "`n_resamples` must be a whole number of at least 1"),
+    "threshold": ({"of": "precision", "threshold": "high"}, "`threshold` must be a real number"),
+    "NaN threshold": ({"of": "precision", "threshold": float("nan")}, "`threshold` must be a real number"),
+    "no k": ({"of": "precision_at_k"}, "`precision_at_k` cannot be called"),
+    "unknown parameter": ({"of": "roc_auc", "k": 3}, "`roc_auc` cannot be called"),
+    "parameter of a curve": ({"of": "roc", "k": 3}, "k"),
+    "prior backward": ({"prior": (0.5, 0.2)}, r"pair \(low, high\) with low <= high, got \(0\.5, 0\.2\)"),
+    "prior outside": ({"prior": 1.2}, r"`prior` must lie in \(0, 1\), got 1\.2"),
+    "ranks": ({"ranks": "all"}, "`ranks` must be 'positive' or 'negative' or 'both', got 'all'"),
+    "reversed without negatives": ({"ranks": "negative"}, "'negative' needs known negatives"),
+    "sample of one number": ({"labeled_sample": 3}, "`labeled_sample` must be"),
+    "sample of three": ({"labeled_sample": (1, 2, 3)}, "`labeled_sample` must be"),
+    "more than read": ({"labeled_sample": (5, 3)}, "`labeled_sample` has 5 positives among 3 cases"),
+    "negative count": ({"labeled_sample": (-1, 3)}, "`labeled_sample` must be"),
+    "half a row": ({"labeled_sample": (0.5, 3)}, "`labeled_sample` must be"),
+    "none read": ({"labeled_sample": (0, 0)}, "`labeled_sample` must be"),
+    "more than there are": ({"labeled_sample": (3, 9)}, "`labeled_sample`.* 9 .*8 unlabeled"),
+    "sample and prior": (
+        {"labeled_sample": (1, 3), "prior": 0.2},
+        "`labeled_sample`.*`prior`|`prior`.*`labeled_sample`",
+    ),
+}
+
+
+@pytest.mark.parametrize(("options", "message"), ARGUMENTS.values(), ids=ARGUMENTS)
+def test_arguments_that_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        ht.bounds(PositiveUnlabeled(P, U), **options)
+
+
+@pytest.mark.parametrize("band", ["bootstrap", "dkw"])
+def test_a_refuted_prior_is_an_error_that_says_so(purest: PositiveUnlabeled, band: str) -> None:
+    with pytest.raises(InputError, match=r"refute α = 0\.5 at confidence 0\.9: .*`prior`.*scar_test"):
+        ht.bounds(purest, "roc", band=band, prior=0.5, confidence_level=0.9)
+
+
+@pytest.mark.parametrize("band", ["bootstrap", "dkw"])
+def test_the_refuted_part_of_a_range_is_cut_off_and_noted(purest: PositiveUnlabeled, band: str) -> None:
+    found = ht.bounds(purest, "roc_auc", band=band, prior=(0.02, 0.12), n_resamples=200)
+    assert found.alpha[0] == 0.02
+    assert 0.05 <= found.alpha[1] < 0.1
+    assert any("refute" in note for note in found.notes)
+    kept = ht.bounds(purest, "roc_auc", band=band, prior=(0.02, 0.045), n_resamples=200)
+    assert kept.alpha == pytest.approx((0.02, 0.045))
+    assert not any("refute" in note for note in kept.notes)
+
+
+@pytest.mark.parametrize("band", ["exact", "claesen-bootstrap", "claesen-dkw", "claesen-exact"])
+def test_a_band_for_one_rank_refutes_nothing(purest: PositiveUnlabeled, band: str) -> None:
+    """A count that does not fit is moved to the nearest that does, as in Eq. 11 of Claesen et al."""
+    table = ht.bounds(purest, "roc", band=band, prior=0.5).tables[1]
+    at = int(np.flatnonzero(table.threshold < 2)[0])
+    assert table.tp[at - 1] == 50  # all of the unlabeled above 2
+    assert table.fp[at - 1] == 0
+
+
+def test_a_range_without_a_whole_number_of_rows_means_the_nearest() -> None:
+    found = ht.bounds(pu(), "recall", threshold=0.5, prior=(0.26, 0.27))
+    assert found.alpha == (0.25, 0.25)
+
+
+# --- What α is taken to be ---------------------------------------------------------------------
+
+
+def ends(found: Any) -> tuple[float, float]:
+    return found.low, found.high
+
+
+def test_prior_in_the_call_stands_in_for_that_of_the_evidence(normal: PositiveUnlabeled) -> None:
+    other = PositiveUnlabeled.from_table(normal.table, prior=0.3, population="unlabeled")
+    assert ends(ht.bounds(normal, "f1", threshold=1, prior=0.3)) == ends(ht.bounds(other, "f1", threshold=1))
+    assert ends(ht.bounds(normal, "f1", threshold=1)) != ends(ht.bounds(other, "f1", threshold=1))
+
+
+@pytest.mark.parametrize("population", ["unlabeled", "all"])
+@pytest.mark.parametrize("of", ["roc_auc", "average_precision", "recall", "fpr", "npv"])
+def test_the_less_is_known_of_alpha_the_wider(normal: PositiveUnlabeled, of: str, population: str) -> None:
+    share = {"unlabeled": lambda a: a, "all": lambda a: (150 + a * 1200) / 1350}[population]
+    evidence = PositiveUnlabeled.from_table(normal.table, population=population)
+    at = None if of in ("roc_auc", "average_precision") else 1.0
+    call = partial(ht.bounds, evidence, of, threshold=at, n_resamples=300)
+    number, narrow, wide, nothing = (
+        call(prior=prior)
+        for prior in (share(0.25), (share(0.22), share(0.28)), (share(0.15), share(0.35)), None)
+    )
+    assert number.low < number.high
+    for inner, outer in ((number, narrow), (narrow, wide), (wide, nothing)):
+        assert outer.low <= inner.low <= inner.high <= outer.high
+        assert outer.alpha[0] <= inner.alpha[0] <= inner.alpha[1] <= outer.alpha[1]
+    assert nothing.alpha[1] < 1  # the ranks refute that nearly all of the unlabeled are positive
+
+
+def test_an_estimate_is_taken_by_its_interval_at_half_of_the_error(normal: PositiveUnlabeled) -> None:
+    estimate = PriorEstimate(value=0.25, replicates=np.linspace(0.2, 0.3, 2001))
+    found = ht.bounds(normal, "roc_auc", prior=estimate, confidence_level=0.9)
+    tails = np.quantile(np.linspace(0.2, 0.3, 2001), [0.025, 0.975])
+    assert found.alpha == pytest.approx(tails, abs=1 / 1200)
+    same = ht.bounds(normal, "roc_auc", prior=(found.alpha[0], found.alpha[1]), confidence_level=0.95)
+    assert ends(found) == pytest.approx(ends(same), abs=1e-12)
+
+
+def test_a_labeled_sample_is_a_beta_posterior_at_half_of_the_error(normal: PositiveUnlabeled) -> None:
+    from scipy.stats import beta
+
+    bare = PositiveUnlabeled.from_table(normal.table, population="unlabeled")
+    found = ht.bounds(bare, "roc_auc", labeled_sample=(26, 100), confidence_level=0.9)
+    priors = [beta.ppf([0.025, 0.975], 26 + prior, 74 + prior) for prior in (0.5, 1.0)]
+    assert any(found.alpha == pytest.approx(limits, abs=1 / 1200) for limits in priors)
+    same = ht.bounds(bare, "roc_auc", prior=found.alpha, confidence_level=0.95)
+    assert ends(found) == pytest.approx(ends(same), abs=1e-12)
+
+
+# --- Corner cases ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("band", BANDS)
+def test_all_scores_tied(band: str) -> None:
+    evidence = PositiveUnlabeled([0.5] * 4, [0.5] * 20, prior=0.3)
+    assert ends(ht.bounds(evidence, "roc_auc", band=band)) == (0.5, 0.5)
+    for of in ("average_precision", "pr_auc"):
+        assert ends(ht.bounds(evidence, of, band=band)) == pytest.approx((0.3, 0.3), abs=1e-15)
+    assert ends(ht.bounds(evidence, "precision", threshold=0.5, band=band)) == (0.3, 0.3)
+    assert ends(ht.bounds(evidence, "recall", threshold=0.6, band=band)) == (0.0, 0.0)
+    roc = ht.bounds(evidence, "roc", band=band)
+    for curve in (roc.lower, roc.upper):
+        assert curve.fpr.tolist() == curve.tpr.tolist() == [0, 1]
+    assert roc.area == (0.5, 0.5)
+
+
+@pytest.mark.parametrize("band", BANDS[:3])
+def test_one_known_positive_says_hardly_anything(band: str) -> None:
+    evidence = PositiveUnlabeled([0.5], np.linspace(0, 1, 40), prior=0.25)
+    assert ends(ht.bounds(evidence, "recall", threshold=0.5, band=band)) == (0.0, 1.0)
+    found = ht.bounds(evidence, "roc_auc", band=band)
+    assert ends(found) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("band", BANDS)
+def test_no_latent_positive(band: str) -> None:
+    """Then the labels are known: the known rows alone are positive."""
+    evidence = pu(prior=3 / 11, population="all")
+    truth = ht.Labeled([1] * 3 + [0] * 8, P + U)
+    for of in ("roc_auc", "average_precision", "pr_auc"):
+        assert ends(ht.bounds(evidence, of, band=band)) == pytest.approx(
+            [getattr(ht, of)(truth)] * 2, abs=1e-12
+        )
+    for of in ("precision", "mcc", "npv"):
+        wanted = getattr(ht.confusion(truth, 0.5), of)
+        assert ends(ht.bounds(evidence, of, threshold=0.5, band=band)) == pytest.approx(
+            (wanted, wanted), abs=1e-12
+        )
+    assert ht.bounds(evidence, "roc", band=band).alpha == (0, 0)
+
+
+def test_all_unlabeled_rows_latent() -> None:
+    evidence = PositiveUnlabeled(P, U, negative=[0.05, 0.65], prior=11 / 13, population="all")
+    truth = ht.Labeled([1] * 11 + [0] * 2, [*P, *U, 0.05, 0.65])
+    for of in ("roc_auc", "average_precision", "pr_auc"):
+        assert ends(ht.bounds(evidence, of)) == pytest.approx([getattr(ht, of)(truth)] * 2, abs=1e-12)
+
+
+@pytest.mark.parametrize("prior", [0.01, 0.99])
+def test_an_empty_class_leaves_what_compares_the_classes_undefined(prior: float) -> None:
+    """Of 8 unlabeled rows 0.08 or 7.92 are none or all."""
+    evidence = pu(prior=prior)
+    with pytest.warns(ht.EmptyClassWarning, match="No (positive|negative) case"):
+        assert np.isnan(ends(ht.bounds(evidence, "roc_auc"))).all()
+    accuracy = ht.bounds(evidence, "accuracy", threshold=0.5)
+    assert ends(accuracy) == (0.5, 0.5)
+
+
+# --- What is returned --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("band", BANDS)
+@pytest.mark.parametrize("population", ["unlabeled", "all"])
+def test_curves_tables_and_band_belong_together(
+    normal: PositiveUnlabeled, band: str, population: str
+) -> None:
+    prior = 0.25 if population == "unlabeled" else 450 / 1350
+    evidence = PositiveUnlabeled.from_table(normal.table, prior=prior, population=population)
+    roc, pr = (ht.bounds(evidence, of, band=band) for of in ("roc", "pr"))
+    n_positive, n = (300, 1200) if population == "unlabeled" else (450, 1350)
+    every = np.unique(np.concatenate([rows.score for rows in normal.table.strata.values()]))[::-1]
+    assert roc.band.threshold.tolist() == [np.inf, *every]
+    known = np.array([np.mean(normal.table.strata["positive"].score >= t) for t in roc.band.threshold])
+    np.testing.assert_allclose(roc.band.known, known, atol=1e-12)
+    assert (roc.band.low <= roc.band.high).all()
+    for found, table, latent in zip(
+        (roc.lower, roc.upper), roc.tables, (roc.band.low, roc.band.high), strict=True
+    ):
+        assert ((table.tp + table.fn) == n_positive).all()
+        assert ((table.tp + table.fp + table.fn + table.tn) == n).all()
+        counted = 300 * latent + (0 if population == "unlabeled" else 150 * known)
+        np.testing.assert_allclose(table.tp, counted, atol=1e-9)
+        np.testing.assert_allclose(found.tpr, table.tp / n_positive, atol=1e-12)
+        np.testing.assert_allclose(found.fpr, table.fp / (n - n_positive), atol=1e-12)
+        assert type(found).__name__ == "RocCurve"
+    assert (roc.lower.tpr <= roc.upper.tpr).all()
+    assert (roc.lower.fpr >= roc.upper.fpr).all()
+    np.testing.assert_array_equal(pr.lower.recall, roc.lower.tpr)
+    assert (pr.lower.precision <= pr.upper.precision).all()
+    assert roc.area[0] < ht.roc_auc(evidence) < roc.area[1]
+    assert not roc.upper.tpr.flags.writeable
+
+
+def test_areas_of_the_curves_are_the_bounds_of_the_areas(normal: PositiveUnlabeled) -> None:
+    for of, area in (("roc", "roc_auc"), ("pr", "pr_auc")):
+        found = ht.bounds(normal, area)
+        assert ht.bounds(normal, of).area == pytest.approx(ends(found), abs=1e-12)
+
+
+def test_the_stricter_the_level_the_wider(normal: PositiveUnlabeled) -> None:
+    for band in BANDS:
+        widths = [
+            np.subtract(*reversed(ends(ht.bounds(normal, "roc_auc", band=band, confidence_level=level))))
+            for level in (0.5, 0.8, 0.95, 0.999)
+        ]
+        assert np.all(np.diff(widths) > 0), band
+
+
+def test_bands_from_narrow_to_wide(normal: PositiveUnlabeled) -> None:
+    """One rank is less than all ranks; the population's curve is less than the realised one."""
+    width = {}
+    for band in BANDS:
+        found = ht.bounds(normal, "roc", band=band).band
+        width[band] = np.mean(found.high - found.low)
+    assert width["claesen-bootstrap"] < width["exact"] < width["bootstrap"]
+    assert width["claesen-exact"] < width["exact"]
+    assert width["claesen-dkw"] < width["dkw"]
+
+
+def test_the_same_seed_gives_the_same_bounds(normal: PositiveUnlabeled) -> None:
+    first, again, other = (ht.bounds(normal, "roc", rng=seed, n_resamples=50) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(first.upper.tpr, again.upper.tpr)
+    assert (first.upper.tpr != other.upper.tpr).any()
+    drawn = [ht.bounds(normal, "roc_auc", rng=np.random.default_rng(8), n_resamples=50) for _ in range(2)]
+    assert ends(drawn[0]) == ends(drawn[1])
+
+
+def test_notes_say_what_was_assumed(normal: PositiveUnlabeled, purest: PositiveUnlabeled) -> None:
+    notes = {band: " ".join(ht.bounds(normal, "roc_auc", band=band).notes) for band in BANDS}
+    assert all("SCAR" in text for text in notes.values())
+    for band, text in notes.items():
+        assert ("one threshold" in text or "pointwise" in text) == (
+            band in ("exact", "claesen-bootstrap", "claesen-exact")
+        )
+        assert ("population" in text) == band.startswith("claesen"), text
+
+
+def test_results_can_be_read(normal: PositiveUnlabeled) -> None:
+    found = ht.bounds(normal, "roc_auc", prior=(0.2, 0.3))
+    assert f"roc_auc: {found.low:.4f} to {found.high:.4f}" in repr(found)
+    assert "95%" in repr(found)
+    assert "α = 0.2 to 0.3" in repr(found)
+    made = found.to_dict()
+    assert made["low"] == found.low
+    assert made["alpha"] == [0.2, 0.3]
+    assert "RocCurve" in repr(ht.bounds(normal, "roc"))
+
+
+def test_metrics_with_a_budget(normal: PositiveUnlabeled) -> None:
+    """Precision among the k highest unlabeled rows is the share of latent positives among them."""
+    found = ht.bounds(normal, "precision_at_k", k=100)
+    table = ht.bounds(normal, "roc").tables
+    unlabeled = np.sort(normal.table.strata["unlabeled"].score)[::-1]
+    at = int(np.flatnonzero(table[0].threshold == unlabeled[99])[0])
+    assert ends(found) == pytest.approx([t.tp[at] / 100 for t in table], abs=1e-12)
+
+
+# --- Sensitivity to α (Eq. 15) -----------------------------------------------------------------
+
+
+def test_sensitivities_are_the_slopes_of_the_rates_among_the_unlabeled(normal: PositiveUnlabeled) -> None:
+    """Slopes of the unrounded formulas at a fixed share T of the latent positives above the threshold."""
+    found, n, alpha, step = ht.bounds(normal, "roc"), 1200, 0.25, 1e-6
+    unlabeled = np.sort(normal.table.strata["unlabeled"].score)
+    head = n - np.searchsorted(unlabeled, found.band.threshold)
+    for slopes, share in zip(found.sensitivity, (found.band.low, found.band.high), strict=True):
+
+        def rates(a: float, share: Any = share) -> list[Any]:
+            tp = a * share * n
+            with np.errstate(invalid="ignore"):
+                return [tp / (a * n), (head - tp) / ((1 - a) * n), tp / head]
+
+        wanted = [
+            (up - down) / (2 * step)
+            for up, down in zip(rates(alpha + step), rates(alpha - step), strict=True)
+        ]
+        for ours, slope in zip((slopes.tpr, slopes.fpr, slopes.precision), wanted, strict=True):
+            np.testing.assert_allclose(ours[head > 0], slope[head > 0], atol=1e-7, rtol=1e-7)
