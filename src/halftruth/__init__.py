@@ -54,14 +54,18 @@ _HOMES = {
     "estimate_prior_from_features": "prior.features",
     "scar_test": "prior.scar",
     "ScarTest": "prior.verdict",
+    "bounds": "bounding.calling",
+    "CurveBounds": "bounding.outcome",
+    "MetricBounds": "bounding.outcome",
     "HalftruthError": "errors",
     "InputError": "errors",
+    "Refuted": "errors",
     "NotIdentifiable": "errors",
     "MergeError": "errors",
     "MissingDependency": "errors",
     "EmptyClassWarning": "errors",
 }
-_MODULES = ("figures", "simulate")
+_MODULES = ("figures", "recover", "reproduce", "simulate")
 
 __all__ = ["__version__", *_HOMES, *_MODULES]
 

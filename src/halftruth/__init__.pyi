@@ -1,7 +1,12 @@
 from halftruth import figures as figures
+from halftruth import recover as recover
+from halftruth import reproduce as reproduce
 from halftruth import simulate as simulate
 from halftruth._version import __version__ as __version__
 from halftruth.belief import PriorEstimate as PriorEstimate
+from halftruth.bounding.calling import bounds as bounds
+from halftruth.bounding.outcome import CurveBounds as CurveBounds
+from halftruth.bounding.outcome import MetricBounds as MetricBounds
 from halftruth.calibration.binned import calibration_error as calibration_error
 from halftruth.compared import Comparison as Comparison
 from halftruth.compared import Difference as Difference
@@ -12,6 +17,7 @@ from halftruth.errors import InputError as InputError
 from halftruth.errors import MergeError as MergeError
 from halftruth.errors import MissingDependency as MissingDependency
 from halftruth.errors import NotIdentifiable as NotIdentifiable
+from halftruth.errors import Refuted as Refuted
 from halftruth.evaluation import evaluate as evaluate
 from halftruth.evidence import Labeled as Labeled
 from halftruth.evidence import PositiveConfidence as PositiveConfidence

@@ -11,6 +11,10 @@ class InputError(HalftruthError):
     """An argument is not what it must be."""
 
 
+class Refuted(InputError):
+    """The data rule out what an argument says of the population."""
+
+
 class NotIdentifiable(HalftruthError):
     """The evidence does not determine the quantity asked for."""
 

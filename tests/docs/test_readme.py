@@ -16,7 +16,9 @@ ROOT = Path(__file__).parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/metrics.md", "docs/architecture.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", *sorted(str(page.relative_to(ROOT)) for page in ROOT.glob("docs/*.md"))]
+)
 def test_examples_of_the_pages_run(page):
     result = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=FLAGS)
     assert result.failed == 0

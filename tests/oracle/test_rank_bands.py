@@ -163,7 +163,8 @@ def test_the_papers_tables(name, population, negatives) -> None:
             with pytest.raises(HalftruthError, match="refute"):
                 case.bounds("roc", band=name)
             continue
-        compared += 1
+        if (compared := compared + 1) > CASES:
+            return
         tables = case.bounds("roc", band=name, defined=False).tables
         for ours, xs in zip(tables, zip(*ends, strict=True), strict=True):
             wanted = [r.table(k, x, at) for at, x in enumerate(xs)]
@@ -172,7 +173,7 @@ def test_the_papers_tables(name, population, negatives) -> None:
                 np.ravel(np.transpose(wanted)),
                 f"{seed}: {case}",
             )
-    assert compared >= CASES
+    pytest.fail(f"only {compared} cases were possible")
 
 
 # --- One rank at a time ------------------------------------------------------------------------

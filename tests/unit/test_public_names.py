@@ -68,6 +68,8 @@ RESULTS = {
     "Difference",
     "PriorAndPurity",
     "ScarTest",
+    "CurveBounds",
+    "MetricBounds",
 }
 ROOT = Path(inspect.getfile(ht)).parent
 CALLABLE = [name for name in ht.__all__ if callable(getattr(ht, name))]

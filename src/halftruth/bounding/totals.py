@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from halftruth.bounding.paths import Bander, Paths
-from halftruth.errors import InputError
+from halftruth.errors import Refuted
 
 SEARCHED = 17
 """Numbers of latent positives that are looked at first, where a range holds many more."""
@@ -45,7 +45,7 @@ class Totals:
         fits = {total: bander.paths(total).possible for total in spread(low, high, bander)}
         first = next((total for total, fit in fits.items() if fit), None)
         if first is None:
-            raise InputError(_refuted(bander, low, high))
+            raise Refuted(_refuted(bander, low, high))
         last = max(total for total, fit in fits.items() if fit)
         below = max((total for total in fits if total < first), default=None)
         above = min((total for total in fits if total > last), default=None)

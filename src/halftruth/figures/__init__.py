@@ -14,6 +14,17 @@ Examples
 from __future__ import annotations
 
 from halftruth.figures.diagnostic import prior
+from halftruth.figures.ranking_bounds import area_bounds, curve_bounds, rank_band
+from halftruth.figures.recovery import recovery_error_map, recovery_regions
 from halftruth.figures.together import prior_and_purity, priors
 
-__all__ = ["prior", "prior_and_purity", "priors"]
+__all__ = [
+    "area_bounds",
+    "curve_bounds",
+    "prior",
+    "prior_and_purity",
+    "priors",
+    "rank_band",
+    "recovery_error_map",
+    "recovery_regions",
+]

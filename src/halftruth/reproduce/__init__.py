@@ -1,0 +1,18 @@
+"""Papers done again on the data sets at hand: their figures beside ours, on one HTML page each.
+
+Data sets are files in a folder, by default the one that HALFTRUTH_DATA names. The pages need matplotlib:
+``pip install 'halftruth[plot]'``.
+
+Examples
+--------
+>>> import halftruth as ht
+>>> ht.reproduce.jain("data", quick=True)  # doctest: +SKIP
+PosixPath('halftruth-jain/jain.html')
+"""
+
+from __future__ import annotations
+
+from halftruth.reproduce.claesen_run import run_claesen as claesen
+from halftruth.reproduce.jain_run import jain
+
+__all__ = ["claesen", "jain"]

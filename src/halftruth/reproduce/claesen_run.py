@@ -1,0 +1,178 @@
+"""Claesen et al. (2015) done again: bounds of rankings from positives and unlabeled, theirs and ours."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from halftruth import checks
+from halftruth._version import __version__
+from halftruth.errors import InputError
+from halftruth.figures import canvas
+from halftruth.reproduce import claesen_cells as cells
+from halftruth.reproduce import claesen_page
+from halftruth.reproduce.datasets import VARIABLE, Dataset, Found
+from halftruth.reproduce.store import Store
+from halftruth.uncertainty.progress import progress as show_progress
+
+KNOWN = (0.1, 0.3, 0.5, 0.7)
+KNOWN_NEGATIVE = (0.0, 0.2, 0.4, 0.6, 0.8)
+SIZES = ((1_000, 19_000), (200, 2_000), (2_000, 2_000), (2_000, 200))
+"""Known and latent positives of the table of coverage."""
+NAME = "claesen"
+COVTYPE = Dataset(
+    name="covtype",
+    definition="class 2, lodgepole pine",
+    n=581_012,
+    n_positive=283_301,
+    partial="covtype_sub.npz",
+)
+PARTIAL_SHA256 = "7a9cce04440eb00606b59207a9f5fafb161d2394858cb212a02880dfa9535639"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How much is done."""
+
+    n_known: tuple[int, ...]
+    repeats: int
+    runs: int
+    block: int
+    """Repeats or runs that make one stored result."""
+    n_resamples: int
+
+
+FULL = Plan(
+    n_known=(100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000),
+    repeats=200,
+    runs=500,
+    block=20,
+    n_resamples=2000,
+)
+QUICK = Plan(n_known=(100, 1_000, 10_000), repeats=4, runs=40, block=20, n_resamples=1000)
+
+Step = Callable[[], dict[str, Any]]
+
+
+def run_claesen(
+    data: str | Path | None = None,
+    out: str | Path = "halftruth-claesen",
+    *,
+    quick: bool = False,
+    rng: int = 0,
+    progress: bool = True,
+) -> Path:
+    """Reproduce the tables and figures of Claesen et al. (2015), theirs beside ours, as one HTML page.
+
+    Parameters
+    ----------
+    data : path, optional
+        Folder of the data sets, of which the covertype rows are used; by default what HALFTRUTH_DATA names.
+        Without them that section is left out, and the page says so.
+    out : path
+        Folder for the page, its tables as CSV, and the results by which a stopped run goes on.
+    quick : bool
+        Fewer repeats, within two minutes on two cores.
+    rng : int
+        Seed.
+    progress : bool
+        Show progress on a terminal.
+
+    Returns
+    -------
+    Path
+        Of the page.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> ht.reproduce.claesen(quick=True)  # doctest: +SKIP
+    PosixPath('halftruth-claesen/claesen.html')
+    """
+    seed = checks.count(rng, "rng", least=0)
+    plan = QUICK if quick else FULL
+    canvas.new_figure()  # where matplotlib is missing, say so before the work
+    folder = data if data is not None else os.environ.get(VARIABLE) or None
+    covertype = None if folder is None else _covertype(Path(folder))
+    settings = {
+        "paper": NAME,
+        "halftruth": __version__,
+        "plan": asdict(plan),
+        "rng": seed,
+        "covertype": None if covertype is None else len(covertype.y),
+    }
+    store = Store(out, settings)
+    steps = _steps(plan, seed, covertype, store)
+    results: dict[str, Any] = {}
+    with show_progress("Claesen et al.", len(steps), long=progress) as advance:
+        for key, step in steps.items():
+            kept = store.get(key)
+            if kept is None:
+                kept = step()
+                store.put(key, kept)
+            results[key] = kept
+            advance(1)
+    return claesen_page.page(results, plan.n_resamples, seed).write(out, NAME)
+
+
+def _covertype(folder: Path) -> Found | None:
+    """All rows of the data set, or those of the part that is known; None where neither is there."""
+    if not folder.is_dir():
+        raise InputError(
+            f"`data` must be a folder that exists, got {str(folder)!r}. Pass the folder of the data sets, "
+            f"or let {VARIABLE} name it."
+        )
+    whole, part = folder / COVTYPE.file, folder / str(COVTYPE.partial)
+    if whole.is_file():
+        found = Found(COVTYPE, whole, complete=True)
+        if (len(found.y), int(found.y.sum())) != (COVTYPE.n, COVTYPE.n_positive):
+            raise _other(whole, f"{COVTYPE.n} rows, {COVTYPE.n_positive} of them positive")
+        return found
+    if not part.is_file():
+        return None
+    if hashlib.sha256(part.read_bytes()).hexdigest() != PARTIAL_SHA256:
+        raise _other(part, f"the SHA-256 checksum {PARTIAL_SHA256}")
+    return Found(COVTYPE, part, complete=False)
+
+
+def _other(path: Path, must: str) -> InputError:
+    return InputError(f"The file {path.name} must have {must}. Get it again, or move it out of the folder.")
+
+
+def _steps(plan: Plan, seed: int, covertype: Found | None, store: Store) -> dict[str, Step]:
+    """What is to be done, by the key of its result, in the order of the page."""
+    steps: dict[str, Step] = {}
+    if covertype is not None:
+        steps["covtype-scores"] = partial(cells.covtype_scores, covertype, [seed, 1])
+        for band in (cells.THEIRS, cells.OURS):
+            steps[f"covtype-{band}"] = partial(_summary, store, band, plan.n_resamples)
+    for known, negative in product(KNOWN, KNOWN_NEGATIVE):
+        key = f"table-{100 * known:.0f}-{100 * negative:.0f}"
+        steps[key] = partial(cells.table_row, [seed, 2], known, negative, plan.n_resamples)
+    for n_known in plan.n_known:
+        for i, size in enumerate(_blocks(plan.repeats, plan.block)):
+            steps[f"growing-{n_known}-{i}"] = partial(
+                cells.growing, [seed, 3, i], n_known, size, plan.n_resamples
+            )
+    steps["models"] = partial(cells.models, plan.n_resamples)
+    for n_known, n_latent in SIZES:
+        for i, size in enumerate(_blocks(plan.runs, plan.block)):
+            key = f"coverage-{n_known}-{n_latent}-{i}"
+            steps[key] = partial(cells.coverage, [seed, 4, i], n_known, n_latent, size, plan.n_resamples)
+    return steps
+
+
+def _summary(store: Store, band: str, n_resamples: int) -> dict[str, Any]:
+    scores = store.get("covtype-scores")
+    assert scores is not None  # the step before this one
+    return cells.covtype_summary(cells.covtype_ranking(scores), band, n_resamples)
+
+
+def _blocks(total: int, size: int) -> list[int]:
+    return [min(size, total - done) for done in range(0, total, size)]

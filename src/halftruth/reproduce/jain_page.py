@@ -1,0 +1,243 @@
+"""The page of Jain et al. (2017): their tables beside ours, the sign test, Figure 2, and what falls short."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+
+from halftruth import storage
+from halftruth.figures import reproduction
+from halftruth.reproduce import jain_tables as tables
+from halftruth.reproduce.datasets import DATASETS, Found
+from halftruth.reproduce.jain_protocol import PURITIES
+from halftruth.reproduce.jain_tables import Experiment, Mean
+from halftruth.reproduce.page import Cell, Page, as_csv
+from halftruth.reproduce.paper import Reported, reported
+
+TITLES = {"networks": "Bagged networks, as in the paper", "forest": "Random forest, a stronger model"}
+AREAS = {"auc": "AUC", "auc_pr": "AUC-PR"}
+DRAWN = {
+    "auc": ("PU", "IR", "DR", "CR", "IE", "DE", "IA", "CA"),
+    "auc_pr": ("PU", "IR", "CR", "IE", "IA", "CA"),
+}
+BINS = ((0.0, 0.1), (0.1, 0.2), (0.2, math.inf))
+"""Of e, as in the paper's Figure 2."""
+INTRODUCTION = (
+    "A model learns labeled rows against unlabeled ones; its true area under the ROC curve (AUC) and under "
+    "the precision-recall curve (AUC-PR) is recovered from its scores. α is the share of positives among the "
+    "unlabeled, ρ (β in the paper) that among the labeled. Scores are out of bag."
+)
+LEGEND = (
+    "PU: not corrected. First letter: I indirect, by the curve cleaned as in the paper (its Algorithm 1); D "
+    "direct, by its Equation 4, clipped to [0, 1]; C ours, the possible concave ROC curve nearest to the "
+    "data. Second letter: R the real α and ρ; E both estimated by AlphaMax, as in the paper; A both "
+    "estimated by our method auto; ₁ only α is estimated, the labels being known to be clean. e: mean "
+    "absolute error of the estimates of ρ − α."
+)
+ERRORS = (
+    "All errors are mean absolute errors over the repeats, ± their standard error. (a): against a supervised "
+    "model of the same family that saw all labels, as in the paper; its AUC-PR is taken at the α of the "
+    "experiment. (b): against the hidden labels of the very scores that were recovered from, which is what "
+    "recovery is about: error (a) also holds what the model lost by not seeing the labels."
+)
+SIGNS = (
+    "Experiments (data set, ρ) in which either has the smaller mean error of the AUC, rounded to three "
+    "decimals as in the paper's table; ties are shared out in turn, the first to the direct. P: one-sided, "
+    "that the indirect wins k times or more if neither is better. The paper's rows are computed from its "
+    "printed table, which has one tie more with AlphaMax than its text counts; k and P are the same."
+)
+
+
+def remarks(sets: Sequence[Found], *, quick: bool, repeats: int) -> list[str]:
+    """What the reader must know of this run."""
+    present = {each.dataset.name for each in sets}
+    partial = [each.dataset.name for each in sets if not each.complete]
+    missing = [name for name in DATASETS if name not in present]
+    said = []
+    if quick:
+        said.append("This is a quick run: few repeats, smaller samples and ensembles. Its figures are rough.")
+    said.append(f"Repeats: {repeats} (the paper: 50).")
+    if missing:
+        said.append(f"Data sets of the paper that were not found: {', '.join(missing)}.")
+    if partial:
+        said.append(
+            f"Of {', '.join(partial)} only a part of the rows is at hand. It is shown, and left out of all "
+            f"means, tests and figures."
+        )
+    return said
+
+
+def write(folder: str | Path, name: str, experiments: Sequence[Experiment], notes: Sequence[str]) -> Path:
+    """The page and its CSV files; the page's path."""
+    paper = {area: reported(f"jain_{area}") for area in AREAS}
+    storage.write(Path(folder) / "repeats.csv", as_csv(*tables.repeats_table(experiments)))
+    complete = [each for each in experiments if each.complete]
+    for number, area in enumerate(AREAS, 1):
+        table = tables.means_table(area, experiments, paper[area])
+        storage.write(Path(folder) / f"table_{number}.csv", as_csv(*table))
+        table = tables.summary_table(area, complete, paper[area])
+        storage.write(Path(folder) / f"means_{number}.csv", as_csv(*table))
+    page = Page("Recovering true classifier performance (Jain, White and Radivojac 2017): paper and ours")
+    for text in (INTRODUCTION, *notes, LEGEND, ERRORS):
+        page.text(text)
+    for block in dict.fromkeys(each.block for each in experiments):
+        _block(page, block, [each for each in experiments if each.block == block], paper)
+    page.heading("Files")
+    page.text(
+        "repeats.csv: every repeat. table_1.csv, table_2.csv: AUC and AUC-PR of every data set, with "
+        "standard errors. means_1.csv, means_2.csv: mean errors over the data sets."
+    )
+    return page.write(folder, name)
+
+
+def _block(page: Page, block: str, experiments: list[Experiment], paper: dict[str, Reported]) -> None:
+    complete = [each for each in experiments if each.complete]
+    page.heading(f"{TITLES[block]}: means over {len({each.data for each in complete})} data sets")
+    for area, title in AREAS.items():
+        page.table(*_means(area, complete, paper[area]), f"{title}: mean absolute errors.")
+    _shortfalls(page, complete, paper)
+    page.heading(f"{TITLES[block]}: direct against indirect")
+    _sign_tests(page, complete, paper["auc"])
+    for (area, title), number in zip(AREAS.items(), (1, 2), strict=True):
+        page.heading(f"{TITLES[block]}: Table {number}, {title}")
+        page.table(*_published(area, experiments, paper[area]), "Errors (a).")
+        page.table(*_further(area, experiments), "What the paper does not have.")
+    if complete:
+        page.heading(f"{TITLES[block]}: Figure 2")
+        for area in AREAS:
+            _figures(page, block, area, complete)
+
+
+def _means(
+    area: str, experiments: Sequence[Experiment], paper: Reported
+) -> tuple[list[str], list[list[str]]]:
+    rows = [
+        [f"{line.purity:g}", line.who, *map(str, line.means.values())]
+        for line in tables.summary(area, experiments, paper)
+    ]
+    return ["ρ", "", *tables.ESTIMATES[area]], rows
+
+
+def _shortfalls(page: Page, experiments: Sequence[Experiment], paper: dict[str, Reported]) -> None:
+    """Where our mean error (a) is above the paper's on the same data sets."""
+    worse: list[list[Cell]] = []
+    for (area, title), purity in product(AREAS.items(), PURITIES):
+        each = [one for one in experiments if one.purity == purity and (one.data, purity) in paper[area]]
+        for name in tables.PAPER[area][1:] if each else ():
+            theirs = [paper[area][one.data, purity][name.lower()] for one in each]
+            ours = Mean.over(one.error(area, name) for one in each)
+            if ours.value > (mean := sum(theirs) / len(theirs)):
+                by_set = {
+                    one.data: one.error(area, name).value - there
+                    for one, there in zip(each, theirs, strict=True)
+                }
+                most = max(by_set, key=lambda data: by_set[data])
+                worse.append([title, f"{purity:g}", name, mean, str(ours), f"{most} (+{by_set[most]:.3f})"])
+    if worse:
+        columns = ["area", "ρ", "column", "paper", "ours (a)", "most on"]
+        page.table(columns, worse, "Where our mean error is larger than the paper's, on the same data sets.")
+    elif experiments:
+        page.text(
+            "In no column of the paper is our mean error (a) larger than the paper's on these data sets."
+        )
+
+
+def _sign_tests(page: Page, experiments: Sequence[Experiment], paper: Reported) -> None:
+    rows = []
+    for by, said in (("R", "real α, ρ"), ("E", "AlphaMax"), ("A", "auto")):
+        if by != "A":
+            direct, indirect = ([row[way + by.lower()] for row in paper.values()] for way in "di")
+            rows.append([said, "paper, its 12 data sets", *_test_cells(tables.sign_test(direct, indirect))])
+        rows += [
+            [said, f"ours ({truth})", *_test_cells(tables.compared(experiments, by, truth))]
+            for truth in tables.TRUTHS
+        ]
+    page.text(SIGNS)
+    page.table(["α, ρ", "", "direct wins", "indirect wins", "ties", "k", "of", "P"], rows)
+
+
+def _test_cells(test: tables.SignTest) -> list[str | int]:
+    return [test.direct, test.indirect, test.ties, test.k, test.n, f"{test.p_value:.2g}"]
+
+
+def _published(
+    area: str, experiments: Sequence[Experiment], paper: Reported
+) -> tuple[list[str], list[list[Cell]]]:
+    """The paper's table, its figures and ours side by side."""
+    title = AREAS[area]
+    compared = ["e", title, f"{title} PU", *tables.PAPER[area]]
+    keys = ["e", area, f"{area}_pu", *(name.lower() for name in tables.PAPER[area])]
+    columns = ["data", "α paper", "α ours", "ρ", "d", "n₁", "n"]
+    columns += [f"{name} {who}" for name in compared for who in ("paper", "ours")]
+    rows: list[list[Cell]] = []
+    for each in experiments:
+        there = paper.get((each.data, each.purity), {})
+        ours = [Mean.of(each.gap_errors()), each.mean(area), each.mean(f"{area}_pu")]
+        ours += [each.error(area, name) for name in tables.PAPER[area]]
+        row: list[Cell] = [_name(each), there.get("alpha"), each.mean("alpha").value]
+        row += [f"{each.purity:g}", each.d, each.n_positive, each.n]
+        for key, mean in zip(keys, ours, strict=True):
+            row += [there.get(key), str(mean)]
+        rows.append(row)
+    return columns, rows
+
+
+def _further(area: str, experiments: Sequence[Experiment]) -> tuple[list[str], list[list[str]]]:
+    """Our own columns: errors (a) of what the paper does not have, then errors (b) of all."""
+    names = list(tables.ESTIMATES[area])
+    own = [name for name in names if name not in tables.PAPER[area]]
+    columns = ["data", "ρ", "e auto", *(f"{name} (a)" for name in own), f"hidden {AREAS[area]}"]
+    columns += [f"{name} (b)" for name in names]
+    rows = []
+    for each in experiments:
+        cells = [Mean.of(each.gap_errors("A")), *(each.error(area, name) for name in own)]
+        cells += [each.mean(f"hidden_{area}"), *(each.error(area, name, "b") for name in names)]
+        rows.append([_name(each), f"{each.purity:g}", *map(str, cells)])
+    return columns, rows
+
+
+def _name(each: Experiment) -> str:
+    return each.data if each.complete else f"{each.data} (part)"
+
+
+def _figures(page: Page, block: str, area: str, experiments: Sequence[Experiment]) -> None:
+    title = AREAS[area]
+    by_purity = {
+        name: [
+            [error for one in experiments if one.purity == purity for error in one.errors(area, name)]
+            for purity in PURITIES
+        ]
+        for name in DRAWN[area]
+    }
+    drawn = reproduction.error_boxes(
+        [f"{purity:g}" for purity in PURITIES],
+        by_purity,
+        ylabel=f"{title}: estimate − supervised",
+        xlabel="ρ, the purity of the labels",
+        title=f"Errors of the {title} by purity",
+    )
+    page.figure(drawn, f"{block}-{area}-purity", f"Errors (a) of the {title} in every repeat, by purity.")
+    by_e = {
+        name: [
+            [
+                error
+                for one in experiments
+                for error, e in zip(one.errors(area, name), one.gap_errors(), strict=True)
+                if low <= e < high
+            ]
+            for low, high in BINS
+        ]
+        for name in DRAWN[area]
+    }
+    drawn = reproduction.error_boxes(
+        ["below 0.1", "0.1 to 0.2", "0.2 and above"],
+        by_e,
+        ylabel=f"{title}: estimate − supervised",
+        xlabel="e, the absolute error of AlphaMax's ρ − α",
+        title=f"Errors of the {title} by the error of the shares",
+    )
+    page.figure(
+        drawn, f"{block}-{area}-e", "The same by e, the absolute error of AlphaMax's estimate of ρ − α."
+    )

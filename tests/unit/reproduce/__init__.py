@@ -1,0 +1,1 @@
+"""The papers done again: each part by itself."""
