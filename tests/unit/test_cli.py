@@ -89,8 +89,10 @@ def test_bad_usage(run: Any, args: list[str]) -> None:
     assert "--help" in err
 
 
-def test_reproduce_says_that_it_is_empty(run: Any) -> None:
-    assert "None is built in yet" in run("reproduce", "--help")[1]
+def test_reproduce_names_the_papers(run: Any) -> None:
+    text = run("reproduce", "--help")[1]
+    assert "jain" in text
+    assert "claesen" in text
     assert run("reproduce")[0] == 2
 
 

@@ -32,6 +32,11 @@ OPTIONS = (
     "stratified",
     "within",
     "labeled_sample",
+    "data",
+    "out",
+    "repeats",
+    "blocks",
+    "jobs",
 )
 
 

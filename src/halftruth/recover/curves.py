@@ -149,9 +149,9 @@ def area(curve: RocCurve | PrecisionRecallCurve) -> float:
     0.726667
     """
     if isinstance(curve, RocCurve):
-        return float(np.trapezoid(curve.tpr, curve.fpr))
+        return _trapezoids(curve.tpr, curve.fpr)
     if isinstance(curve, PrecisionRecallCurve):
-        return float(np.trapezoid(curve.precision, curve.recall))
+        return _trapezoids(curve.precision, curve.recall)
     raise InputError(
         f"`curve` must be a RocCurve or a PrecisionRecallCurve, got {type(curve).__name__}. Pass what "
         f"ht.recover.roc_curve or ht.roc_curve gives."
@@ -168,7 +168,11 @@ def indirect_areas(measure: ScoreMeasure) -> tuple[float, float]:
     if len(tpr) == 2 and len(line.tpr) > 2:
         return np.nan, np.nan
     precision = _precision(tpr, fpr, float(measure.prior))
-    return float(np.trapezoid(tpr, fpr)), float(np.trapezoid(precision, tpr))
+    return _trapezoids(tpr, fpr), _trapezoids(precision, tpr)
+
+
+def _trapezoids(y: Vector, x: Vector) -> float:
+    return float(np.diff(x) @ (y[1:] + y[:-1]) / 2)
 
 
 def _precision(tpr: Vector, fpr: Vector, share: float) -> Vector:

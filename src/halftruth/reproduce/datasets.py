@@ -235,12 +235,12 @@ def _folder(folder: str | os.PathLike[str] | None) -> Path:
     named = os.environ.get(VARIABLE, "") if folder is None else folder
     if not named:
         raise InputError(
-            f"No data folder was given. Pass `folder`, or let {VARIABLE} name the folder of the data sets."
+            f"No data folder was given. Pass `data`, or let {VARIABLE} name the folder of the data sets."
         )
     place = Path(named)
     if not place.is_dir():
         raise InputError(
-            f"`folder` must be a folder that exists, got {str(place)!r}. Pass the folder of the data sets, "
+            f"`data` must be a folder that exists, got {str(place)!r}. Pass the folder of the data sets, "
             f"or let {VARIABLE} name it."
         )
     return place

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from halftruth.bounding.calling import bounds
-from halftruth.errors import InputError
+from halftruth.errors import InputError, Refuted
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.metrics.areas import roc_auc
 from halftruth.metrics.curves import RocCurve
@@ -251,7 +251,7 @@ def test_blocks_of_runs_are_one() -> None:
 def test_a_true_share_that_is_refuted_counts_as_a_band_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuting(*args: Any, band: str, **settings: Any) -> Any:
         if band == cells.OURS:
-            raise InputError("The ranks refute α = 0.5.")
+            raise Refuted("The ranks refute α = 0.5.")
         return bounds(*args, band=band, **settings)
 
     monkeypatch.setattr(cells, "bounds", refuting)
