@@ -12,7 +12,6 @@ import pytest
 from scipy import stats
 
 from halftruth.bounding import bands
-from halftruth.errors import HalftruthError
 
 from .agreement import assert_same
 from .bound_cases import BANDS, CASES, KINDS, LEVELS, N_RESAMPLES, POPULATIONS, Case, draw, limits
@@ -148,7 +147,7 @@ def papers_limits(name: str, case: Case, k: int, at: int) -> tuple[int, int]:
         rest = len(r.unlabeled) - k
         fewest, highest = claesen_counts(r, rest, at, *one_sample(name, m, len(r.negative), each))
         least, most = max(least, u - highest), min(most, u - fewest)
-    return least, most
+    return min(least, most), max(least, most)  # of two bands that contradict each other, what lies between
 
 
 @pytest.mark.parametrize("name", ["claesen-bootstrap", "claesen-dkw", "claesen-exact"])
@@ -159,10 +158,6 @@ def test_the_papers_tables(name, population, negatives) -> None:
         case = draw(seed, "number", population, negatives)
         (k,), r = case.numbers, case.ranking
         ends = [papers_limits(name, case, k, at) for at in range(len(r.thresholds))]
-        if any(least > most for least, most in ends):
-            with pytest.raises(HalftruthError, match="refute"):
-                case.bounds("roc", band=name)
-            continue
         if (compared := compared + 1) > CASES:
             return
         tables = case.bounds("roc", band=name, defined=False).tables
@@ -173,7 +168,6 @@ def test_the_papers_tables(name, population, negatives) -> None:
                 np.ravel(np.transpose(wanted)),
                 f"{seed}: {case}",
             )
-    pytest.fail(f"only {compared} cases were possible")
 
 
 # --- One rank at a time ------------------------------------------------------------------------
@@ -189,28 +183,25 @@ def reach(r: Ranking, k: int) -> tuple[list[int], list[int]]:
 def test_exact_bounds_are_the_extremes_over_the_sets_that_fit_one_threshold(
     kind, population, negatives
 ) -> None:
-    """A set is held to the band at the threshold asked for only; a band out of reach is moved to the nearest."""
+    """A set is held to the band at the threshold asked for only; a band out of reach is moved to the nearest.
+
+    Where the ranks of positives and negatives contradict each other, what lies between is left.
+    """
     for seed in range(CASES):
         case = draw(seed, kind, population, negatives)
-        r, possible = case.ranking, {}
-        each = 1 - (1 - case.level) / len(case.sides)
+        r, each = case.ranking, 1 - (1 - case.level) / len(case.sides)
+        i, u, m = (count[case.at] for count in r.counts)
+        tables = []
         for k in case.numbers:
-            ends = []
-            for i, u, m, fewest, most in zip(*r.counts, *reach(r, k), strict=True):
-                low, high = fewest, most
-                if "positive" in case.sides:
-                    low, high = (end[i] for end in limits("exact", len(r.known), k, each))
-                if "negative" in case.sides:
-                    back = limits("exact", len(r.negative), len(r.unlabeled) - k, each)
-                    low, high = max(low, u - back[1][m]), min(high, u - back[0][m])
-                ends.append((min(max(low, fewest), most), min(max(high, fewest), most)))
-            if all(low <= high for low, high in ends):
-                possible[k] = range(ends[case.at][0], ends[case.at][1] + 1)
-        if not possible:
-            with pytest.raises(HalftruthError, match="refute"):
-                case.bounds("recall", band="exact", threshold=case.threshold)
-            continue
-        tables = [r.table(k, x, case.at) for k, xs in possible.items() for x in xs]
+            fewest, most = (end[case.at] for end in reach(r, k))
+            low, high = fewest, most
+            if "positive" in case.sides:
+                low, high = (end[i] for end in limits("exact", len(r.known), k, each))
+            if "negative" in case.sides:
+                back = limits("exact", len(r.negative), len(r.unlabeled) - k, each)
+                low, high = sorted((max(low, u - back[1][m]), min(high, u - back[0][m])))
+            low, high = (min(max(end, fewest), most) for end in (low, high))
+            tables += [r.table(k, x, case.at) for x in range(low, high + 1)]
         for of in (("precision", "npv"), ("recall", "f1"))[seed % 2]:
             wanted = extremes([rate(of, table) for table in tables])
             defined = not math.isnan(wanted[0])

@@ -27,8 +27,8 @@ ROUNDING = 1e-9
 """Of sums of logarithms: counts that are equally strange are judged alike."""
 MANY_KNOWN = 4_000
 """From so many on, exact quantiles are found at some ranks and drawn as lines between them."""
-EXACT_CELLS = 40_000
-"""Up to n·K of these, the two-sample distance is calibrated by counting merges, not by its inequality."""
+EXACT_KNOWN, EXACT_CELLS = 400, 40_000
+"""Up to n and n·K of these, the two-sample distance is calibrated by counting merges, not by its inequality."""
 
 
 class Band(NamedTuple):
@@ -52,7 +52,7 @@ def counts(
     name: str, n_known: int, n_latent: int, confidence_level: float, n_resamples: int = 2000, rng: int = 0
 ) -> Band:
     """The band of this name."""
-    error = 1 - confidence_level
+    error = float(round(1 - confidence_level, 12))
     if n_latent == 0:
         return Band(*np.zeros((2, n_known + 1), dtype=np.int64))
     if name == RESAMPLED:
@@ -64,7 +64,7 @@ def counts(
 
 @lru_cache(maxsize=256)
 def strictness(n: int, latent: int, error: float, n_resamples: int, seed: int) -> float:
-    """How strange a count may be, so that most simulated merges have no stranger one; inf: any.
+    """How strange a count may be, so that most simulated merges have no stranger one.
 
     Counting the merge at hand as one of the simulated makes the promise exact at any number of them.
     """
@@ -75,9 +75,7 @@ def strictness(n: int, latent: int, error: float, n_resamples: int, seed: int) -
     for done in range(0, n_resamples, block):
         x = simulated(n, latent, rank, min(block, n_resamples - done), rng)
         worst.append((strangeness(x, rank, n, latent) + ease).max(axis=0))
-    place = int(error * (n_resamples + 1))
-    if place == 0:
-        return np.inf
+    place = max(int(error * (n_resamples + 1) + 1e-9), 1)
     return float(np.partition(np.concatenate(worst), n_resamples - place)[n_resamples - place])
 
 
@@ -130,7 +128,7 @@ def _pointwise(n: int, latent: int, error: float) -> Band:
 
 def _distance(n: int, latent: int, error: float) -> Band:
     """|F_known − F_latent| nowhere above the two-sample limit of Kolmogorov and Smirnov."""
-    if n * latent > EXACT_CELLS:
+    if n > EXACT_KNOWN or n * latent > EXACT_CELLS:
         return _around(n, latent, np.sqrt(np.log(2 / error) / 2 * (1 / n + 1 / latent)))
     low, high = 0, n * latent  # distances are multiples of 1/(nK)
     while low < high:

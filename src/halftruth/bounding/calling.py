@@ -8,24 +8,20 @@ from typing import Any
 import numpy as np
 
 from halftruth import checks
-from halftruth.bounding.bands import KINDS
+from halftruth.bounding.bands import KINDS, RESAMPLED
+from halftruth.bounding.believed import Believed
+from halftruth.bounding.curves import AREAS, bounded_curve
 from halftruth.bounding.extremes import extremes
 from halftruth.bounding.outcome import (
     CurveBounds,
     MetricBounds,
-    tables_of,
 )
-from halftruth.bounding.paths import Bander, Paths
+from halftruth.bounding.paths import Bander
 from halftruth.bounding.ranking import Ranking
 from halftruth.bounding.totals import Totals, calibration_points
 from halftruth.errors import InputError
 from halftruth.evidence import PositiveUnlabeled
-from halftruth.metrics.curves import PrecisionRecallCurve, RocCurve
-from halftruth.sweep import Sweep
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
-
-CURVES = {"roc": "roc_auc", "pr": "pr_auc"}
-"""Curves, and the metrics that are the areas under them."""
+from halftruth.table import NEGATIVE, POSITIVE
 
 
 def bounds(
@@ -54,6 +50,7 @@ def bounds(
         Of clean, unweighted rows. With known negatives the ranks of the latent negatives are bounded too.
         ``population="unlabeled"`` judges the unlabeled rows alone, ``"all"`` all rows.
     of : "roc", "pr", the name of a metric, or a function ``f(tp, fp, fn, tn)``
+        A function gets arrays, one place for each possible table.
     band : str
         For the latent positives at hand: "bootstrap" (all ranks at once, calibrated by simulated choices of
         which positives are known), "dkw" (all ranks at once, by the two-sample distance) or "exact" (any one
@@ -67,7 +64,8 @@ def bounds(
         is taken as that of the rows at hand; an estimate is taken by its interval, at half of the error.
         Without any prior every α is allowed that the ranks do not refute.
     labeled_sample : (k, m), optional
-        k positives among m random unlabeled rows: α from its Beta posterior, at half of the error.
+        k positives among m random unlabeled rows: α from the Beta limits of Clopper and Pearson, at half of
+        the error.
     threshold : float, optional
         For metrics at a threshold.
     confidence_level : float
@@ -104,34 +102,29 @@ def bounds(
     ranking = Ranking.of(evidence)
     if prior is not None:
         evidence = PositiveUnlabeled.from_table(evidence.table, prior=prior, population=evidence.population)
-    low, high, of_band = _believed(evidence, labeled_sample, level)
-    seed = (
-        int(np.random.default_rng(rng).integers(2**32)) if isinstance(rng, np.random.Generator) else int(rng)
-    )
-    least, most = _whole(low, high, ranking.n_unlabeled)
+    believed = Believed.of(evidence, labeled_sample, level)
     bander = Bander(
         ranking=ranking,
         band=band,
         ranks=_ranks(ranks, ranking),
-        confidence_level=of_band,
+        confidence_level=believed.confidence_level,
         n_resamples=n_resamples,
-        seed=seed,
-        calibrated_at=calibration_points(least, most, ranking.n_unlabeled),
+        seed=_seed(rng),
+        calibrated_at=calibration_points(believed.low, believed.high, ranking.n_unlabeled),
     )
-    totals = Totals.possible(bander, least, most)
+    if band == RESAMPLED:
+        _refuse_few(n_resamples, bander.error)
+    name, ends = extremes(AREAS.get(of, of) if isinstance(of, str) else of, ranking, limit, parameters)
+    totals = Totals.possible(bander, believed.low, believed.high)
     said: dict[str, Any] = {
         "alpha": totals.range,
         "band_name": band,
         "confidence_level": level,
-        "notes": _notes(evidence, totals, band, nothing_said=(low, high) == (0.0, 1.0)),
+        "notes": (*_notes(evidence, totals, band, labeled_sample is None), *believed.notes),
     }
-    if of in CURVES:
-        if parameters:
-            raise InputError(f"Bounds on a curve take no {', '.join(parameters)}. Leave it out.")
-        return _curve(str(of), totals, said)
-    name, ends = extremes(of, ranking, limit, parameters)
+    if isinstance(of, str) and of in AREAS:
+        return bounded_curve(of, totals, said)
     low_end, high_end = totals.extremes(ends)
-    totals.warned([low_end.value], [high_end.value])
     return MetricBounds(
         metric=name,
         low=low_end.value,
@@ -153,41 +146,30 @@ def _ranks(asked: str | None, ranking: Ranking) -> tuple[str, ...]:
     return known if asked == "both" else (asked,)
 
 
-def _believed(evidence: PositiveUnlabeled, labeled_sample: Any, level: float) -> tuple[float, float, float]:
-    """The lowest and the highest α that is allowed, and the confidence that is left for the band."""
-    halved = (1 + level) / 2
-    tails = [(1 - halved) / 2, (1 + halved) / 2]
-    if labeled_sample is not None:
-        if evidence.prior.value is not None:
-            raise InputError("Pass `prior` or `labeled_sample`, not both: each says what α can be.")
-        from scipy.special import betaincinv
-
-        found, drawn = checks.labeled_sample(labeled_sample)
-        if drawn > (rows := len(evidence.table.strata[UNLABELED])):
-            raise InputError(
-                f"`labeled_sample` has {drawn} cases, and there are {rows} unlabeled rows to draw them from. "
-                f"Pass (positives, cases) of a random part of these."
-            )
-        low, high = betaincinv(found + 1.0, drawn - found + 1.0, tails)
-        return float(low), float(high), halved
-    if evidence.prior.replicates is not None:
-        shares = evidence.alpha_of(np.quantile(evidence.prior.replicates, tails))
-        low, high = np.clip(shares, 0, 1)
-        return float(low), float(high), halved
-    low, high = evidence.alpha_ends() or (0.0, 1.0)
-    return low, high, level
+def _seed(rng: int | np.random.Generator) -> int:
+    """A whole number, so that every α is judged with the same random numbers."""
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**32))
+    return checks.count(rng, "rng", least=0)
 
 
-def _whole(low: float, high: float, n: int) -> tuple[int, int]:
-    """The numbers of latent positives among n rows whose share lies in a range, or the nearest."""
-    least, most = int(np.ceil(low * n - 1e-9)), int(np.floor(high * n + 1e-9))
-    if least > most:
-        least = most = round((low + high) / 2 * n)
-    return max(least, 0), min(most, n)
+def _refuse_few(n_resamples: int, error: float) -> None:
+    fewest = int(np.ceil(1 / error - 1e-9)) - 1
+    if n_resamples < fewest:
+        raise InputError(
+            f"`n_resamples` must be at least {fewest} for a band of confidence {1 - error:.4g}, got "
+            f"{n_resamples}: fewer cannot be so strict. Pass more, or band='dkw', which needs none."
+        )
 
 
-def _notes(evidence: PositiveUnlabeled, totals: Totals, band: str, *, nothing_said: bool) -> tuple[str, ...]:
+def _notes(evidence: PositiveUnlabeled, totals: Totals, band: str, no_sample: bool) -> tuple[str, ...]:
     notes = [evidence.assumption]
+    low, high = totals.range
+    if totals.searched:
+        notes.append(
+            f"α was looked at in {len(totals.numbers)} places from {low:.4g} to {high:.4g}, and closer "
+            f"around the extremes of a number."
+        )
     kind = KINDS[band]
     if not kind.prediction:
         notes.append(
@@ -196,41 +178,11 @@ def _notes(evidence: PositiveUnlabeled, totals: Totals, band: str, *, nothing_sa
         )
     if not kind.simultaneous:
         notes.append(f"band={band!r} holds at any one threshold, not at all of them together.")
-    if nothing_said:
-        low, high = totals.range
+    if no_sample and evidence.prior.value is None:
         notes.append(
-            f"No prior was given: α may be from {low:.4g} to {high:.4g}, which the ranks do not refute."
+            f"No prior was given: α may be from {low:.4g} to {high:.4g}, which the ranks do not refute. "
+            f"A few hidden positives may lie anywhere: a prior that rules out the least α says much more."
         )
     elif totals.cut:
-        low, high = totals.range
         notes.append(f"Of the α allowed, the ranks refute all but {low:.4g} to {high:.4g}.")
     return tuple(notes)
-
-
-def _curve(of: str, totals: Totals, said: dict[str, Any]) -> CurveBounds:
-    ranking = totals.bander.ranking
-    every = [paths for paths in totals.paths() if paths.possible]
-    lower, upper = (_joined(of, ranking, every, worst=worst) for worst in (True, False))
-    _, area = extremes(CURVES[of], ranking, None, {})
-    areas = totals.warned(*zip(*map(area, every), strict=True))
-    return CurveBounds(
-        lower=lower,
-        upper=upper,
-        area=areas,
-        ranking=ranking,
-        every=tuple(every),
-        **said,
-    )
-
-
-def _joined(of: str, ranking: Ranking, every: list[Paths], *, worst: bool) -> RocCurve | PrecisionRecallCurve:
-    """The curve through the worst (best) rates at each threshold, over the numbers of latent positives."""
-    least, most = (np.fmin, np.fmax) if worst else (np.fmax, np.fmin)
-    fpr = tpr = precision = np.full(len(ranking.threshold), np.nan)
-    for paths in every:
-        table = tables_of(ranking, paths.low if worst else paths.high, paths.total)
-        line = Sweep(threshold=ranking.threshold, tp=table.tp, fp=table.fp, predicted=table.tp + table.fp)
-        fpr, tpr, precision = most(fpr, line.fpr), least(tpr, line.tpr), least(precision, line.precision)
-    if of == "roc":
-        return RocCurve(fpr=fpr, tpr=tpr, threshold=ranking.threshold)
-    return PrecisionRecallCurve(precision=precision, recall=tpr, threshold=ranking.threshold)

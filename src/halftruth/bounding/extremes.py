@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ Ends = Callable[[Paths], tuple[float, float]]
 
 NOT_BOUNDED = ("calibration_error",)
 """Metrics that more positives above a threshold may move either way."""
+CURVES = ("roc", "pr", "roc_curve", "pr_curve", "precision_recall", "precision_recall_curve")
+"""What users may call the curves."""
 MOST_STEPS = 4_000_000_000
 """Beyond so many steps tied rows are not searched one number of positives at a time."""
 
@@ -27,17 +30,25 @@ def extremes(
 ) -> tuple[str, Ends]:
     """The name of a metric, and the function that gives its least and greatest value between two paths."""
     if callable(of):
+        if (known := _registered(of)) is not None:
+            return extremes(known[0], ranking, threshold, {**known[1], **parameters})
         if parameters:
             raise InputError(f"`of` is a function and takes no {', '.join(parameters)}. Bind it there.")
         at = _place(ranking, threshold, getattr(of, "__name__", "the function"))
         values = _scanner(of, ranking, at)
         return getattr(of, "__name__", "function"), lambda paths: _range(values(paths))
+    if not isinstance(of, str):
+        raise InputError(f"`of` must be a curve, a metric or a function, got {of!r}. Ask for one at a time.")
+    if of not in registry.REGISTRY and str(of).lower() in CURVES:
+        raise InputError(f"There is no metric {of!r}. For the curves pass 'roc' or 'pr'.")
     metric = registry.get(of)
     if metric.name in NOT_BOUNDED:
         raise InputError(
             f"{metric.name!r} has no bounds here: it is no function of a contingency table, nor does it only "
             f"grow or fall with the ranks of the positives. Use evaluate."
         )
+    if threshold is not None and not metric.threshold:
+        raise InputError(f"`{metric.name}` has no threshold. Leave `threshold` out.")
     function = metric.bind(threshold, **parameters)
     if metric.name == "average_precision" and ranking.has_ties:
         return metric.name, lambda paths: _precisions(ranking, paths)
@@ -50,6 +61,14 @@ def extremes(
         return min(low, high), max(low, high)
 
     return metric.name, ends
+
+
+def _registered(function: Callable[..., Any]) -> tuple[str, dict[str, Any]] | None:
+    """The name and the parameters of a metric that was given as its function, or as a partial of it."""
+    bound = function.keywords if isinstance(function, partial) and not function.args else {}
+    base = function.func if isinstance(function, partial) else function
+    names = (name for name, metric in registry.REGISTRY.items() if metric.function is base)
+    return next(((name, dict(bound)) for name in names), None)
 
 
 def _place(ranking: Ranking, threshold: float | None, name: str) -> int:
@@ -71,7 +90,13 @@ def _scanner(function: Callable[..., Any], ranking: Ranking, at: int) -> Callabl
         tp, fp = positive + x, negative + int(ranking.unlabeled[at]) - x
         cells = tp, fp, positives - tp, int(ranking.predicted[-1]) - positives - fp
         with np.errstate(divide="ignore", invalid="ignore"):
-            out = np.asarray(function(*(cell.astype(np.float64) for cell in cells)), dtype=np.float64)
+            try:
+                out = np.asarray(function(*(cell.astype(np.float64) for cell in cells)), dtype=np.float64)
+            except Exception as error:
+                raise InputError(
+                    f"`of` raised {type(error).__name__}: {error}. It must be a metric or a function of four "
+                    f"arrays tp, fp, fn, tn that gives back one number for each place. Write it with NumPy."
+                ) from error
         if out.shape != x.shape:
             raise InputError(
                 f"`of` must take arrays tp, fp, fn, tn and give back one value for each, got shape "

@@ -48,7 +48,10 @@ class Sensitivity(Curve):
 
 
 class _Said:
+    """What bounds of both kinds say of themselves."""
+
     alpha: tuple[float, float]
+    notes: tuple[str, ...]
     band_name: str
     confidence_level: float
 
@@ -56,6 +59,9 @@ class _Said:
         low, high = self.alpha
         share = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
         return f"{100 * self.confidence_level:.4g}%, band {self.band_name!r}, α = {share}"
+
+    def __str__(self) -> str:
+        return "\n".join([repr(self), *(f"Note: {note}" for note in self.notes)])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -99,13 +105,14 @@ class CurveBounds(_Said):
     Attributes
     ----------
     lower, upper : RocCurve or PrecisionRecallCurve
+        Over a range of α precision is bounded at each recall, and no threshold belongs to a point.
     area : (float, float)
         The least and the greatest area under a curve between them: `roc_auc` or `pr_auc`.
     band : RankBand
         What was taken as known of the latent positives' ranks.
     tables : (ContingencyTables, ContingencyTables)
-        The counts with the fewest and with the most true positives at each threshold, each at the end of
-        ``alpha`` that it belongs to.
+        The counts with the fewest and with the most true positives at each threshold; over a range those at
+        its lowest and at its highest α, as published.
     sensitivity : (Sensitivity, Sensitivity)
         Of the lower and the upper rates among the unlabeled to α (Eq. 15 of Claesen et al., whose derivative
         of the false-positive rate lacks a factor 1/n_U).
@@ -143,6 +150,12 @@ class CurveBounds(_Said):
             sensitivity_of(self.ranking, first.low, first.total),
             sensitivity_of(self.ranking, last.high, last.total),
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready, without the curves."""
+        made = {"curve": type(self.lower).__name__, "area": list(self.area), "alpha": list(self.alpha)}
+        names = ("band_name", "confidence_level")
+        return made | {name: getattr(self, name) for name in names} | {"notes": list(self.notes)}
 
     def __repr__(self) -> str:
         low, high = self.area

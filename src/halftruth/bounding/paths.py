@@ -26,9 +26,14 @@ class Paths:
     high: Counts
 
     @property
+    def gap(self) -> int:
+        """By how many rows the fewest exceed the most somewhere; up to 0 where some labels fit the band."""
+        return int((self.low - self.high).max())
+
+    @property
     def possible(self) -> bool:
         """Whether any subset keeps within the band."""
-        return bool((self.low <= self.high).all())
+        return self.gap <= 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +50,11 @@ class Bander:
     calibrated_at: tuple[int, ...] = ()
     """Of many numbers of latent positives, those at which a band is calibrated; the strictest is for all."""
 
+    @property
+    def error(self) -> float:
+        """Of one band: two, each at half of the error, hold together."""
+        return float(round((1 - self.confidence_level) / len(self.ranks), 12))
+
     def paths(self, total: int) -> Paths:
         """All that the known positives, the known negatives and the unlabeled rows allow."""
         ranking, u = self.ranking, self.ranking.unlabeled
@@ -60,7 +70,9 @@ class Bander:
             high = np.minimum(high, u - band.low[ranking.negative])
         kind = KINDS[self.band]
         if not (kind.prediction and kind.simultaneous):
-            # One rank at a time: a count that does not fit is moved to the nearest that does.
+            # One rank at a time: a count that does not fit is moved to the nearest that does, and where two
+            # bands contradict each other, what lies between them is left.
+            low, high = np.minimum(low, high), np.maximum(low, high)
             return Paths(total=total, low=np.clip(low, fewest, most), high=np.clip(high, fewest, most))
         low, high = np.maximum(low, fewest), np.minimum(high, most)
         low, high = np.maximum.accumulate(low), u + np.minimum.accumulate(high - u)
@@ -69,11 +81,9 @@ class Bander:
         return Paths(total=total, low=low, high=high)
 
     def _band(self, n_known: int, n_latent: int, calibrated_at: tuple[int, ...]) -> Band:
-        # Two bands, each at half of the error, hold together.
-        level = 1 - (1 - self.confidence_level) / len(self.ranks)
         if self.band != RESAMPLED or not calibrated_at or n_latent == 0:
-            return counts(self.band, n_known, n_latent, level, self.n_resamples, self.seed)
+            return counts(self.band, n_known, n_latent, 1 - self.error, self.n_resamples, self.seed)
         strictest = (
-            strictness(n_known, x, 1 - level, self.n_resamples, self.seed) for x in calibrated_at if x > 0
+            strictness(n_known, x, self.error, self.n_resamples, self.seed) for x in calibrated_at if x > 0
         )
         return limited(n_known, n_latent, max(strictest))

@@ -91,7 +91,8 @@ def _refuse(evidence: PositiveUnlabeled) -> None:
     if not isinstance(evidence, PositiveUnlabeled):
         raise InputError(
             f"`evidence` must be PositiveUnlabeled, got {type(evidence).__name__}. Bounds are for positives "
-            f"that hide among unlabeled rows; use evaluate for other evidence."
+            f"that hide among unlabeled rows: wrap yours, PositiveUnlabeled(positive, unlabeled, prior=…) or "
+            f".from_table(table, prior=…); for other evidence use evaluate."
         )
     if evidence.purity.value != 1 or evidence.purity.is_range:
         raise InputError(

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from halftruth.bounding.paths import Bander, Paths
+from halftruth.checks import Vector
 from halftruth.errors import Refuted
 
 SEARCHED = 17
 """Numbers of latent positives that are looked at first, where a range holds many more."""
-FINE = 1e-4
-"""How closely, as a share of the unlabeled rows, the best number is found where there are many."""
+CLOSER = 9
+"""Numbers that are looked at around the best, again and again."""
+FINE, FINE_PART = 1e-4, 0.01
+"""How closely it is found: as a share of the unlabeled rows, and as a part of itself."""
 CALIBRATED = 4
 """At so many of them a band that needs simulation is calibrated; how strict it must be hardly differs."""
 ALL, COUNTS = 512, 5_000_000
@@ -42,21 +45,37 @@ class Totals:
     @classmethod
     def possible(cls, bander: Bander, low: int, high: int) -> Totals:
         """The part of a range that is not refuted; none of it is an error."""
-        fits = {total: bander.paths(total).possible for total in spread(low, high, bander)}
-        first = next((total for total, fit in fits.items() if fit), None)
-        if first is None:
-            raise Refuted(_refuted(bander, low, high))
-        last = max(total for total, fit in fits.items() if fit)
-        below = max((total for total in fits if total < first), default=None)
-        above = min((total for total in fits if total > last), default=None)
-        start = first if below is None else _edge(bander, below, first)
-        stop = last if above is None else _edge(bander, above, last)
+
+        def gap(total: int) -> float:
+            return bander.paths(total).gap
+
+        numbers = spread(low, high, bander)
+        fits = [total for total in numbers if gap(total) <= 0]
+        if not fits:
+            fits = [least(gap, low, high, bander, enough=0)]
+            if gap(fits[0]) > 0:
+                raise Refuted(_refuted(bander, low, high))
+        start, stop = fits[0], fits[-1]
+        if before := [total for total in numbers if total < start]:
+            start = _edge(gap, before[-1], start)
+        if after := [total for total in numbers if total > stop]:
+            stop = _edge(gap, after[0], stop)
         return cls(bander, start, stop, (low, high))
 
     @property
     def cut(self) -> bool:
         """Whether some of what the user allowed is refuted."""
         return (self.low, self.high) != self.asked
+
+    @property
+    def numbers(self) -> list[int]:
+        """All of them, or of many some that are spread over the range."""
+        return spread(self.low, self.high, self.bander)
+
+    @property
+    def searched(self) -> bool:
+        """Whether not each of them is looked at."""
+        return len(self.numbers) < self.high - self.low + 1
 
     def alpha(self, total: int) -> float:
         return total / self.bander.ranking.n_unlabeled
@@ -65,20 +84,15 @@ class Totals:
     def range(self) -> tuple[float, float]:
         return self.alpha(self.low), self.alpha(self.high)
 
-    def warned(self, low: Sequence[float], high: Sequence[float]) -> tuple[float, float]:
-        """The least and the greatest of all values; one warning if an empty class leaves none."""
-        if np.isnan(low).all():
-            self.bander.ranking.measure(self.bander.paths(self.low).low).warn_of_empty_class()
-        return float(np.fmin.reduce(low)), float(np.fmax.reduce(high))
-
-    def paths(self) -> Iterator[Paths]:
-        """Of all totals, or of many evenly spread ones and both ends."""
-        return (self.bander.paths(total) for total in spread(self.low, self.high, self.bander))
+    def paths(self) -> list[Paths]:
+        """Of each of the numbers that are looked at."""
+        every = (self.bander.paths(total) for total in self.numbers)
+        return [paths for paths in every if paths.possible]
 
     def extremes(self, ends: Callable[[Paths], tuple[float, float]]) -> tuple[Extreme, Extreme]:
-        """The least and the greatest value over the totals.
+        """The least and the greatest value over the totals; one warning if an empty class leaves none.
 
-        Of many, evenly spread ones are looked at, and then ever closer ones around the best.
+        Of many, some are looked at that are spread over the range, and then ever closer ones to the best.
         """
         seen: dict[int, tuple[float, float]] = {}
 
@@ -88,21 +102,30 @@ class Totals:
                 seen[total] = ends(paths) if paths.possible else (np.nan, np.nan)
             return seen[total]
 
-        return self._search(lambda x: look(x)[0], 1), self._search(lambda x: look(x)[1], -1)
+        out = []
+        for side, sign in ((0, 1), (1, -1)):
+            at = least(lambda x, i=side, s=sign: s * look(x)[i], self.low, self.high, self.bander)  # type: ignore[misc]
+            out.append(Extreme(look(at)[side], self.alpha(at)))
+        if np.isnan(out[0].value):
+            self.bander.ranking.measure(self.bander.paths(self.low).low).warn_of_empty_class()
+        return out[0], out[1]
 
-    def _search(self, value: Callable[[int], float], sign: int) -> Extreme:
-        low, high = self.low, self.high
-        finest = max(1, int(FINE * self.bander.ranking.n_unlabeled))
-        while True:
-            wanted = spread(low, high, self.bander)
-            found = [(sign * x, total) for total in wanted if not np.isnan(x := value(total))]
-            if not found:
-                return Extreme(np.nan, np.nan)
-            best, at = min(found)
-            step = (high - low) // max(len(wanted) - 1, 1) + 1
-            if len(wanted) == high - low + 1 or step <= finest:
-                return Extreme(sign * best, self.alpha(at))
-            low, high = max(at - step, self.low), min(at + step, self.high)
+
+def least(
+    value: Callable[[int], float], low: int, high: int, bander: Bander, *, enough: float = -np.inf
+) -> int:
+    """Where a function of the number of latent positives is least, or is no more than ``enough``."""
+    finest = FINE * bander.ranking.n_unlabeled
+    wanted = spread(low, high, bander)
+    while True:
+        found = [(x, i) for i, total in enumerate(wanted) if not np.isnan(x := value(total))]
+        if not found:
+            return wanted[0]
+        best, i = min(found)
+        before, after = wanted[max(i - 1, 0)], wanted[min(i + 1, len(wanted) - 1)]
+        if best <= enough or after - before <= max(2, min(finest, FINE_PART * wanted[i])):
+            return wanted[i]
+        wanted = whole(np.linspace(before, after, CLOSER))
 
 
 def calibration_points(low: int, high: int, n: int) -> tuple[int, ...]:
@@ -114,17 +137,25 @@ def calibration_points(low: int, high: int, n: int) -> tuple[int, ...]:
 
 
 def spread(low: int, high: int, bander: Bander) -> list[int]:
-    """All whole numbers of a short range, or evenly spread ones of a long one."""
+    """All whole numbers of a short range; of a long one some, spread evenly and closer to none and all."""
     if high - low < max(SEARCHED, min(ALL, COUNTS // len(bander.ranking.threshold))):
         return list(range(low, high + 1))
-    return [int(x) for x in np.unique(np.round(np.linspace(low, high, SEARCHED)))]
+    n = bander.ranking.n_unlabeled
+    near_none = np.geomspace(max(low, 1), high, SEARCHED)
+    near_all = n - np.geomspace(max(n - high, 1), n - low, SEARCHED)
+    return whole(np.clip(np.concatenate([np.linspace(low, high, SEARCHED), near_none, near_all]), low, high))
 
 
-def _edge(bander: Bander, out: int, inside: int) -> int:
+def whole(numbers: Vector) -> list[int]:
+    """The nearest whole numbers, ascending, each once."""
+    return [int(x) for x in np.unique(np.round(numbers))]
+
+
+def _edge(gap: Callable[[int], float], out: int, inside: int) -> int:
     """The last possible total on the way from one that is possible to one that is not."""
     while abs(out - inside) > 1:
         middle = (out + inside) // 2
-        if bander.paths(middle).possible:
+        if gap(middle) <= 0:
             inside = middle
         else:
             out = middle
