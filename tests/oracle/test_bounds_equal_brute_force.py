@@ -169,16 +169,22 @@ def test_every_curve_over_a_range_of_alpha_lies_between_the_two(kind, population
             continue
         if (compared := compared + 1) > CASES:
             return
-        points = set()  # (FPR, TPR) of every curve
+        points, precise = set(), set()  # (FPR, TPR) and (recall, precision) of every curve
         for k, paths in possible.items():
             _, _, positives, negatives = case.ranking.table(k, 0, 0)
             if positives and negatives:
                 tables = {case.ranking.table(k, x, at) for path in paths for at, x in enumerate(path)}
                 points |= {(fp / negatives, tp / positives) for tp, fp, _, _ in tables}
+                precise |= {(tp / positives, tp / (tp + fp)) for tp, fp, _, _ in tables if tp}
         roc = case.bounds("roc", defined=bool(points))
         for x, y in points:
             assert height(roc.lower, x)[0] <= y + 1e-12, f"{seed}: {case}"
             assert y - 1e-12 <= height(roc.upper, x)[1], f"{seed}: {case}"
+        if len(possible) > 1:
+            pr = case.bounds("pr", defined=bool(points))
+            for x, y in precise:
+                low, high = (np.interp(x, curve.recall, curve.precision) for curve in (pr.lower, pr.upper))
+                assert low - 1e-12 <= y <= high + 1e-12, f"{seed}: {case}, recall {x}"
     pytest.fail(f"only {compared} cases were possible")
 
 

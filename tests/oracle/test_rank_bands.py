@@ -153,13 +153,10 @@ def papers_limits(name: str, case: Case, k: int, at: int) -> tuple[int, int]:
 @pytest.mark.parametrize("name", ["claesen-bootstrap", "claesen-dkw", "claesen-exact"])
 @pytest.mark.parametrize(("population", "negatives"), list(product(POPULATIONS, (False, True))))
 def test_the_papers_tables(name, population, negatives) -> None:
-    compared = 0
-    for seed in range(2 * CASES):
+    for seed in range(CASES):
         case = draw(seed, "number", population, negatives)
         (k,), r = case.numbers, case.ranking
         ends = [papers_limits(name, case, k, at) for at in range(len(r.thresholds))]
-        if (compared := compared + 1) > CASES:
-            return
         tables = case.bounds("roc", band=name, defined=False).tables
         for ours, xs in zip(tables, zip(*ends, strict=True), strict=True):
             wanted = [r.table(k, x, at) for at, x in enumerate(xs)]

@@ -28,7 +28,7 @@ ROUNDING = 1e-9
 MANY_KNOWN = 4_000
 """From so many on, exact quantiles are found at some ranks and drawn as lines between them."""
 EXACT_KNOWN, EXACT_CELLS = 400, 40_000
-"""Up to n and n·K of these, the two-sample distance is calibrated by counting merges, not by its inequality."""
+"""Up to n and n·K of these, the two-sample distance is calibrated by counting merges, else by a formula."""
 
 
 class Band(NamedTuple):
