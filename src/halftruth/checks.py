@@ -276,7 +276,7 @@ def instance(value: Any, name: str, kind: type[T]) -> T:
 
 def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     """One of a few words."""
-    if value not in allowed:
+    if not isinstance(value, str) or value not in allowed:
         words = " or ".join(repr(word) for word in allowed)
         raise InputError(f"`{name}` must be {words}, got {value!r}.")
     return str(value)

@@ -44,11 +44,10 @@ def test_intervals_hold_the_truth_and_the_concave_fit_is_nearer_to_it(purity, dr
         sys.stdout.write(
             f"\nρ = {purity}, {n} sets: coverage of 95% intervals, mean error\n" + "\n".join(lines) + "\n"
         )
-    # Limits that a coverage of at least 93% (of a projected number 89%) passes in all but one of 1,000 runs.
-    assert hits["roc_auc"] >= binom.ppf(0.001, n, 0.93)
+    # Limits that a coverage of at least 93% passes in all but one of 1,000 runs.
+    for name in hits:
+        assert hits[name] >= binom.ppf(0.001, n, 0.93), name
     assert hits["roc_auc"] <= binom.ppf(0.999, n, 0.97)
-    for name in ("roc_auc_concave", "pr_auc_concave"):
-        assert hits[name] >= binom.ppf(0.001, n, 0.89)
     for one, other in (
         ("roc_auc_concave", "roc_auc"),
         ("roc_auc_concave", "roc_auc_indirect"),

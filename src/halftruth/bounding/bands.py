@@ -128,8 +128,13 @@ def _pointwise(n: int, latent: int, error: float) -> Band:
 
 def _distance(n: int, latent: int, error: float) -> Band:
     """|F_known − F_latent| nowhere above the two-sample limit of Kolmogorov and Smirnov."""
+    return _around(n, latent, _farthest(n, latent, error))
+
+
+@lru_cache(maxsize=1024)
+def _farthest(n: int, latent: int, error: float) -> float:
     if n > EXACT_KNOWN or n * latent > EXACT_CELLS:
-        return _around(n, latent, np.sqrt(np.log(2 / error) / 2 * (1 / n + 1 / latent)))
+        return float(np.sqrt(np.log(2 / error) / 2 * (1 / n + 1 / latent)))
     low, high = 0, n * latent  # distances are multiples of 1/(nK)
     while low < high:
         middle = (low + high) // 2
@@ -137,7 +142,7 @@ def _distance(n: int, latent: int, error: float) -> Band:
             high = middle
         else:
             low = middle + 1
-    return _around(n, latent, high / (n * latent))
+    return high / (n * latent)
 
 
 def _around(n: int, latent: int, distance: float) -> Band:

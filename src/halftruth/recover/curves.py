@@ -163,12 +163,16 @@ def indirect_areas(measure: ScoreMeasure) -> tuple[float, float]:
 
     The measure's own ROC curve is what Eqs. 1 and 2 recover.
     """
-    line = sweep(measure)
-    tpr, fpr, _ = _cleaned(formulas.Rates(tpr=line.tpr, fpr=line.fpr), line.threshold)
-    if len(tpr) == 2 and len(line.tpr) > 2:
-        return np.nan, np.nan
-    precision = _precision(tpr, fpr, float(measure.prior))
-    return _trapezoids(tpr, fpr), _trapezoids(precision, tpr)
+    if "indirect" not in measure.memo:
+        line = sweep(measure)
+        tpr, fpr, _ = _cleaned(formulas.Rates(tpr=line.tpr, fpr=line.fpr), line.threshold)
+        areas = np.nan, np.nan
+        if len(tpr) > 2 or len(line.tpr) == 2:
+            precision = _precision(tpr, fpr, float(measure.prior))
+            areas = _trapezoids(tpr, fpr), _trapezoids(precision, tpr)
+        measure.memo["indirect"] = areas
+    out: tuple[float, float] = measure.memo["indirect"]
+    return out
 
 
 def _trapezoids(y: Vector, x: Vector) -> float:

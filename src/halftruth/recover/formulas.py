@@ -21,6 +21,8 @@ from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.measure import Number, ratio, scalar
 
+ROUNDING = 1e-9
+"""By which a rate that was computed may leave [0, 1]."""
 ALPHA = "Pass the share of positives among the unlabeled."
 
 
@@ -64,7 +66,8 @@ def auc(auc_pu: Any, alpha: Any, purity: Any = 1.0, *, clip: bool = False) -> Nu
     1.0
     """
     alpha, purity = shares(alpha, purity)
-    out = 0.5 + (numbers(auc_pu, "auc_pu") - 0.5) / (purity - alpha)
+    alpha, purity, seen = together(alpha=alpha, purity=purity, auc_pu=rate(auc_pu, "auc_pu"))
+    out = 0.5 + (seen - 0.5) / (purity - alpha)
     return scalar(np.clip(out, 0.0, 1.0) if clip else out)
 
 
@@ -91,7 +94,9 @@ def rates(tpr_pu: Any, fpr_pu: Any, alpha: Any, purity: Any = 1.0) -> Rates:
     (0.8, 0.2)
     """
     alpha, purity = shares(alpha, purity)
-    seen_tpr, seen_fpr = numbers(tpr_pu, "tpr_pu"), numbers(fpr_pu, "fpr_pu")
+    alpha, purity, seen_tpr, seen_fpr = together(
+        alpha=alpha, purity=purity, tpr_pu=rate(tpr_pu, "tpr_pu"), fpr_pu=rate(fpr_pu, "fpr_pu")
+    )
     apart = (seen_tpr - seen_fpr) / (purity - alpha)
     tpr, fpr = np.broadcast_arrays(seen_tpr + (1 - purity) * apart, seen_fpr - alpha * apart)
     return Rates(tpr=scalar(tpr), fpr=scalar(fpr))
@@ -153,7 +158,9 @@ def precision_from_pu(precision_pu: Any, alpha: Any, purity: Any = 1.0, *, label
     c = within(labeled_share, "labeled_share", "Pass n_L / (n_L + n_U).", open_at_one=True)
     if (c == 0).any():
         raise InputError("`labeled_share` must lie in (0, 1), got 0. Pass n_L / (n_L + n_U).")
-    seen = numbers(precision_pu, "precision_pu")
+    alpha, purity, c, seen = together(
+        alpha=alpha, purity=purity, labeled_share=c, precision_pu=rate(precision_pu, "precision_pu")
+    )
     lift = (1 - c) / c * ratio(seen, 1 - seen)
     return scalar(alpha * ((1 - alpha) * lift - (1 - purity)) / (purity - alpha))
 
@@ -168,13 +175,7 @@ def shares(alpha: Any, purity: Any) -> tuple[Vector, Vector]:
     """α in [0, 1) and ρ in (0, 1] as arrays, ρ above α."""
     alpha = within(alpha, "alpha", ALPHA, open_at_one=True)
     purity = within(purity, "purity", checks.SHARES["purity"])
-    try:
-        wide = np.broadcast_arrays(alpha, purity)
-    except ValueError:
-        raise InputError(
-            f"`alpha` and `purity` must be of shapes that go together, got {alpha.shape} and {purity.shape}. "
-            f"Pass one number for each, or arrays of one shape."
-        ) from None
+    wide = together(alpha=alpha, purity=purity)
     if (wrong := wide[1] <= wide[0]).any():
         a, p = (float(each[wrong].flat[0]) for each in wide)
         raise InputError(
@@ -182,6 +183,28 @@ def shares(alpha: Any, purity: Any) -> tuple[Vector, Vector]:
             f"in positives than the unlabeled, and their labels say nothing. Check which share is which."
         )
     return alpha, purity
+
+
+def together(**arrays: Vector) -> list[Vector]:
+    """Arrays of one shape, numbers among them repeated."""
+    try:
+        return list(np.broadcast_arrays(*arrays.values()))
+    except ValueError:
+        shapes = ", ".join(f"`{name}` {array.shape}" for name, array in arrays.items())
+        raise InputError(
+            f"Arrays must be of shapes that go together, got {shapes}. Pass one number for each, or arrays "
+            f"of one shape."
+        ) from None
+
+
+def rate(value: Any, name: str) -> Vector:
+    """Shares in [0, 1]; NaN stays, as the rate of an empty class."""
+    out = numbers(value, name)
+    if (wrong := (out < -ROUNDING) | (out > 1 + ROUNDING)).any():
+        raise InputError(
+            f"`{name}` must lie in [0, 1], got {float(out[wrong].flat[0]):g}. Pass a share, not a percentage."
+        )
+    return out
 
 
 def within(value: Any, name: str, advice: str, *, open_at_one: bool = False) -> Vector:

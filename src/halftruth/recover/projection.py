@@ -41,6 +41,9 @@ def project(evidence: object, projection: str = "concave") -> ScoreMeasure:
 
     Notes
     -----
+    A prior that the data refute gives a possible measure all the same: see the notes of `evaluate`. Of a
+    range the middle is taken.
+
     A score that rises with P(Y=1) has a concave ROC curve. Of one that does not, the projection shows what it
     could be turned into. A concave fit follows noise upward more than downward, so its area is a little too
     high, by more the smaller purity − α is.
