@@ -125,6 +125,8 @@ def bounds(
     if isinstance(of, str) and of in AREAS:
         return bounded_curve(of, totals, said)
     low_end, high_end = totals.extremes(ends)
+    if np.isnan(low_end.value):
+        said["notes"] += (f"{name} has no value: a class is empty, or no row is called positive.",)
     return MetricBounds(
         metric=name,
         low=low_end.value,

@@ -12,7 +12,7 @@ PosixPath('halftruth-jain/jain.html')
 
 from __future__ import annotations
 
-from halftruth.reproduce.claesen_run import run_claesen as claesen
+from halftruth.reproduce.claesen_run import claesen
 from halftruth.reproduce.jain_run import jain
 
 __all__ = ["claesen", "jain"]

@@ -38,9 +38,21 @@ BANDS = (THEIRS, "claesen-dkw", "dkw", OURS)
 RATIOS = (0.8, 1.0, 1.2)
 """Of the α that is assumed to the true one, as in the paper's tables."""
 N_POSITIVE, N_NEGATIVE = 2_000, 10_000
+"""Of the ranking of both tables."""
+N_UNLABELED_2, ALPHA_2 = 100_000, 0.2
+"""Of Figure 2."""
+N_KNOWN_3, N_UNLABELED_3, ALPHA_3 = 2_000, 100_000, 0.3
+"""Of Figure 3."""
+N_KNOWN_4, N_UNLABELED_4 = 5_000, 45_000
+"""Of Figure 4."""
+N_NEGATIVE_HELD = 10_000
+"""Of the table of coverage."""
 PAPER_MODELS = {"model 1": (0.725, 0.755), "model 2": (0.732, 0.747)}
-"""AUROC at α̂ = 0 and at α̂ = 0.1, as printed beside the paper's Figure 4."""
+"""AUROC at α̂ = 0 and at `ALPHA_4`, as printed beside the paper's Figure 4."""
 ALPHA_4 = 0.1
+METRICS_4 = ("roc_auc", "average_precision")
+NOTHING = 1e-9
+"""Added to a share of 0, which no prior may be."""
 GRID = 1001
 MOST_TRAINED = 50_000
 """Rows of each class from which the model learns, where there are more."""
@@ -77,7 +89,7 @@ def covtype_ranking(cell: Cell) -> Ranking:
 def covtype_cases(ranking: Ranking) -> dict[str, float | tuple[float, float]]:
     """What is assumed of α, by its name."""
     alpha = ranking.alpha
-    return {"α̂ = α": alpha, "α̂ = 0": 0.0, "0.8α to 1.2α": (0.8 * alpha, 1.2 * alpha)}
+    return {"true α": alpha, "0": 0.0, "0.8α to 1.2α": (0.8 * alpha, 1.2 * alpha)}
 
 
 def truth_of(ranking: Ranking) -> Labeled:
@@ -170,26 +182,43 @@ def table_row(seed: list[int], known: float, known_negative: float, n_resamples:
     cases = []
     for ratio in RATIOS:
         alpha = ratio * ranking.alpha
-        own = ranking.evidence(alpha)
-        direct = {band: _area(own, band, n_resamples, "positive") for band in (THEIRS, OURS)}
+        direct = {band: _area(ranking, alpha, band, n_resamples, "positive") for band in (THEIRS, OURS)}
         both = direct
         if known_negative:
-            tighter = [direct[THEIRS], _area(own, THEIRS, n_resamples, "negative")]
+            tighter = [direct[THEIRS], _area(ranking, alpha, THEIRS, n_resamples, "negative")]
             both = {
                 THEIRS: min(
                     (pair for pair in tighter if pair), key=lambda pair: pair[1] - pair[0], default=None
                 ),
-                OURS: _area(own, OURS, n_resamples),
+                OURS: _area(ranking, alpha, OURS, n_resamples),
             }
-        cases.append({"ratio": ratio, "alpha": alpha, "direct": direct, "both": both})
+        refuted = {
+            which: {
+                band: verdict(ranking, alpha, band, n_resamples, ranks)
+                for band, pair in found.items()
+                if pair is None
+            }
+            for which, found, ranks in (("direct", direct, "positive"), ("both", both, None))
+        }
+        cases.append({"ratio": ratio, "alpha": alpha, "direct": direct, "both": both, "refuted": refuted})
     upper = prior_upper_bound(ranking.known, ranking.unlabeled)
     sizes = {"known": known, "known_negative": known_negative, "alpha": ranking.alpha}
     return {**sizes, "truth": ranking.area(), "upper": upper, "cases": cases}
 
 
-def _area(evidence: PositiveUnlabeled, band: str, n_resamples: int, ranks: str | None = None) -> Interval:
+def verdict(ranking: Ranking, alpha: float, band: str, n_resamples: int, ranks: str | None) -> str:
+    """Why a share is refuted: by where those lie that are not."""
+    n_unlabeled = len(ranking.unlabeled)
+    found = _unless_refuted(ranking.evidence((0.0, 1 - 1 / n_unlabeled)), band, n_resamples, ranks)
+    if found is None:
+        return "as every other"
+    low, high = found.alpha
+    return "too small" if alpha < low else "too large" if alpha > high else "between others"
+
+
+def _area(ranking: Ranking, alpha: float, band: str, n_resamples: int, ranks: str | None = None) -> Interval:
     """Bounds of the AUC from the ranks of the known of one class, or of both; None where they refute α̂."""
-    found = _unless_refuted(evidence, band, n_resamples, ranks)
+    found = _unless_refuted(ranking.evidence(alpha), band, n_resamples, ranks)
     return None if found is None else list(found.area)
 
 
@@ -203,13 +232,14 @@ def _unless_refuted(
 
 
 def growing(seed: list[int], n_known: int, repeats: int, n_resamples: int) -> Cell:
-    """AUC bounds of fresh rankings with 100,000 unlabeled, α = 0.2, for so many known positives."""
+    """AUC bounds of fresh rankings of Figure 2, for so many known positives."""
     out: Cell = {"n_known": n_known, THEIRS: [], OURS: [], INTERVAL: [], "truth": []}
     for rng in np.random.default_rng([*seed, n_known]).spawn(repeats):
-        ranking = draw(rng, n_known, 20_000, 80_000)
+        n_latent = round(ALPHA_2 * N_UNLABELED_2)
+        ranking = draw(rng, n_known, n_latent, N_UNLABELED_2 - n_latent)
         out["truth"].append(ranking.area())
         for band in (THEIRS, OURS):
-            out[band].append(_area(ranking.evidence(), band, n_resamples))
+            out[band].append(_area(ranking, ranking.alpha, band, n_resamples))
         alone = evaluate(ranking.evidence(), ["roc_auc"], n_resamples=0)["roc_auc"]
         out[INTERVAL].append([alone.low, alone.high])
     return out
@@ -217,12 +247,12 @@ def growing(seed: list[int], n_known: int, repeats: int, n_resamples: int) -> Ce
 
 def two_models() -> dict[str, tuple[Vector, Vector]]:
     """Known positives and unlabeled of the two models, by name."""
-    return {name: matched(*areas, ALPHA_4) for name, areas in PAPER_MODELS.items()}
+    sizes = {"n_known": N_KNOWN_4, "n_unlabeled": N_UNLABELED_4}
+    return {name: matched(*areas, ALPHA_4, **sizes) for name, areas in PAPER_MODELS.items()}
 
 
 def models(n_resamples: int) -> Cell:
     """The two models of Figure 4: by the formula, by the paper's tables, and what `compare` says."""
-    n_known, n_unlabeled = 5_000, 45_000
     pairs = two_models()
     rows = [
         {
@@ -236,18 +266,29 @@ def models(n_resamples: int) -> Cell:
         }
         for name, pair in pairs.items()
     ]
-    rows_all = n_known + n_unlabeled
-    ends = n_known / rows_all, (n_known + ALPHA_4 * n_unlabeled) / rows_all
-    compared = {}
-    for metric in ("roc_auc", "average_precision"):
-        order = []
-        for prior in (ends[0] + 1e-9, ends[1]):
-            evidence = {
-                name: PositiveUnlabeled(*pair, prior=prior, population="all") for name, pair in pairs.items()
-            }
-            found = compare(evidence, [metric], paired=False, n_resamples=n_resamples)[metric]
-            order.append({"values": list(found.values), "difference": [found.value, found.low, found.high]})
-        compared[metric] = order
+    every = N_KNOWN_4 + N_UNLABELED_4
+    low, high = (
+        (N_KNOWN_4 + alpha * N_UNLABELED_4) / every for alpha in (NOTHING, ALPHA_4)
+    )
+    assumed: dict[str, Any] = {"0": low, f"{ALPHA_4:g}": high, f"0 to {ALPHA_4:g}": (low, high)}
+    compared = []
+    for name, prior in assumed.items():
+        evidence = {
+            model: PositiveUnlabeled(*pair, prior=prior, population="all") for model, pair in pairs.items()
+        }
+        found = compare(evidence, METRICS_4, paired=False, n_resamples=n_resamples)
+        for metric in METRICS_4:
+            one = found[metric]
+            difference = [one.value, one.low, one.high]
+            compared.append(
+                {
+                    "metric": metric,
+                    "alpha": name,
+                    "values": list(one.values),
+                    "difference": difference,
+                    "flips": list(one.flips),
+                }
+            )
     return {"models": rows, "compared": compared}
 
 
@@ -255,7 +296,7 @@ def coverage(seed: list[int], n_known: int, n_latent: int, runs: int, n_resample
     """How often each band holds the realised ranks of the latent positives, and its area the realised AUC."""
     counts = {band: {"band": 0, "area": 0, "width": 0.0, "made": 0} for band in BANDS}
     for rng in np.random.default_rng([*seed, n_known, n_latent]).spawn(runs):
-        ranking = draw(rng, n_known, n_latent, 10_000)
+        ranking = draw(rng, n_known, n_latent, N_NEGATIVE_HELD)
         own, true = ranking.evidence(), ranking.area()
         for band in BANDS:
             found = _unless_refuted(own, band, n_resamples)

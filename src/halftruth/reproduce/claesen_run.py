@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -13,12 +11,11 @@ from typing import Any
 
 from halftruth import checks
 from halftruth._version import __version__
-from halftruth.errors import InputError
 from halftruth.figures import canvas
 from halftruth.reproduce import claesen_cells as cells
 from halftruth.reproduce import claesen_page
-from halftruth.reproduce.datasets import VARIABLE, Dataset, Found
-from halftruth.reproduce.store import Store
+from halftruth.reproduce.datasets import Found, covertype
+from halftruth.reproduce.store import Say, Store, begin
 from halftruth.uncertainty.progress import progress as show_progress
 
 KNOWN = (0.1, 0.3, 0.5, 0.7)
@@ -26,14 +23,7 @@ KNOWN_NEGATIVE = (0.0, 0.2, 0.4, 0.6, 0.8)
 SIZES = ((1_000, 19_000), (200, 2_000), (2_000, 2_000), (2_000, 200))
 """Known and latent positives of the table of coverage."""
 NAME = "claesen"
-COVTYPE = Dataset(
-    name="covtype",
-    definition="class 2, lodgepole pine",
-    n=581_012,
-    n_positive=283_301,
-    partial="covtype_sub.npz",
-)
-PARTIAL_SHA256 = "7a9cce04440eb00606b59207a9f5fafb161d2394858cb212a02880dfa9535639"
+TITLE = "Claesen et al."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +50,7 @@ QUICK = Plan(n_known=(100, 1_000, 10_000), repeats=4, runs=40, block=20, n_resam
 Step = Callable[[], dict[str, Any]]
 
 
-def run_claesen(
+def claesen(
     data: str | Path | None = None,
     out: str | Path = "halftruth-claesen",
     *,
@@ -69,6 +59,8 @@ def run_claesen(
     progress: bool = True,
 ) -> Path:
     """Reproduce the tables and figures of Claesen et al. (2015), theirs beside ours, as one HTML page.
+
+    What is done is kept: a run that was stopped goes on where it was.
 
     Parameters
     ----------
@@ -95,61 +87,67 @@ def run_claesen(
     >>> ht.reproduce.claesen(quick=True)  # doctest: +SKIP
     PosixPath('halftruth-claesen/claesen.html')
     """
+    return run(data, out, quick=quick, rng=rng, progress=progress).page
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The page, and what it was made from."""
+
+    page: Path
+    results: dict[str, Any]
+    notes: list[str]
+
+
+def run(
+    data: str | Path | None,
+    out: str | Path,
+    *,
+    quick: bool,
+    rng: int,
+    progress: bool,
+    say: Say | None = None,
+) -> Outcome:
+    """What `claesen` does; also what the command line shows."""
     seed = checks.count(rng, "rng", least=0)
     plan = QUICK if quick else FULL
     canvas.new_figure()  # where matplotlib is missing, say so before the work
-    folder = data if data is not None else os.environ.get(VARIABLE) or None
-    covertype = None if folder is None else _covertype(Path(folder))
+    rows = covertype(data)
     settings = {
         "paper": NAME,
         "halftruth": __version__,
+        "quick": quick,
         "plan": asdict(plan),
         "rng": seed,
-        "covertype": None if covertype is None else len(covertype.y),
+        "covertype": None if rows is None else len(rows.y),
     }
     store = Store(out, settings)
-    steps = _steps(plan, seed, covertype, store)
-    results: dict[str, Any] = {}
-    with show_progress("Claesen et al.", len(steps), long=progress) as advance:
+    steps = _steps(plan, seed, rows, store)
+    results = _kept_or_made(steps, store, progress, say)
+    notes = claesen_page.remarks(rows, quick=quick)
+    page = claesen_page.page(results, plan.n_resamples, seed, notes)
+    return Outcome(page.write(out, NAME), results, notes)
+
+
+def _kept_or_made(steps: dict[str, Step], store: Store, progress: bool, say: Say | None) -> dict[str, Any]:
+    kept = store.kept(steps)
+    begin(TITLE, len(kept), len(steps), say)
+    results = {}
+    with show_progress(TITLE, len(steps), long=progress and len(kept) < len(steps)) as advance:
         for key, step in steps.items():
-            kept = store.get(key)
-            if kept is None:
-                kept = step()
-                store.put(key, kept)
-            results[key] = kept
+            if key not in kept:
+                kept[key] = step()
+                store.put(key, kept[key])
+            results[key] = kept[key]
             advance(1)
-    return claesen_page.page(results, plan.n_resamples, seed).write(out, NAME)
+    return results
 
 
-def _covertype(folder: Path) -> Found | None:
-    """All rows of the data set, or those of the part that is known; None where neither is there."""
-    if not folder.is_dir():
-        raise InputError(
-            f"`data` must be a folder that exists, got {str(folder)!r}. Pass the folder of the data sets, "
-            f"or let {VARIABLE} name it."
-        )
-    whole, part = folder / COVTYPE.file, folder / str(COVTYPE.partial)
-    if whole.is_file():
-        found = Found(COVTYPE, whole, complete=True)
-        if (len(found.y), int(found.y.sum())) != (COVTYPE.n, COVTYPE.n_positive):
-            raise _other(whole, f"{COVTYPE.n} rows, {COVTYPE.n_positive} of them positive")
-        return found
-    if not part.is_file():
-        return None
-    if hashlib.sha256(part.read_bytes()).hexdigest() != PARTIAL_SHA256:
-        raise _other(part, f"the SHA-256 checksum {PARTIAL_SHA256}")
-    return Found(COVTYPE, part, complete=False)
-
-
-def _other(path: Path, must: str) -> InputError:
-    return InputError(f"The file {path.name} must have {must}. Get it again, or move it out of the folder.")
-
-
-def _steps(plan: Plan, seed: int, covertype: Found | None, store: Store) -> dict[str, Step]:
+def _steps(plan: Plan, seed: int, rows: Found | None, store: Store) -> dict[str, Step]:
     """What is to be done, by the key of its result, in the order of the page."""
     steps: dict[str, Step] = {}
-    if covertype is not None:
-        steps["covtype-scores"] = partial(cells.covtype_scores, covertype, [seed, 1])
+    if rows is not None:
+        steps["covtype-scores"] = partial(cells.covtype_scores, rows, [seed, 1])
         for band in (cells.THEIRS, cells.OURS):
             steps[f"covtype-{band}"] = partial(_summary, store, band, plan.n_resamples)
     for known, negative in product(KNOWN, KNOWN_NEGATIVE):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,16 @@ SETTINGS = "settings.json"
 CELLS = "cells"
 LONGEST = 120
 """Characters of a key: it is the name of a file."""
+
+Say = Callable[[str], None]
+"""Takes a line of text for people."""
+
+
+def begin(title: str, done: int, total: int, say: Say | None) -> None:
+    """Say what is run and how much of it is done, to where no bar is shown."""
+    if say is not None:
+        rest = "the rest takes a while" if done < total else "the page is written"
+        say(f"{title}: {done} of {total} parts done; {rest}.")
 
 
 class Store:
@@ -44,7 +55,7 @@ class Store:
             self.cells.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(
-                f"{self.folder} cannot be used: {error.strerror}. Choose another folder."
+                f"`out` ({self.folder}) cannot be used: {error.strerror}. Pass another folder."
             ) from error
         self._hold_to(json.loads(json.dumps(settings)))
 
@@ -60,6 +71,10 @@ class Store:
     def put(self, key: str, result: dict[str, Any]) -> None:
         """Keep a result."""
         storage.write(self._path(key), json.dumps(result))
+
+    def kept(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+        """The results that are there, by name."""
+        return {key: found for key in keys if (found := self.get(key)) is not None}
 
     def _path(self, key: str) -> Path:
         # No dot in front and no slash: a key stays in its folder, and no temporary file is taken for one.
@@ -82,14 +97,38 @@ class Store:
         except (OSError, ValueError):
             raise self._refusal(f"results, but {SETTINGS} cannot be read") from None
         if found != settings:
-            raise self._refusal(f"results of other settings ({_differences(found, settings)})")
+            raise self._refusal(in_words(found, settings))
 
     def _refusal(self, holds: str) -> InputError:
-        return InputError(f"{self.folder} holds {holds}. Choose another folder, or delete it.")
+        return InputError(f"`out` ({self.folder}) holds {holds}. Pass another folder, or delete it.")
 
 
-def _differences(found: Any, settings: dict[str, Any]) -> str:
+def in_words(found: Any, settings: dict[str, Any]) -> str:
+    """The run of these settings, in words that tell it from another.
+
+    Examples
+    --------
+    >>> in_words({"paper": "jain", "quick": True}, {"paper": "jain", "quick": False})
+    'a quick run of jain, and this is a full one'
+    >>> in_words({"paper": "jain", "rng": 1}, {"paper": "jain", "rng": 2})
+    'a run of jain with rng 1, and this one has 2'
+    """
     if not isinstance(found, dict):
-        return "not a list of settings"
-    names = [name for name in {**found, **settings} if found.get(name) != settings.get(name)]
-    return ", ".join(f"{name}: {found.get(name)} there, {settings.get(name)} now" for name in names)
+        return "results whose settings are not known"
+    paper = found.get("paper")
+    run = "run" if paper is None else f"run of {paper}"
+    other = [name for name in {**found, **settings} if found.get(name) != settings.get(name)]
+    if "paper" in other:
+        return f"a {run}"
+    if "quick" in other:
+        kinds = [("quick" if each.get("quick") else "full") for each in (found, settings)]
+        if kinds[0] != kinds[1]:
+            return f"a {kinds[0]} {run}, and this is a {kinds[1]} one"
+    if "halftruth" in other:
+        return f"a {run} by halftruth {found.get('halftruth')}, and this is {settings.get('halftruth')}"
+    name = other[0]
+    values = [each.get(name) for each in (found, settings)]
+    if any(isinstance(value, (dict, list)) for value in values):
+        return f"a {run} with another {name}"
+    there, here = ("none" if value is None else str(value) for value in values)
+    return f"a {run} with {name} {there}, and this one has {here}"
