@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halftruth.cli import main
+from halftruth.cli import main, streams
 from halftruth.errors import MissingDependency
+from halftruth.reproduce import claesen_cells as cells
 from halftruth.reproduce import claesen_run, jain_run, jain_tables
 from halftruth.reproduce.jain_tables import Experiment
+from halftruth.reproduce.store import Store
 
 PAGE = Path("out") / "jain.html"
 NOTES = ["Repeats: 2 (the paper: 50).", "Data sets of the paper that were not found: bank."]
@@ -98,6 +100,7 @@ def test_defaults(run: Any, asked: Any) -> None:
         "blocks": ("networks", "forest"),
         "jobs": None,
         "progress": True,
+        "say": streams.say,
     }
     assert asked == [((None, "halftruth-jain"), settings)]
 
@@ -117,8 +120,8 @@ def test_every_option_reaches_the_run(run: Any, asked: Any) -> None:
         "2",
     )
     assert run("jain", *args)[0] == 0
-    settings = {"quick": True, "repeats": 3, "blocks": ["forest", "networks"], "jobs": 2, "progress": True}
-    assert asked == [(("d", "o"), settings)]
+    settings = {"quick": True, "repeats": 3, "blocks": ["forest", "networks"], "jobs": 2}
+    assert asked == [(("d", "o"), {**settings, "progress": True, "say": streams.say})]
 
 
 def test_the_summary_is_of_complete_sets_and_notes_go_to_stderr(run: Any, asked: Any) -> None:
@@ -141,7 +144,12 @@ def test_json_and_csv(run: Any, asked: Any) -> None:
     rows = list(csv.DictReader(io.StringIO(run("jain", "--format", "csv")[1])))
     assert len(rows) == len(shown["errors"]) == 3 * 8 + 3 * 6
     for row, same in zip(rows, shown["errors"], strict=True):
-        assert {**row, "error": float(row["error"]) if row["error"] else None} == same
+        assert {
+            **row,
+            "error": float(row["error"]) if row["error"] else None,
+            "rho": float(row["rho"]),
+        } == same
+        assert same["rho"] == 1
     ours = [row["error"] for row in shown["errors"] if row["who"] == "ours (a)"]
     assert ours == pytest.approx([0.01] * 14)
     theirs = {row["column"]: row["error"] for row in shown["errors"] if row["who"] == "paper"}
@@ -215,17 +223,110 @@ def test_how_it_ends(
     assert said in err
 
 
-def test_claesen(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
+RESULTS = {
+    "table-10-0": {
+        "truth": 0.7,
+        "cases": [{which: {cells.THEIRS: [0.71, 0.75], cells.OURS: None} for which in ("direct", "both")}]
+        * 3,
+    },
+    "table-10-20": {
+        "truth": 0.7,
+        "cases": [
+            {which: {cells.THEIRS: [0.6, 0.72], cells.OURS: [0.5, 0.9]} for which in ("direct", "both")}
+        ]
+        * 3,
+    },
+    "coverage-5-7-0": {
+        "n_known": 5,
+        "n_latent": 7,
+        "runs": 4,
+        "counts": {band: {"band": 1, "area": 3, "width": 0.8, "made": 4} for band in cells.BANDS},
+    },
+}
 
-    def nothing(*args: Any, **settings: Any) -> Path:
+
+@pytest.fixture
+def claesen_asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, dict[str, Any]]]:
+    calls: list[tuple[Any, dict[str, Any]]] = []
+
+    def nothing(*args: Any, **settings: Any) -> claesen_run.Outcome:
         calls.append((args, settings))
-        return Path("c") / "claesen.html"
+        return claesen_run.Outcome(Path("c") / "claesen.html", RESULTS, ["A note."])
 
-    monkeypatch.setattr(claesen_run, "run_claesen", nothing)
-    assert run("claesen") == (0, f"{Path('c') / 'claesen.html'}\n", "")
+    monkeypatch.setattr(claesen_run, "run", nothing)
+    return calls
+
+
+def test_claesen(run: Any, claesen_asked: Any) -> None:
+    status, out, err = run("claesen")
+    assert (status, err) == (0, "Note: A note.\n")
+    assert out.endswith(f"Page: {Path('c') / 'claesen.html'}\n")
+    lines = [line.split() for line in out.splitlines()]
+    assert ["5", "/", "7", "our", "default", "0.250", "0.750", "0.200"] in lines
+    assert ["Table", "1", "theirs", "0.080", "0.500"] in lines  # one of two holds .7
+    assert ["Table", "2", "ours", "0.400", "0.500"] in lines  # what is refuted holds nothing
     assert run("claesen", "--data", "d", "--out", "c", "--quick", "--rng", "4")[0] == 0
-    assert calls == [
-        ((None, "halftruth-claesen"), {"quick": False, "rng": 0}),
-        (("d", "c"), {"quick": True, "rng": 4}),
+    shared = {"progress": True, "say": streams.say}
+    assert claesen_asked == [
+        ((None, "halftruth-claesen"), {"quick": False, "rng": 0, **shared}),
+        (("d", "c"), {"quick": True, "rng": 4, **shared}),
     ]
+
+
+@pytest.mark.usefixtures("claesen_asked")
+def test_claesen_for_programs(run: Any) -> None:
+    shown = json.loads(run("claesen", "--format", "json")[1])
+    assert (shown["schema"], shown["notes"]) == (1, ["A note."])
+    assert shown["results"][0] == {
+        "table": "Do the bands hold?",
+        "setting": "5 / 7",
+        "band": "the paper's bootstrap band",
+        "column": "band",
+        "value": 0.25,
+    }
+    rows = list(csv.DictReader(io.StringIO(run("claesen", "--format", "csv")[1])))
+    assert [{**row, "value": float(row["value"])} for row in rows] == shown["results"]
+    assert run("claesen", "--format", "markdown")[1].startswith("### Do the bands hold?")
+
+
+def test_claesen_refuses_a_folder_that_is_not_there(
+    run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, out, err = run("claesen", "--data", "no-such-folder")
+    assert (status, out) == (2, "")
+    assert "--data must be a folder that exists, got 'no-such-folder'" in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("paper", ["jain", "claesen"])
+def test_ctrl_c_tells_how_to_go_on(run: Any, monkeypatch: pytest.MonkeyPatch, paper: str) -> None:
+    def stopped(*args: Any, **settings: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr({"jain": jain_run, "claesen": claesen_run}[paper], "run", stopped)
+    status, out, err = run(paper)
+    assert (status, out) == (130, "")
+    assert err == "What is done is kept: the same command goes on where it stopped.\nInterrupted.\n"
+
+
+@pytest.mark.usefixtures("claesen_asked")
+def test_a_terminal_has_a_bar_and_no_line(
+    run: Any, monkeypatch: pytest.MonkeyPatch, asked: Any, claesen_asked: Any
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    for paper, calls in (("jain", asked), ("claesen", claesen_asked)):
+        run(paper)
+        assert calls[0][1]["say"] is None
+
+
+def test_a_folder_of_another_run(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.delenv("HALFTRUTH_DATA", raising=False)
+    Store(tmp_path, {"paper": "claesen", "quick": True})
+    status, out, err = run("claesen", "--out", str(tmp_path))
+    assert (status, out) == (2, "")
+    assert err == (
+        f"Error: --out ({tmp_path}) holds a quick run of claesen, and this is a full one. Pass another "
+        f"folder, or delete it.\n"
+    )

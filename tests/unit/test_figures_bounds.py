@@ -96,7 +96,24 @@ def test_roc_bounds_are_both_curves_and_the_region_between() -> None:
     corners = region.get_xy()  # the last is the first, (0, 0)
     assert np.array_equal(corners[:5], np.transpose([LOWER.fpr, LOWER.tpr]))
     assert np.array_equal(corners[5:], np.transpose([UPPER.fpr, UPPER.tpr])[::-1])
-    assert legend_texts(figure.legends[0]) == ["90% bounds"]
+    assert legend_texts(figure.legends[0]) == ["90% bounds, α = 0.5"]
+
+
+def test_the_legend_says_level_and_share_of_each() -> None:
+    figure = curve_bounds({"one": made(), "range": made(alpha=(0.25, 0.5), confidence_level=0.95)})
+    assert legend_texts(figure.legends[0]) == ["one: 90%, α = 0.5", "range: 95%, α = 0.25 to 0.5"]
+
+
+def test_precision_over_a_range_has_no_thresholds_and_is_drawn() -> None:
+    rng = np.random.default_rng(1)
+    evidence = PositiveUnlabeled(rng.normal(1, 1, 60), rng.normal(0.2, 1, 300), prior=(0.1, 0.3))
+    found = bounds(evidence, "pr", n_resamples=200)
+    assert np.isnan(found.lower.threshold).all()
+    (ax,) = curve_bounds(found).axes
+    corners = ax.patches[0].get_xy()
+    assert np.isfinite(corners).all()
+    assert corners[:, 0].min() == 0
+    assert corners[:, 0].max() == 1
 
 
 def test_precision_is_drawn_over_recall_with_the_truth() -> None:
@@ -133,7 +150,7 @@ def test_own_axes_are_drawn_into_and_keep_their_figure() -> None:
     assert curve_bounds(made(), ax=left) is figure
     assert rank_band(made(), ax=right) is figure
     assert left.get_title() == "ROC bounds"
-    assert legend_texts(left.get_legend()) == ["90% bounds"]
+    assert legend_texts(left.get_legend()) == ["90% bounds, α = 0.5"]
     assert not figure.legends
 
 
@@ -146,6 +163,8 @@ def test_bars_lie_where_the_bounds_are() -> None:
     assert list(named(ax, "truth 0.4").get_xdata()) == [0.4, 0.4]
     bottom, top = ax.get_ylim()
     assert bottom > top, "the first row stands above the others"
+    left, right = ax.get_xlim()
+    assert (left, right) == pytest.approx((0.2 - 0.05 * 0.6, 0.8 + 0.05 * 0.6)), "room beside the bars"
 
 
 def test_what_the_data_refute_is_a_cross_and_no_bar() -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from halftruth.cli import options, status
-from halftruth.cli.render import Block, Cell
+from halftruth.cli import options, status, streams
+from halftruth.cli.render import Block, Cell, show
 
 if TYPE_CHECKING:
-    from halftruth.reproduce.jain_run import Outcome
+    from halftruth.reproduce import claesen_run, jain_run
+    from halftruth.reproduce.store import Say
 
 EXAMPLES = """\b
 Examples:
@@ -25,14 +28,16 @@ Examples:
   halftruth reproduce claesen --data folder --quick
   HALFTRUTH_DATA=folder halftruth reproduce claesen --out results
 """
-SHOWN = {
-    "auc": ("PU", "IR", "DR", "CR", "IE", "DE", "IA", "CA"),
-    "auc_pr": ("PU", "IR", "CR", "IE", "IA", "CA"),
-}
-"""Columns of the summary; the page has them all."""
-LEGEND = (
+JAIN_LEGEND = (
     "Mean absolute errors over the complete data sets: (a) against a supervised model, (b) hidden labels",
     "PU not corrected; I indirect, D direct, C concave; with R real α and ρ, E AlphaMax's, A those of auto",
+)
+CLAESEN_LEGEND = (
+    "Band: share of rankings whose latent positives lie in the 95% band at every threshold",
+    "AUROC: share of rankings whose realised AUROC lies in the bounds; width: mean, of the band",
+)
+AREAS_LEGEND = (
+    "Where the α assumed is the true one: mean width of the bounds, share of settings that hold the truth",
 )
 
 reproduce = typer.Typer(name="reproduce", subcommand_metavar="PAPER [ARGS]...", rich_markup_mode=None)
@@ -40,6 +45,7 @@ reproduce = typer.Typer(name="reproduce", subcommand_metavar="PAPER [ARGS]...", 
 Data = Annotated[
     str | None, typer.Option(metavar="DIR", help="Folder of the data sets.  [default: HALFTRUTH_DATA]")
 ]
+Out = Annotated[str, typer.Option(metavar="DIR", help="Where results and page go.")]
 Quick = Annotated[bool, typer.Option("--quick", help="A rough version within two minutes on two cores.")]
 
 
@@ -54,7 +60,7 @@ def root(context: typer.Context) -> None:
 @reproduce.command(epilog=EXAMPLES)
 def jain(
     data: Data = None,
-    out: Annotated[str, typer.Option(metavar="DIR", help="Where results and page go.")] = "halftruth-jain",
+    out: Out = "halftruth-jain",
     quick: Quick = False,
     repeats: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Of every experiment.  [default: 10; quick: 1]")
@@ -70,40 +76,56 @@ def jain(
 
     A run that was stopped goes on where it was.
     """
-    from halftruth.cli.render import show
-    from halftruth.reproduce.jain_run import BLOCKS, run
+    from halftruth.reproduce import jain_run
 
-    names = options.names(blocks) or BLOCKS
-    outcome = run(data, out, quick=quick, repeats=repeats, blocks=names, jobs=jobs, progress=True)
-    show(Reproduced(outcome.page, _errors(outcome), tuple(outcome.notes)), style)
+    names = options.names(blocks) or jain_run.BLOCKS
+    settings: dict[str, Any] = {"quick": quick, "repeats": repeats, "blocks": names, "jobs": jobs}
+    with _long() as say:
+        outcome = jain_run.run(data, out, **settings, progress=True, say=say)
+    names = ("table", "rho", "who", "column", "error")
+    show(Reproduced(outcome.page, _errors(outcome), names, "errors", tuple(outcome.notes)), style)
     return status.FINE
 
 
 @reproduce.command(epilog=CLAESEN_EXAMPLES)
 def claesen(
     data: Data = None,
-    out: Annotated[str, typer.Option(metavar="DIR", help="Where results and page go.")] = "halftruth-claesen",
+    out: Out = "halftruth-claesen",
     quick: Quick = False,
     rng: options.Seed = 0,
+    style: options.Style = options.Format.table,
 ) -> int:
     """Claesen, Davis, De Smet, De Moor 2015: bounds from ranks of positives.
 
     A run that was stopped goes on where it was.
     """
-    from halftruth.cli import streams
-    from halftruth.reproduce.claesen_run import run_claesen
+    from halftruth.reproduce import claesen_run
 
-    streams.write(f"{run_claesen(data, out, quick=quick, rng=rng)}\n")
+    with _long() as say:
+        outcome = claesen_run.run(data, out, quick=quick, rng=rng, progress=True, say=say)
+    names = ("table", "setting", "band", "column", "value")
+    show(Reproduced(outcome.page, _bounds(outcome), names, "results", tuple(outcome.notes)), style)
     return status.FINE
+
+
+@contextmanager
+def _long() -> Iterator[Say | None]:
+    """Around work that is kept as it is done: where no bar can be shown, its begin is told by a line."""
+    try:
+        yield None if sys.stderr.isatty() else streams.say
+    except KeyboardInterrupt:
+        streams.say("What is done is kept: the same command goes on where it stopped.")
+        raise
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Numbers under names, for one family of models and one area."""
+    """Numbers under names, each line with two labels."""
 
     title: str
+    legend: tuple[str, ...] = ()
     header: tuple[str, ...]
-    labels: list[tuple[str, ...]]
+    labels: list[tuple[Cell, Cell]]
     numbers: list[list[float]]
 
 
@@ -113,6 +135,9 @@ class Reproduced:
 
     page: Path
     tables: list[Table]
+    names: tuple[str, ...]
+    """Of what a program reads of each number: its table, the two labels, the column, the number."""
+    what: str
     remarks: tuple[str, ...] = field(default=())
 
     def blocks(self) -> list[Block]:
@@ -122,10 +147,10 @@ class Reproduced:
         return [
             Block(
                 heading=table.title,
-                above=LEGEND if i == 0 else (),
+                above=table.legend,
                 header=table.header,
                 lines=[
-                    (*labels, *map(shown, numbers))
+                    (*map(_label, labels), *map(shown, numbers))
                     for labels, numbers in zip(table.labels, table.numbers, strict=True)
                 ],
                 below=(f"Page: {self.page}",) if i == last else (),
@@ -134,18 +159,15 @@ class Reproduced:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        rows = [dict(zip(self._columns(), row, strict=True)) for row in self._rows()]
-        return {"schema": 1, "page": str(self.page), "errors": rows, "notes": list(self.remarks)}
+        rows = [dict(zip(self.names, row, strict=True)) for row in self._rows()]
+        return {"schema": 1, "page": str(self.page), self.what: rows, "notes": list(self.remarks)}
 
     def records(self) -> Iterator[Sequence[Cell]]:
-        yield self._columns()
+        yield self.names
         yield from self._rows()
 
     def notes(self) -> list[str]:
         return list(self.remarks)
-
-    def _columns(self) -> list[str]:
-        return ["table", "rho", "who", "column", "error"]
 
     def _rows(self) -> Iterator[list[Cell]]:
         for table in self.tables:
@@ -154,13 +176,17 @@ class Reproduced:
                     yield [table.title, *labels, name, None if number != number else number]
 
 
-def _errors(outcome: Outcome) -> list[Table]:
+def _label(cell: Cell) -> str:
+    return f"{cell:g}" if isinstance(cell, float) else str(cell)
+
+
+def _errors(outcome: jain_run.Outcome) -> list[Table]:
     from halftruth.reproduce.jain_page import AREAS
-    from halftruth.reproduce.jain_tables import summary
+    from halftruth.reproduce.jain_tables import SHOWN, summary
     from halftruth.reproduce.paper import reported
 
     complete = [each for each in outcome.experiments if each.complete]
-    tables = []
+    tables: list[Table] = []
     for block in dict.fromkeys(each.block for each in outcome.experiments):
         for area, title in AREAS.items():
             here = [each for each in complete if each.block == block]
@@ -168,9 +194,37 @@ def _errors(outcome: Outcome) -> list[Table]:
             tables.append(
                 Table(
                     title=f"{block}, {title}",
+                    legend=() if tables else JAIN_LEGEND,
                     header=("ρ", "", *SHOWN[area]),
-                    labels=[(f"{line.purity:g}", line.who) for line in lines],
+                    labels=[(line.purity, line.who) for line in lines],
                     numbers=[[line.means[name].value for name in SHOWN[area]] for line in lines],
                 )
             )
     return tables
+
+
+def _bounds(outcome: claesen_run.Outcome) -> list[Table]:
+    from halftruth.reproduce import claesen_tables as tables
+    from halftruth.reproduce.claesen_cells import METHODS
+
+    coverage = tables.coverage(outcome.results)
+    rows = tables.of_kind(outcome.results, "table")
+    areas = [
+        (which, method, *tables.widths(rows, which, method)) for which in tables.TABLES for method in METHODS
+    ]
+    return [
+        Table(
+            title="Do the bands hold?",
+            legend=CLAESEN_LEGEND,
+            header=("known / latent positives", "", "band", "AUROC", "width"),
+            labels=[(tables.sizes_of(whole), tables.SAID[band]) for whole in coverage for band in METHODS],
+            numbers=[tables.held(whole, band) for whole in coverage for band in METHODS],
+        ),
+        Table(
+            title="Bounds of the AUROC",
+            legend=AREAS_LEGEND,
+            header=("", "", "width", "holds"),
+            labels=[(f"Table {tables.TABLES[which]}", METHODS[method]) for which, method, *_ in areas],
+            numbers=[[width, held / len(rows)] for *_, width, held in areas],
+        ),
+    ]

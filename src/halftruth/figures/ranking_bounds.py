@@ -27,6 +27,7 @@ FREE = 0.45
 """A precision-recall curve that ends above it leaves the corner below right free for a legend."""
 ROW = 0.2
 """Inches of a bar."""
+_ABSENT = (np.nan, np.nan)
 
 Interval = tuple[float, float] | None
 
@@ -114,8 +115,7 @@ def curve_bounds(
         )
     figure, main = _axes(ax)
     for (name, each), color, dash in zip(several.items(), COLORS, DASHES, strict=False):
-        said = name or f"{100 * each.confidence_level:.4g}% bounds"
-        _region(main, _points(each.lower), _points(each.upper), color, dash, said)
+        _region(main, _points(each.lower), _points(each.upper), color, dash, _said(name, each))
     if true is not None:
         main.plot(*_thinned(*_points(true)), color="black", linestyle=":", linewidth=1.8, label="true curve")
     if kind is RocCurve:
@@ -168,11 +168,10 @@ def area_bounds(
         _draw_bars(main, [row.get(name, _ABSENT) for row in bars.values()], i, len(names), color, name)
     main.set_yticks(range(len(bars)), labels=list(bars))
     main.set_ylim(len(bars) - 0.5, -0.5)
+    main.use_sticky_edges = False  # a bar would hold the axis to its lower end
+    main.margins(x=0.05)
     main.set_xlabel(label)
     return _finish(figure, ax, "Bounds", "best")
-
-
-_ABSENT = (np.nan, np.nan)
 
 
 def _draw_bars(ax: Axes, ends: list[Interval], i: int, n: int, color: str, name: str) -> None:
@@ -180,24 +179,14 @@ def _draw_bars(ax: Axes, ends: list[Interval], i: int, n: int, color: str, name:
     y = np.arange(len(ends)) + 0.8 * ((i + 0.5) / n - 0.5)
     refuted = np.array([each is None for each in ends])
     low, high = np.transpose([each or _ABSENT for each in ends])
-    look: dict[str, Any] = {
-        "facecolor": color,
-        "alpha": 0.75,
-        "edgecolor": color,
-        "hatch": "" if i == 0 else "////",
-    }
-    ax.barh(y, high - low, left=low, height=0.64 / n, label=name or "bounds", **look)
+    look: dict[str, Any] = {"facecolor": color, "edgecolor": color, "alpha": 0.75}
+    hatch = "" if i == 0 else "////"
+    ax.barh(y, high - low, left=low, height=0.64 / n, hatch=hatch, label=name or "bounds", **look)
     if refuted.any():
         # x is a share of the axis here, so that the cross is seen wherever the bars lie.
-        ax.plot(
-            np.full(refuted.sum(), 0.5),
-            y[refuted],
-            "x",
-            color=color,
-            markersize=4,
-            transform=ax.get_yaxis_transform(),
-            label="refuted" + (f", {name}" if name else ""),
-        )
+        middle, place = np.full(refuted.sum(), 0.5), ax.get_yaxis_transform()
+        label = f"refuted, {name}" if name else "refuted"
+        ax.plot(middle, y[refuted], "x", color=color, markersize=4, transform=place, label=label)
 
 
 def _bars(rows: Mapping[str, Any]) -> dict[str, dict[str, Interval]]:
@@ -217,12 +206,11 @@ def _bars(rows: Mapping[str, Any]) -> dict[str, dict[str, Interval]]:
 def _ends(bounds: Any, name: str) -> Interval:
     if bounds is None:
         return None
-    if isinstance(bounds, CurveBounds):
-        bounds = bounds.area
-    elif isinstance(bounds, MetricBounds):
+    if isinstance(bounds, MetricBounds):
         bounds = bounds.low, bounds.high
+    pair = bounds.area if isinstance(bounds, CurveBounds) else bounds
     try:
-        low, high = (checks.number(end, f"rows[{name!r}]") for end in bounds)
+        low, high = (checks.number(end, f"rows[{name!r}]") for end in pair)
     except (TypeError, ValueError):
         raise InputError(
             f"`rows[{name!r}]` must be what ht.bounds gives, a pair (low, high) or None, got {bounds!r}."
@@ -241,17 +229,22 @@ def _named(bounds: Any) -> dict[str, CurveBounds]:
     return {str(name): each for name, each in several.items()}
 
 
+def _said(name: str, bounds: CurveBounds) -> str:
+    """Level and α, in the legend."""
+    level, (low, high) = f"{100 * bounds.confidence_level:.4g}%", bounds.alpha
+    share = f"α = {low:.3g}" + ("" if low == high else f" to {high:.3g}")
+    return f"{name}: {level}, {share}" if name else f"{level} bounds, {share}"
+
+
 def _rank(bounds: CurveBounds) -> Vector:
     """Rows at or above each threshold, as a share."""
     table = bounds.tables[1]
     above = np.asarray(table.tp) + np.asarray(table.fp)
-    rank: Vector = above / above[-1]
-    return rank
+    return np.asarray(above / above[-1])
 
 
 def _share_above(score: Vector, threshold: Vector) -> Vector:
-    above: Vector = 1 - np.searchsorted(np.sort(score), threshold, side="left") / len(score)
-    return above
+    return np.asarray(1 - np.searchsorted(np.sort(score), threshold, side="left") / len(score))
 
 
 def _points(curve: RocCurve | PrecisionRecallCurve) -> tuple[Vector, Vector]:

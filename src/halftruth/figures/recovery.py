@@ -18,6 +18,8 @@ ERRORS = "viridis_r"
 LARGEST = 0.5
 """Error at the dark end of the colours."""
 ERROR = "error of the recovered AUC"
+SINGLE = 5.0, 5.0
+"""Width and height of a map that stands alone, in inches."""
 BAR = 1.1
 """Width of the colours' own panel, in inches."""
 LINES = {
@@ -29,9 +31,9 @@ LINES = {
 
 
 def recovery_error_map(
-    aucs: Sequence[float] = (0.65, 0.80, 0.95),
-    alphas: Sequence[float] = (0.05, 0.25, 0.50),
-    purities: Sequence[float] = (1.00, 0.95, 0.75),
+    aucs: float | Sequence[float] | ErrorMap = (0.65, 0.80, 0.95),
+    alphas: float | Sequence[float] = (0.05, 0.25, 0.50),
+    purities: float | Sequence[float] = (1.00, 0.95, 0.75),
 ) -> Figure:
     """Draw the error of the recovered AUC over all estimated shares, for every combination of the truth.
 
@@ -40,7 +42,9 @@ def recovery_error_map(
 
     Parameters
     ----------
-    aucs, alphas, purities : sequence of float
+    aucs : float, sequence of float, or ErrorMap
+        The truth. An `ErrorMap` is drawn by itself, without what it does not know: the truth.
+    alphas, purities : float or sequence of float
         The truth.
 
     Returns
@@ -50,11 +54,18 @@ def recovery_error_map(
     Examples
     --------
     >>> import halftruth as ht
-    >>> figure = ht.figures.recovery_error_map(aucs=[0.8], alphas=[0.25], purities=[0.95])
+    >>> figure = ht.figures.recovery_error_map(0.8, alphas=0.25, purities=0.95)
     >>> figure.axes[0].get_title()
     'α = 0.25, ρ = 0.95'
     """
+    if isinstance(aucs, ErrorMap):
+        return _one_map(aucs)
+    aucs, alphas, purities = _listed(aucs), _listed(alphas), _listed(purities)
+    one = len(aucs) == len(alphas) == len(purities) == 1
     width, height = max(2.5, 1.35 * len(alphas)), max(2.5, 1.35 * len(purities) + 0.5)
+    if one:
+        width, height = SINGLE
+    small = "medium" if one else "x-small"
     figure = canvas.new_figure(width=width * len(aucs) + BAR, height=height)
     ratios = [*(width for _ in aucs), BAR]
     *groups, beside = figure.subfigures(1, len(aucs) + 1, squeeze=False, width_ratios=ratios)[0]
@@ -66,13 +77,26 @@ def recovery_error_map(
             for ax, alpha in zip(row, alphas, strict=True):
                 drawn = _draw_errors(ax, error_map(auc, alpha, purity))
                 _draw_truth(ax, alpha, purity)
-                ax.set_title(f"α = {alpha:g}, ρ = {purity:g}", fontsize="x-small", pad=2)
+                ax.set_title(f"α = {alpha:g}, ρ = {purity:g}", fontsize=small, pad=6 if one else 2)
                 ax.set_xticks([0, 0.5, 1])
                 ax.set_yticks([0, 0.5, 1])
-                ax.tick_params(labelsize="x-small")
+                ax.tick_params(labelsize=small)
         group.supxlabel("estimated α")
         group.supylabel("estimated ρ")
     beside.colorbar(drawn, cax=beside.add_axes((0.05, 0.15, 0.2, 0.7)), extend="max", label=ERROR)
+    return figure
+
+
+def _listed(values: float | Sequence[float]) -> list[float]:
+    return [float(values)] if np.ndim(values) == 0 else list(values)  # type: ignore[arg-type]
+
+
+def _one_map(found: ErrorMap) -> Figure:
+    figure = canvas.new_figure(width=SINGLE[0] + BAR, height=SINGLE[1])
+    ax = figure.add_subplot()
+    figure.colorbar(_draw_errors(ax, found), ax=ax, extend="max", shrink=0.8, label=ERROR)
+    ax.set_xlabel("estimated α")
+    ax.set_ylabel("estimated ρ")
     return figure
 
 

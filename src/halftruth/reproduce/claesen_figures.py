@@ -13,6 +13,7 @@ from halftruth.figures import canvas
 from halftruth.figures.ranking_bounds import COLORS, area_bounds, curve_bounds, rank_band
 from halftruth.metrics.curves import precision_recall_curve, roc_curve
 from halftruth.reproduce import claesen_cells as cells
+from halftruth.reproduce import claesen_models
 from halftruth.reproduce.claesen_cells import METHODS, OURS, RATIOS, THEIRS
 from halftruth.reproduce.claesen_rankings import AREA, Ranking, table_curve
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 LOOKS = {THEIRS: ("theirs", COLORS[0], "-"), OURS: ("ours", COLORS[1], "--")}
 AXIS = (0.62, 0.90)
-"""Of the AUROC. The paper's, 67% to 87%, would cut our bounds off."""
+"""Of the AUROC. The paper's, 0.67 to 0.87, would cut our bounds off."""
 POINTS = 800
 
 
@@ -67,7 +68,7 @@ def bars(rows: list[dict[str, Any]], which: str) -> Figure:
     axes = figure.subplots(1, len(RATIOS), sharey=True)
     for i, (ax, ratio) in enumerate(zip(axes, RATIOS, strict=True)):
         bars = {
-            f"{100 * row['known']:.0f}/{100 * row['known_negative']:.0f}": {
+            f"{row['known']:g}/{row['known_negative']:g}": {
                 name: row["cases"][i][which][method] for method, name in METHODS.items()
             }
             for row in rows
@@ -77,7 +78,7 @@ def bars(rows: list[dict[str, Any]], which: str) -> Figure:
         ax.set_xlim(*AXIS)
         if i:
             ax.get_legend().remove()
-    axes[0].set_ylabel("% of positives / of negatives known")
+    axes[0].set_ylabel("share of positives / of negatives known")
     return figure
 
 
@@ -105,10 +106,10 @@ def models() -> Figure:
     """Figure 4: the rank CDF of the known positives, and the curves that the paper's tables make of them."""
     figure = canvas.new_figure(10, 4.4)
     left, right = figure.subplots(1, 2)
-    for (name, (known, unlabeled)), color in zip(cells.two_models().items(), COLORS, strict=False):
+    for (name, (known, unlabeled)), color in zip(claesen_models.two_models().items(), COLORS, strict=False):
         fpr, tpr = table_curve(known, unlabeled, 0.0)
         left.plot(*_few(fpr, tpr), color=color, label=name)
-        for alpha, dash in ((0.0, "-"), (cells.ALPHA_4, "--")):
+        for alpha, dash in ((0.0, "-"), (claesen_models.ALPHA_4, "--")):
             fpr, tpr = table_curve(known, unlabeled, alpha)
             right.plot(*_few(fpr, tpr), dash, color=color, label=f"{name}, α̂ = {alpha:g}")
     left.set_xlabel("rank among the unlabeled")

@@ -13,7 +13,7 @@ from halftruth import checks
 from halftruth._version import __version__
 from halftruth.figures import canvas
 from halftruth.reproduce import claesen_cells as cells
-from halftruth.reproduce import claesen_page
+from halftruth.reproduce import claesen_models, claesen_page
 from halftruth.reproduce.datasets import Found, covertype
 from halftruth.reproduce.store import Say, Store, begin
 from halftruth.uncertainty.progress import progress as show_progress
@@ -123,17 +123,20 @@ def run(
     }
     store = Store(out, settings)
     steps = _steps(plan, seed, rows, store)
-    results = _kept_or_made(steps, store, progress, say)
+    title = f"{TITLE}, quick run" if quick else TITLE
+    results = _kept_or_made(title, steps, store, progress, say)
     notes = claesen_page.remarks(rows, quick=quick)
     page = claesen_page.page(results, plan.n_resamples, seed, notes)
     return Outcome(page.write(out, NAME), results, notes)
 
 
-def _kept_or_made(steps: dict[str, Step], store: Store, progress: bool, say: Say | None) -> dict[str, Any]:
+def _kept_or_made(
+    title: str, steps: dict[str, Step], store: Store, progress: bool, say: Say | None
+) -> dict[str, Any]:
     kept = store.kept(steps)
-    begin(TITLE, len(kept), len(steps), say)
+    begin(title, len(kept), len(steps), say)
     results = {}
-    with show_progress(TITLE, len(steps), long=progress and len(kept) < len(steps)) as advance:
+    with show_progress(title, len(steps), long=progress and len(kept) < len(steps)) as advance:
         for key, step in steps.items():
             if key not in kept:
                 kept[key] = step()
@@ -158,7 +161,7 @@ def _steps(plan: Plan, seed: int, rows: Found | None, store: Store) -> dict[str,
             steps[f"growing-{n_known}-{i}"] = partial(
                 cells.growing, [seed, 3, i], n_known, size, plan.n_resamples
             )
-    steps["models"] = partial(cells.models, plan.n_resamples)
+    steps["models"] = partial(claesen_models.models, plan.n_resamples)
     for n_known, n_latent in SIZES:
         for i, size in enumerate(_blocks(plan.runs, plan.block)):
             key = f"coverage-{n_known}-{n_latent}-{i}"

@@ -10,24 +10,24 @@ from pathlib import Path
 from halftruth import storage
 from halftruth.figures import reproduction
 from halftruth.reproduce import jain_tables as tables
-from halftruth.reproduce.datasets import DATASETS, Found
-from halftruth.reproduce.jain_protocol import PURITIES
+from halftruth.reproduce.datasets import Found
+from halftruth.reproduce.jain_protocol import LEAST_GAP, PURITIES
 from halftruth.reproduce.jain_tables import Experiment, Mean
 from halftruth.reproduce.page import Cell, Page, as_csv
 from halftruth.reproduce.paper import Reported, reported
+from halftruth.reproduce.published import DATASETS
 
 TITLES = {"networks": "Bagged networks, as in the paper", "forest": "Random forest, a stronger model"}
 AREAS = {"auc": "AUC", "auc_pr": "AUC-PR"}
-DRAWN = {
-    "auc": ("PU", "IR", "DR", "CR", "IE", "DE", "IA", "CA"),
-    "auc_pr": ("PU", "IR", "CR", "IE", "IA", "CA"),
-}
+WITH = {"R": "real α, ρ", "E": "AlphaMax", "A": "auto"}
+"""Which α and ρ, by the letter of a column."""
 BINS = ((0.0, 0.1), (0.1, 0.2), (0.2, math.inf))
 """Of e, as in the paper's Figure 2."""
 INTRODUCTION = (
     "A model learns labeled rows against unlabeled ones; its true area under the ROC curve (AUC) and under "
     "the precision-recall curve (AUC-PR) is recovered from its scores. α is the share of positives among the "
-    "unlabeled, ρ (β in the paper) that among the labeled. Scores are out of bag."
+    "unlabeled, ρ (β in the paper) that among the labeled. A data set has n rows, n₁ of them positive, and d "
+    "features. Scores are out of bag."
 )
 LEGEND = (
     "PU: not corrected. First letter: I indirect, by the curve cleaned as in the paper (its Algorithm 1); D "
@@ -57,7 +57,11 @@ def remarks(sets: Sequence[Found], *, quick: bool, repeats: int) -> list[str]:
     missing = [name for name in DATASETS if name not in present]
     said = []
     if quick:
-        said.append("This is a quick run: few repeats, smaller samples and ensembles. Its figures are rough.")
+        said.append(
+            "This is a quick run: few repeats, smaller samples and ensembles. Its figures are rough. The PU "
+            "areas of precision depend on the size of the unlabeled sample, which is smaller here, and so "
+            "differ from the paper's."
+        )
     said.append(f"Repeats: {repeats} (the paper: 50).")
     if missing:
         said.append(f"Data sets of the paper that were not found: {', '.join(missing)}.")
@@ -98,6 +102,7 @@ def _block(page: Page, block: str, experiments: list[Experiment], paper: dict[st
     for area, title in AREAS.items():
         page.table(*_means(area, complete, paper[area]), f"{title}: mean absolute errors.")
     _shortfalls(page, complete, paper)
+    page.text(_set_to_1(experiments))
     page.heading(f"{TITLES[block]}: direct against indirect")
     _sign_tests(page, complete, paper["auc"])
     for (area, title), number in zip(AREAS.items(), (1, 2), strict=True):
@@ -108,6 +113,18 @@ def _block(page: Page, block: str, experiments: list[Experiment], paper: dict[st
         page.heading(f"{TITLES[block]}: Figure 2")
         for area in AREAS:
             _figures(page, block, area, complete)
+
+
+def _set_to_1(experiments: Sequence[Experiment]) -> str:
+    n = sum(len(each.repeats) for each in experiments)
+    counts = {by: sum(each.both_1(by) for each in experiments) for by in WITH}
+    said = ", ".join(f"{counts[by]} with {name}" for by, name in WITH.items())
+    return (
+        f"Where no point of the indirect curve is possible, both of its areas count as 1, as in the paper. "
+        f"That is so in at most as many of the {n} repeats as have exactly 1 for both, which a perfect curve "
+        f"has too: {said}. Estimates of α and ρ nearer to each other than {LEAST_GAP:g} are moved so far "
+        f"apart."
+    )
 
 
 def _means(
@@ -146,10 +163,17 @@ def _shortfalls(page: Page, experiments: Sequence[Experiment], paper: dict[str, 
 
 def _sign_tests(page: Page, experiments: Sequence[Experiment], paper: Reported) -> None:
     rows = []
-    for by, said in (("R", "real α, ρ"), ("E", "AlphaMax"), ("A", "auto")):
+    paper_model = tables.paper_name(experiments)
+    for by, said in WITH.items():
         if by != "A":
             direct, indirect = ([row[way + by.lower()] for row in paper.values()] for way in "di")
-            rows.append([said, "paper, its 12 data sets", *_test_cells(tables.sign_test(direct, indirect))])
+            rows.append(
+                [
+                    said,
+                    f"{paper_model}, its {len({name for name, _ in paper})} data sets",
+                    *_test_cells(tables.sign_test(direct, indirect)),
+                ]
+            )
         rows += [
             [said, f"ours ({truth})", *_test_cells(tables.compared(experiments, by, truth))]
             for truth in tables.TRUTHS
@@ -167,19 +191,20 @@ def _published(
 ) -> tuple[list[str], list[list[Cell]]]:
     """The paper's table, its figures and ours side by side."""
     title = AREAS[area]
-    compared = ["e", title, f"{title} PU", *tables.PAPER[area]]
-    keys = ["e", area, f"{area}_pu", *(name.lower() for name in tables.PAPER[area])]
-    columns = ["data", "α paper", "α ours", "ρ", "d", "n₁", "n"]
-    columns += [f"{name} {who}" for name in compared for who in ("paper", "ours")]
+    errors = {name.lower(): name for name in tables.PAPER[area]}
+    beside = {area: title, f"{area}_pu": f"{title} PU", "e": "e"}
+    columns = ["data", "ρ"]
+    columns += [f"{name} {who}" for name in (*errors.values(), *beside.values()) for who in ("paper", "ours")]
+    columns += ["α paper", "α ours", "d", "n₁", "n"]
     rows: list[list[Cell]] = []
     for each in experiments:
         there = paper.get((each.data, each.purity), {})
-        ours = [Mean.of(each.gap_errors()), each.mean(area), each.mean(f"{area}_pu")]
-        ours += [each.error(area, name) for name in tables.PAPER[area]]
-        row: list[Cell] = [_name(each), there.get("alpha"), each.mean("alpha").value]
-        row += [f"{each.purity:g}", each.d, each.n_positive, each.n]
-        for key, mean in zip(keys, ours, strict=True):
+        ours = [each.error(area, name) for name in errors.values()]
+        ours += [each.mean(area), each.mean(f"{area}_pu"), Mean.of(each.gap_errors())]
+        row: list[Cell] = [_name(each), f"{each.purity:g}"]
+        for key, mean in zip((*errors, *beside), ours, strict=True):
             row += [there.get(key), str(mean)]
+        row += [there.get("alpha"), each.mean("alpha").value, each.d, each.n_positive, each.n]
         rows.append(row)
     return columns, rows
 
@@ -209,7 +234,7 @@ def _figures(page: Page, block: str, area: str, experiments: Sequence[Experiment
             [error for one in experiments if one.purity == purity for error in one.errors(area, name)]
             for purity in PURITIES
         ]
-        for name in DRAWN[area]
+        for name in tables.SHOWN[area]
     }
     drawn = reproduction.error_boxes(
         [f"{purity:g}" for purity in PURITIES],
@@ -229,7 +254,7 @@ def _figures(page: Page, block: str, area: str, experiments: Sequence[Experiment
             ]
             for low, high in BINS
         ]
-        for name in DRAWN[area]
+        for name in tables.SHOWN[area]
     }
     drawn = reproduction.error_boxes(
         ["below 0.1", "0.1 to 0.2", "0.2 and above"],

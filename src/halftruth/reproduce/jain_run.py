@@ -15,13 +15,15 @@ from halftruth._version import __version__
 from halftruth.errors import InputError
 from halftruth.figures import canvas
 from halftruth.reproduce import jain_page
-from halftruth.reproduce.datasets import DATASETS, Found, found
+from halftruth.reproduce.datasets import Found, found
 from halftruth.reproduce.jain_protocol import MODELS, PURITIES, Cell, Experiments, Sizes
 from halftruth.reproduce.jain_tables import Experiment
-from halftruth.reproduce.store import Store
+from halftruth.reproduce.published import DATASETS
+from halftruth.reproduce.store import Say, Store, begin
 from halftruth.uncertainty.progress import progress as show_progress
 
 NAME = "jain"
+TITLE = "Jain et al."
 BLOCKS = tuple(MODELS)
 FULL = Sizes()
 QUICK = Sizes(n_networks=25, n_trees=60, most_unlabeled=3_000, most_rows=4_000)
@@ -93,6 +95,7 @@ def run(
     blocks: Sequence[str],
     jobs: int | None,
     progress: bool,
+    say: Say | None = None,
 ) -> Outcome:
     """What `jain` does; also what the command line shows."""
     n = checks.count(
@@ -108,7 +111,8 @@ def run(
         Task(block, each.dataset.name, each.path, _digest(each.path), purity, repeat, sizes)
         for block, each, repeat, purity in product(chosen, sets, range(n), (None, *PURITIES))
     ]
-    cells = _kept_or_made(tasks, store, n_jobs, progress)
+    title = f"{TITLE}, quick run" if quick else TITLE
+    cells = _kept_or_made(title, tasks, store, n_jobs, progress, say)
     experiments = _experiments(tasks, cells, sets)
     notes = jain_page.remarks(sets, quick=quick, repeats=n)
     return Outcome(jain_page.write(out, NAME, experiments, notes), experiments, notes)
@@ -173,10 +177,13 @@ def _cores() -> int:
     return int(cpu_count())
 
 
-def _kept_or_made(tasks: list[Task], store: Store, jobs: int, progress: bool) -> dict[str, Cell]:
-    cells = {task.key: kept for task in tasks if (kept := store.get(task.key)) is not None}
+def _kept_or_made(
+    title: str, tasks: list[Task], store: Store, jobs: int, progress: bool, say: Say | None
+) -> dict[str, Cell]:
+    cells = store.kept(task.key for task in tasks)
+    begin(title, len(cells), len(tasks), say)
     missing = sorted((task for task in tasks if task.key not in cells), key=lambda task: -task.cost)
-    with show_progress("Jain et al.", len(tasks), long=progress and bool(missing)) as advance:
+    with show_progress(title, len(tasks), long=progress and bool(missing)) as advance:
         advance(len(cells))
         for key, cell in _made(missing, jobs):
             store.put(key, cell)

@@ -24,6 +24,13 @@ AUC_PR = {"PU": "auc_pr_pu"} | {way + by: f"{SHARES[by]}_pr_{WAYS[way]}" for by 
 ESTIMATES = {"auc": AUC, "auc_pr": AUC_PR}
 PAPER = {"auc": ("PU", "IR", "DR", "IE", "DE"), "auc_pr": ("PU", "IR", "IE")}
 """Columns that the paper has."""
+SHOWN = {
+    "auc": ("PU", "IR", "DR", "CR", "IE", "DE", "IA", "CA"),
+    "auc_pr": ("PU", "IR", "CR", "IE", "IA", "CA"),
+}
+"""Columns of figures and summaries; the tables of the page have them all."""
+PAPER_BLOCK = "networks"
+"""The family of models that the paper has."""
 TRUTHS = {"a": "", "b": "hidden_"}
 """What errors are against: (a) a supervised model, (b) the hidden labels of the same scores."""
 
@@ -94,6 +101,11 @@ class Experiment:
             return alpha
         return np.abs(rho - alpha - (self.values("rho") - self.values("alpha")))
 
+    def both_1(self, by: str) -> int:
+        """Repeats in which both areas of the indirect curve are 1: set so, or the curve is perfect."""
+        names = f"{SHARES[by]}_indirect", f"{SHARES[by]}_pr_indirect"
+        return sum(all(repeat.get(name) == 1.0 for name in names) for repeat in self.repeats)
+
 
 @dataclass(frozen=True, kw_only=True)
 class SignTest:
@@ -158,15 +170,22 @@ class Summary:
     means: dict[str, Mean]
 
 
+def paper_name(experiments: Sequence[Experiment]) -> str:
+    """What the paper's figures are called beside these: they are of its own family of models."""
+    same = all(each.block == PAPER_BLOCK for each in experiments)
+    return "paper" if same else f"paper ({PAPER_BLOCK})"
+
+
 def summary(area: str, experiments: Sequence[Experiment], paper: Reported) -> list[Summary]:
     """The paper's mean errors and ours over the same data sets, by purity."""
     lines = []
+    paper_model = paper_name(experiments)
     for purity in dict.fromkeys(each.purity for each in experiments):
         here = [each for each in experiments if each.purity == purity]
         there = [paper[each.data, purity] for each in here if (each.data, purity) in paper]
         theirs = {name: Mean.of(np.array([row[name.lower()] for row in there])).value for name in PAPER[area]}
         means = {name: Mean(value=theirs.get(name, math.nan), error=math.nan) for name in ESTIMATES[area]}
-        lines.append(Summary(purity=purity, who="paper", means=means))
+        lines.append(Summary(purity=purity, who=paper_model, means=means))
         for truth in TRUTHS:
             means = {
                 name: Mean.over(each.error(area, name, truth) for each in here) for name in ESTIMATES[area]

@@ -23,9 +23,10 @@ DIGITS = 3
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --soft: #5a6470; --line: #d5dae0;
-  --band: #f4f6f8; }
+  --band: rgba(90, 110, 130, .07); --shade: rgba(40, 60, 80, .28); }
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #e4e8ec; --paper: #14181d; --soft: #9aa5b1; --line: #38414b; --band: #1d232a; }
+  :root { --ink: #e4e8ec; --paper: #14181d; --soft: #9aa5b1; --line: #38414b;
+    --band: rgba(150, 170, 190, .08); --shade: rgba(190, 215, 240, .28); }
 }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 72rem;
@@ -34,15 +35,21 @@ body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 72rem;
 h1 { font-size: 1.7rem; line-height: 1.25; }
 h2 { font-size: 1.25rem; margin-top: 2.4rem; padding-top: .6rem; border-top: 1px solid var(--line); }
 p { max-width: 46rem; }
-.table { overflow-x: auto; margin: 1.2rem 0; }
+/* A shade at the edge behind which there is more to scroll to: what moves with the table covers it. */
+.table { overflow-x: auto; margin: 1.2rem 0; padding-bottom: .4rem; width: fit-content; max-width: 100%;
+  background: linear-gradient(var(--paper), var(--paper)) right / 1.6rem 100% no-repeat local,
+    linear-gradient(to left, var(--shade), transparent) right 1px top / 1.5rem 100% no-repeat scroll; }
 table { border-collapse: collapse; font-size: .86rem; font-variant-numeric: tabular-nums; }
 caption { caption-side: top; text-align: left; color: var(--soft); padding-bottom: .5rem; }
 th, td { padding: .22rem .6rem; text-align: right; white-space: nowrap; }
 th { border-bottom: 1px solid var(--ink); vertical-align: bottom; }
 th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: var(--paper); }
-tbody tr:nth-child(even) td { background: var(--band); }
+tbody tr:nth-child(even) td { background-color: var(--band); }
+tbody tr:nth-child(even) td:first-child {
+  background: linear-gradient(var(--band), var(--band)), var(--paper); }
 figure { margin: 1.4rem 0; }
-figure > div { background: #fff; border-radius: 6px; padding: .4rem; overflow-x: auto; }
+figure > div { width: fit-content; max-width: 100%; padding: .4rem; overflow-x: auto;
+  background: #fff; border-radius: 6px; }
 figure svg { display: block; max-width: 100%; height: auto; }
 figcaption { color: var(--soft); font-size: .9rem; margin-top: .4rem; max-width: 46rem; }
 """.strip()

@@ -21,7 +21,13 @@ Say = Callable[[str], None]
 
 
 def begin(title: str, done: int, total: int, say: Say | None) -> None:
-    """Say what is run and how much of it is done, to where no bar is shown."""
+    """Say what is run and how much of it is done, to where no bar is shown.
+
+    Examples
+    --------
+    >>> begin("Jain et al.", 3, 720, print)
+    Jain et al.: 3 of 720 parts done; the rest takes a while.
+    """
     if say is not None:
         rest = "the rest takes a while" if done < total else "the page is written"
         say(f"{title}: {done} of {total} parts done; {rest}.")

@@ -23,6 +23,25 @@ def test_the_grid_has_a_panel_for_each_truth():
     np.testing.assert_array_equal(shown, recover.error_map(0.95, 0.5, 0.6).error)
 
 
+def test_one_truth_needs_no_list_and_has_room():
+    figure = recovery_error_map(0.8, alphas=0.25, purities=0.95)
+    (panel,) = [ax for ax in figure.axes if ax.get_title()]
+    assert panel.get_title() == "α = 0.25, ρ = 0.95"
+    same = recovery_error_map([0.8], [0.25], [0.95])
+    shown = [np.ma.filled(each.axes[0].collections[0].get_array(), np.nan) for each in (figure, same)]
+    np.testing.assert_array_equal(*shown)
+    figure.canvas.draw()
+    assert min(panel.get_window_extent().size) / figure.dpi > 3, "inches"
+
+
+def test_a_map_is_drawn_as_it_is():
+    found = recover.error_map(0.8, 0.25, 0.95, n_points=21)
+    figure = recovery_error_map(found)
+    ax = figure.axes[0]
+    np.testing.assert_array_equal(np.ma.filled(ax.collections[0].get_array(), np.nan), found.error)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("estimated α", "estimated ρ")
+
+
 def test_the_map_has_the_lines_and_both_corners():
     figure = recovery_regions(0.9, 0.25, 0.75)
     ax = figure.axes[0]

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from halftruth.errors import InputError
-from halftruth.reproduce.datasets import DATASETS, found
+from halftruth.reproduce.datasets import covertype, found
 from halftruth.reproduce.paper import reported
+from halftruth.reproduce.published import COVTYPE, DATASETS
 
 AT_HAND = ["bank", "concrete", "housing", "mushroom", "pendigits", "pima", "shuttle", "wine"]
 
@@ -88,6 +89,24 @@ def test_a_part_is_taken_as_a_part_unless_the_whole_is_there(tmp_path):
     published(tmp_path, "gas")
     (one,) = found(tmp_path)
     assert (one.complete, len(one.y)) == (True, 5574)
+
+
+def test_covertype_is_of_another_paper_and_may_be_missing(tmp_path, monkeypatch):
+    monkeypatch.delenv("HALFTRUTH_DATA", raising=False)
+    assert "covtype" not in DATASETS
+    assert covertype() is None
+    assert covertype(tmp_path) is None
+    write(tmp_path, "covtype_sub.npz", 30, 13)
+    with pytest.raises(InputError, match=f"covtype_sub.npz must .* {COVTYPE.partial_sha256}, got"):
+        covertype(tmp_path)
+    monkeypatch.setenv("HALFTRUTH_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(InputError, match="a folder that exists"):
+        covertype()
+
+
+def test_the_part_of_covertype_at_hand(data_dir):
+    one = covertype(data_dir)
+    assert (one.dataset, one.complete, one.path.name) == (COVTYPE, False, "covtype_sub.npz")
 
 
 def test_the_environment_names_the_folder(tmp_path, monkeypatch):

@@ -18,11 +18,12 @@ from sklearn.metrics import roc_auc_score
 import halftruth as ht
 from halftruth.errors import InputError, MissingDependency
 from halftruth.reproduce import jain_page, jain_protocol, jain_run, jain_tables
-from halftruth.reproduce.datasets import DATASETS, Dataset, Found, found
+from halftruth.reproduce.datasets import Found, found
 from halftruth.reproduce.jain_protocol import PURITIES, Experiments, Recovery, Sizes, generator, split
 from halftruth.reproduce.jain_run import jain
 from halftruth.reproduce.jain_tables import Experiment, Mean, sign_test
 from halftruth.reproduce.paper import reported
+from halftruth.reproduce.published import DATASETS, Dataset
 
 Scores = tuple[np.ndarray, np.ndarray]
 EIGHT = ("bank", "concrete", "housing", "mushroom", "pendigits", "pima", "shuttle", "wine")
@@ -305,6 +306,43 @@ def test_a_partial_set_is_shown_and_in_no_mean(tmp_path: Path) -> None:
     assert float(ours["ir"]) == pytest.approx(0.01)
 
 
+def test_columns_that_are_compared_stand_first(tmp_path: Path) -> None:
+    text = written(tmp_path, [experiment("wine", 1.0)])
+    start = text.index("Errors (a).</caption>")
+    head = text[start : text.index("</thead>", start)]
+    columns = head.replace("</th>", "").split('<th scope="col">')[1:]
+    errors = [f"{name} {who}" for name in ("PU", "IR", "DR", "IE", "DE") for who in ("paper", "ours")]
+    assert columns[:12] == ["data", "ρ", *errors]
+    assert [name.removesuffix("</tr>") for name in columns[-3:]] == ["d", "n₁", "n"]
+    row = text[text.index("<td>wine</td>", start) :]
+    # The paper's PU, IR, DR of wine with ρ = 1; the last are d, n₁ and n.
+    assert row.startswith("<td>wine</td><td>1</td><td>0.188</td><td>0.000 ± 0.000</td><td>0.027</td>")
+    assert row[: row.index("</tr>")].endswith("<td>3</td><td>10</td><td>40</td>")
+
+
+def test_repeats_whose_curve_may_have_no_possible_point_are_counted(tmp_path: Path) -> None:
+    one = experiment("wine", 1.0, n=3)
+    first, second, third = one.repeats
+    repeats = (
+        {**first, "real_indirect": 1.0, "real_pr_indirect": 1.0},
+        {**second, "real_indirect": 1.0, "auto_indirect": 1.0, "auto_pr_indirect": 1.0},
+        {**third, "auto_indirect": 1.0, "auto_pr_indirect": 1.0},
+    )
+    text = written(tmp_path, [Experiment(**{**vars(one), "repeats": repeats})])
+    assert "of the 3 repeats" in text
+    assert "1 with real α, ρ, 0 with AlphaMax, 2 with auto" in text
+    assert "nearer to each other than 0.001" in text
+
+
+def test_the_papers_figures_beside_another_family_say_whose_they_are(tmp_path: Path) -> None:
+    for block, said in (("networks", "paper"), ("forest", "paper (networks)")):
+        one = experiment("wine", 1.0, block=block)
+        assert jain_tables.summary("auc", [one], reported("jain_auc"))[0].who == said
+        text = written(tmp_path, [one])
+        assert f"<td>{said}</td>" in text
+        assert f"<td>{said}, its 12 data sets</td>" in text
+
+
 def test_remarks_name_what_is_missing_and_what_is_partial() -> None:
     sets = [
         Found(DATASETS["wine"], Path("wine.npz"), True),
@@ -312,6 +350,7 @@ def test_remarks_name_what_is_missing_and_what_is_partial() -> None:
     ]
     said = " ".join(jain_page.remarks(sets, quick=True, repeats=1))
     assert "quick run" in said
+    assert "depend on the size of the unlabeled sample" in said
     assert "Of gas only a part" in said
     missing = said[said.index("not found: ") :].partition(".")[0]
     assert "wine" not in missing
@@ -424,8 +463,21 @@ def test_a_run_goes_on_where_it_was(folder: Path, tmp_path: Path, monkeypatch: p
     made.clear()
     jain(folder, out, quick=True, repeats=2, blocks=["networks"], jobs=1)
     assert len(made) == 8
-    with pytest.raises(InputError, match="quick: True there, False now"):
+    with pytest.raises(InputError, match="holds a quick run of jain, and this is a full one"):
         jain(folder, out, blocks=["networks"], jobs=1)
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_a_run_tells_how_much_is_done(folder: Path, tmp_path: Path) -> None:
+    lines: list[str] = []
+    for repeats in (1, 2, 2):
+        settings: dict[str, Any] = {"repeats": repeats, "blocks": ["forest"], "jobs": 1, "progress": True}
+        jain_run.run(folder, tmp_path / "out", quick=True, **settings, say=lines.append)
+    assert lines == [
+        "Jain et al., quick run: 0 of 8 parts done; the rest takes a while.",
+        "Jain et al., quick run: 8 of 16 parts done; the rest takes a while.",
+        "Jain et al., quick run: 16 of 16 parts done; the page is written.",
+    ]
 
 
 @pytest.mark.usefixtures("without_figures")
@@ -529,3 +581,19 @@ def test_networks_recover_no_worse_than_in_the_paper(
     # Estimated shares, clean labels.
     assert auc[1].means["IA"].value <= 0.03
     assert precision[1].means["IA"].value <= 0.11
+
+
+def test_every_way_takes_both_shares() -> None:
+    """Noisy labels: each area is the one that the package's own functions give with these α and ρ."""
+    rng = np.random.default_rng(4)
+    positive = np.append(rng.normal(2, 1, 80), rng.normal(0, 1, 20))
+    unlabeled = np.append(rng.normal(2, 1, 90), rng.normal(0, 1, 210))
+    found = Recovery.of(positive, unlabeled).areas(0.3, 0.8)
+    evidence = ht.PositiveUnlabeled(positive, unlabeled, prior=0.3, purity=0.8)
+    possible = ht.recover.project(evidence)
+    assert found["direct"] == pytest.approx(min(ht.roc_auc(evidence), 1.0), abs=1e-12)
+    assert found["concave"] == pytest.approx(ht.roc_auc(possible), abs=1e-12)
+    assert found["pr_concave"] == pytest.approx(ht.pr_auc(possible), abs=1e-12)
+    assert found["indirect"] == pytest.approx(
+        ht.recover.performance(evidence, n_resamples=1)["roc_auc_indirect"].value
+    )

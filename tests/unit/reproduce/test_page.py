@@ -147,6 +147,14 @@ def test_light_and_dark_and_tables_that_scroll() -> None:
     assert "prefers-color-scheme: dark" in text
     assert re.search(r"\.table \{[^}]*overflow-x: auto", text)
     assert '<div class="table"><table>' in text
+    # What moves with the table covers the shade at the edge: it is seen where there is more to scroll to.
+    assert re.search(r"\.table \{[^}]*var\(--paper\)[^}]* local,[^}]*var\(--shade\)[^}]* scroll;", text)
+
+
+def test_a_card_is_as_wide_as_its_figure() -> None:
+    page = Page("t")
+    page.figure(figure(), "one", "first")
+    assert re.search(r"figure > div \{[^}]*width: fit-content[^}]*background: #fff", page.html())
 
 
 def test_csv_keeps_every_digit() -> None:

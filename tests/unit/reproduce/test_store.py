@@ -10,7 +10,7 @@ import pytest
 
 from halftruth import storage
 from halftruth.errors import InputError
-from halftruth.reproduce.store import CELLS, SETTINGS, Store
+from halftruth.reproduce.store import CELLS, SETTINGS, Store, in_words
 
 
 def test_what_is_put_is_found_again_by_another_store_of_the_same_settings(tmp_path: Path) -> None:
@@ -45,15 +45,39 @@ def test_a_result_of_other_bytes_than_text_is_none(tmp_path: Path) -> None:
 
 def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
     Store(tmp_path, {"quick": True, "n": 3})
-    with pytest.raises(InputError, match=r"quick: True there, False now.*another folder, or delete it"):
+    with pytest.raises(
+        InputError, match=r"`out` .*a quick run, and this is a full.*another folder, or delete it"
+    ):
         Store(tmp_path, {"quick": False, "n": 3})
     assert json.loads((tmp_path / SETTINGS).read_text()) == {"quick": True, "n": 3}
 
 
 def test_a_setting_that_is_new_is_another_setting(tmp_path: Path) -> None:
     Store(tmp_path, {"n": 3})
-    with pytest.raises(InputError, match="more: None there, 1 now"):
+    with pytest.raises(InputError, match="a run with more none, and this one has 1"):
         Store(tmp_path, {"n": 3, "more": 1})
+
+
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [
+        ({"paper": "claesen", "quick": False}, "a run of claesen"),
+        ({"paper": "jain", "quick": True}, "a quick run of jain, and this is a full one"),
+        ({"paper": "jain", "quick": False, "halftruth": "0"}, "a run of jain by halftruth 0, and this is 1"),
+        ({"paper": "jain", "quick": False, "halftruth": "1", "sizes": {"n": 2}}, "with another sizes"),
+        ({"paper": "jain", "quick": False, "halftruth": "1", "sizes": {"n": 1}, "rng": 3}, "with rng 3"),
+    ],
+)
+def test_other_settings_are_told_in_words(there: dict[str, object], said: str) -> None:
+    now = {"paper": "jain", "quick": False, "halftruth": "1", "sizes": {"n": 1}, "rng": 0}
+    assert said in in_words(there, now)
+    assert "{" not in in_words(there, now)
+
+
+def test_what_is_kept_of_some(tmp_path: Path) -> None:
+    store = Store(tmp_path, {})
+    store.put("a", {"x": 1})
+    assert store.kept(["a", "b"]) == {"a": {"x": 1}}
 
 
 @pytest.mark.parametrize("text", ["{", "[]", ""])
