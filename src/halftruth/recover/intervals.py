@@ -48,8 +48,7 @@ def performance(
 
     Notes
     -----
-    Intervals are percentiles. At 95% those of the concave fit held the truth in 92% to 97% of simulated sets;
-    basic and bias-corrected ones fell short (docs/recovery.md).
+    Intervals are percentiles of resamples; docs/recovery.md shows how often they hold the truth.
 
     Examples
     --------

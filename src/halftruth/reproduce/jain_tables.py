@@ -153,6 +153,15 @@ def sign_test(direct: Sequence[float], indirect: Sequence[float]) -> SignTest:
     return SignTest(direct=n - wins - ties, indirect=wins, ties=ties, k=k, p_value=p_value)
 
 
+def nearer(experiments: Sequence[Experiment], area: str, one: str, other: str) -> tuple[Mean, int]:
+    """How much larger the error (b) of one column is than another's, and in how many experiments smaller."""
+    gaps = [
+        Mean.of(np.abs(each.errors(area, one, "b")) - np.abs(each.errors(area, other, "b")))
+        for each in experiments
+    ]
+    return Mean.over(gaps), sum(gap.value < 0 for gap in gaps)
+
+
 def compared(experiments: Sequence[Experiment], by: str, truth: str = "a") -> SignTest:
     """The sign test over experiments, mean errors of the AUC rounded as in the paper's table."""
     direct, indirect = (

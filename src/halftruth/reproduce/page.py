@@ -114,16 +114,18 @@ class Page:
             self._files[_name(csv, ".csv")] = as_csv(columns, lines)
 
     def figure(self, figure: Figure, name: str, caption: str) -> None:
-        """Add a matplotlib figure; ``name`` makes it a target for links and keeps its parts its own."""
+        """Add a matplotlib figure, also written as ``name``.svg; it is a target for links of that name."""
         anchor = _name(name, "")
+        drawn = reproduction.svg(figure, anchor)
+        self._files[_name(name, ".svg")] = drawn
         self._parts.append(
             f'<figure id="{anchor}" role="group" aria-label="{escape(caption)}">\n'
-            f"<div>{reproduction.svg(figure, anchor)}</div>\n"
+            f"<div>{drawn}</div>\n"
             f"<figcaption>{escape(caption)}</figcaption></figure>"
         )
 
     def write(self, folder: str | Path, name: str) -> Path:
-        """Write the page as ``name``.html and the tables that asked for it as CSV; the page's path."""
+        """Write ``name``.html, its figures as SVG, and tables that asked for it as CSV; the page's path."""
         target = Path(folder) / _name(name, ".html")
         for file, text in self._files.items():
             storage.write(target.parent / file, text)

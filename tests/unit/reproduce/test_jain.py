@@ -597,3 +597,19 @@ def test_every_way_takes_both_shares() -> None:
     assert found["indirect"] == pytest.approx(
         ht.recover.performance(evidence, n_resamples=1)["roc_auc_indirect"].value
     )
+
+
+def test_how_much_nearer_a_column_is() -> None:
+    """Errors without their signs: 0.1 below the truth is as far as 0.1 above."""
+    repeats = tuple(
+        {"hidden_auc": 0.8, "real_concave": 0.8 + one, "real_indirect": 0.8 + other}
+        for one, other in ((-0.1, 0.3), (0.2, -0.2))
+    )
+    blank = {"block": "networks", "purity": 1.0, "complete": True, "d": 1, "n_positive": 1, "n": 2}
+    each = [
+        Experiment(data="a", repeats=repeats, **blank),
+        Experiment(data="b", repeats=repeats[1:], **blank),
+    ]
+    gap, better = jain_tables.nearer(each, "auc", "CR", "IR")
+    assert gap.value == pytest.approx((-0.1 + 0.0) / 2)
+    assert better == 1

@@ -8,6 +8,7 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -177,3 +178,13 @@ def test_boxes_stand_in_their_groups_and_an_empty_one_is_left_out() -> None:
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1", ".75"]
     assert [text.get_text() for text in drawn.legends[0].get_texts()] == ["PU", "IR"]
     assert len({(box.get_facecolor(), box.get_hatch()) for box in boxes}) == 2
+
+
+def test_figures_are_files_too(tmp_path: Path) -> None:
+    """Each stands alone: well-formed XML, drawn as in the page."""
+    page = Page("t")
+    page.figure(figure(), "one", "first")
+    page.write(tmp_path, "page")
+    text = (tmp_path / "one.svg").read_text(encoding="utf-8")
+    assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
+    assert text in (tmp_path / "page.html").read_text(encoding="utf-8")
