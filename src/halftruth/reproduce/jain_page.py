@@ -91,7 +91,7 @@ def write(folder: str | Path, name: str, experiments: Sequence[Experiment], note
     page.heading("Files")
     page.text(
         "repeats.csv: every repeat. table_1.csv, table_2.csv: AUC and AUC-PR of every data set, with "
-        "standard errors. means_1.csv, means_2.csv: mean errors over the data sets. The figures are files, too."
+        "standard errors. means_1.csv, means_2.csv: mean errors over the data sets. Figures are files, too."
     )
     return page.write(folder, name)
 
