@@ -10,6 +10,7 @@ import numpy as np
 from halftruth.checks import Vector
 from halftruth.large import LargeSupport, Shares
 from halftruth.measure import Number, ScoreMeasure
+from halftruth.noise import Noise, Part
 
 if TYPE_CHECKING:
     from halftruth.kernels import Fold
@@ -28,9 +29,12 @@ class FoldedMeasure(ScoreMeasure):
         size: float,
         alpha: Number,
         why: str | None,
+        one_sample: bool,
+        normalised: bool,
     ) -> None:
         fields = {"support": support, "of_mass": mass, "of_pos": pos_mass, "of_neg": neg_mass}
         fields |= {"size": size, "alpha": alpha, "unidentified": why, "memo": {}}
+        fields |= {"one_sample": one_sample, "normalised": normalised}
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 
@@ -38,6 +42,19 @@ class FoldedMeasure(ScoreMeasure):
     of_mass: Shares
     of_pos: Shares
     of_neg: Shares
+    one_sample: bool
+    normalised: bool
+
+    @cached_property
+    def noise(self) -> Noise:
+        parts = []
+        for name, cells in self.support.strata.items():
+            count = np.zeros(len(self.score))
+            count[cells.atom] = cells.count
+            zero = np.asarray(0.0)
+            pos, mass = (np.asarray(part[name]) for part in (self.of_pos, self.of_mass))
+            parts.append(Part(count=count, pos=(pos, zero), mass=(mass, zero)))
+        return Noise(score=self.score, parts=parts, one_sample=self.one_sample, normalised=self.normalised)
 
     @cached_property
     def score(self) -> Vector:
@@ -63,7 +80,7 @@ class FoldedMeasure(ScoreMeasure):
         return out
 
     def _total(self, shares: Shares) -> Vector:
-        return np.asarray(sum(shares[name] * len(x) for name, x in self.support.sorted.items()))
+        return np.asarray(sum(shares[name] * len(x) for name, x in self.support.rows.items()))
 
     @property
     def total(self) -> Vector:
@@ -91,7 +108,7 @@ class FoldedMeasure(ScoreMeasure):
 
     def split(self, threshold: float) -> dict[str, tuple[Number, Number]]:
         above = self.support.above(threshold)
-        below = {name: len(x) - above[name] for name, x in self.support.sorted.items()}
+        below = {name: len(x) - above[name] for name, x in self.support.rows.items()}
 
         def mass(shares: Shares, rows: dict[str, int]) -> float:
             return float(sum(shares[name] * count for name, count in rows.items()))

@@ -20,14 +20,18 @@ Shares = Mapping[str, float]
 
 
 class LargeSupport(Support):
-    """The sorted scores of each stratum, all of weight one."""
+    """The scores of each stratum, all of weight one; sorted when their order is first asked for."""
 
-    sorted: Mapping[str, Vector]
+    rows: Mapping[str, Vector]
 
     def __init__(self, rows: Mapping[str, Vector]) -> None:
+        object.__setattr__(self, "rows", rows)
+
+    @cached_property
+    def sorted(self) -> Mapping[str, Vector]:
         from halftruth import kernels
 
-        object.__setattr__(self, "sorted", {name: kernels.sort(score) for name, score in rows.items()})
+        return {name: kernels.sort(score) for name, score in self.rows.items()}
 
     @cached_property
     def _unfolded(self) -> Support:
@@ -46,9 +50,12 @@ class LargeSupport(Support):
     def strata(self) -> Mapping[str, Cells]:
         return self._unfolded.strata
 
-    @property
+    @cached_property
     def span(self) -> tuple[float, float]:
-        return min(float(x[0]) for x in self.sorted.values()), max(float(x[-1]) for x in self.sorted.values())
+        from halftruth import kernels
+
+        ends = [kernels.extent(x) for x in self.rows.values()]
+        return min(low for low, _ in ends), max(high for _, high in ends)
 
     def sums(
         self,
@@ -69,12 +76,18 @@ class LargeSupport(Support):
         a, b, d = (np.asarray([part[name] for name in self.sorted]) for part in (mass, pos, neg))
         return kernels.fold(tuple(self.sorted.values()), a, b, d, bounded=low >= 0 and high <= 1)
 
-    def gaps(self, mass: Shares, pos: Shares, n_bins: int) -> tuple[Vector, Vector]:
-        """Σ (pos_mass − s · mass) and Σ mass over bins of equal population mass."""
+    def moments(self, mass: Shares, n_bins: int, binning: str) -> dict[str, Vector]:
+        """n, Σ s and Σ s² of each stratum's rows in each bin, (3, n_bins).
+
+        Bins of equal population mass, where ``mass`` says which rows are the population's, or of equal width.
+        """
         from halftruth import kernels
 
-        a, b = (np.asarray([part[name] for name in self.sorted]) for part in (mass, pos))
-        return kernels.calibration_gaps(tuple(self.sorted.values()), a, b, n_bins)
+        if binning == "width":
+            return {name: kernels.width_moments(x, n_bins) for name, x in self.rows.items()}
+        inside = [mass[name] != 0 for name in self.sorted]
+        each = kernels.mass_moments(tuple(self.sorted.values()), inside, n_bins)
+        return dict(zip(self.sorted, each, strict=True))
 
     def around(self, stratum: str, n_edges: int = 4096) -> dict[str, NDArray[np.int64]]:
         """Rows of each stratum between some scores of one of them, denser towards both of its ends."""
@@ -129,13 +142,13 @@ class LargeSums(Mapping[Column, Vector]):
         return self.support._unfolded.sums()
 
     def __iter__(self) -> Iterator[Column]:
-        return ((name, "weight") for name in self.support.sorted)
+        return ((name, "weight") for name in self.support.rows)
 
     def __len__(self) -> int:
-        return len(self.support.sorted)
+        return len(self.support.rows)
 
     def total(self, column: Column) -> float:
-        return float(len(self.support.sorted[column[0]]))
+        return float(len(self.support.rows[column[0]]))
 
 
 def _runs(score: Vector) -> tuple[Vector, NDArray[np.int64]]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from halftruth.checks import Vector
 from halftruth.errors import EmptyClassWarning, InputError, NotIdentifiable
+from halftruth.noise import Noise
 
 Number = Any
 """A float, or an array over the leading axes of a measure."""
@@ -37,6 +38,8 @@ class ScoreMeasure:
     unidentified : str or None
         Why the prior is unknown. Then ``pos_mass`` is known only up to a factor, or NaN where its
         shape hangs on the prior too.
+    noise : Noise or None
+        How far sampling moves it, where that is known.
     """
 
     score: Vector
@@ -46,6 +49,7 @@ class ScoreMeasure:
     neg_mass: Number = None
     alpha: Number = None
     unidentified: str | None = None
+    noise: Noise | None = field(default=None, repr=False)
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -155,6 +159,7 @@ class ScoreMeasure:
             size=self.size,
             alpha=alpha,
             unidentified=self.unidentified,
+            noise=None if self.noise is None else self.noise[index],
         )
 
     def __repr__(self) -> str:

@@ -12,6 +12,7 @@ from halftruth.checks import Vector
 from halftruth.folded import FoldedMeasure
 from halftruth.large import LargeSums, LargeSupport
 from halftruth.measure import Number, ScoreMeasure
+from halftruth.noise import Noise, Part
 from halftruth.support import Column, Sums, Support
 
 Coefficients = Mapping[Column, Number]
@@ -23,6 +24,8 @@ class MassRule:
 
     A coefficient is a number, or an array over the resamples. Changing the prior, the purity or the
     resampled counts changes only these numbers; no row is read or sorted again.
+
+    ``one_sample`` says that the strata were drawn together, ``normalised`` that μ₁ is made of shares of them.
     """
 
     mass: Coefficients
@@ -30,6 +33,8 @@ class MassRule:
     size: float
     alpha: Number = None
     unidentified: str | None = None
+    one_sample: bool = True
+    normalised: bool = False
 
     @property
     def neg_mass(self) -> Coefficients:
@@ -44,11 +49,19 @@ class MassRule:
         if not isinstance(support, LargeSupport):
             return self.apply(support.score, support.sums())
         mass, pos_mass, neg_mass = (
-            {name: float(part.get((name, "weight"), 0.0)) for name in support.sorted}
+            {name: float(part.get((name, "weight"), 0.0)) for name in support.rows}
             for part in (self.mass, self.pos_mass, self.neg_mass)
         )
         return FoldedMeasure(
-            support, mass, pos_mass, neg_mass, size=self.size, alpha=self.alpha, why=self.unidentified
+            support,
+            mass,
+            pos_mass,
+            neg_mass,
+            size=self.size,
+            alpha=self.alpha,
+            why=self.unidentified,
+            one_sample=self.one_sample,
+            normalised=self.normalised,
         )
 
     def apply(self, score: Vector, sums: Sums) -> ScoreMeasure:
@@ -63,7 +76,25 @@ class MassRule:
             size=self.size,
             alpha=self.alpha,
             unidentified=self.unidentified,
+            noise=self._noise(score, sums),
         )
+
+    def _noise(self, score: Vector, sums: Sums) -> Noise:
+        def adds(part: Coefficients, name: str) -> tuple[Vector, Vector]:
+            return np.asarray(part.get((name, "weight"), 0.0)), np.asarray(part.get((name, "value"), 0.0))
+
+        names = dict.fromkeys(name for name, _ in sums)
+        parts = [
+            Part(
+                count=sums[name, "weight"],
+                value=sums.get((name, "value")),
+                square=sums.get((name, "square")),
+                pos=adds(self.pos_mass, name),
+                mass=adds(self.mass, name),
+            )
+            for name in names
+        ]
+        return Noise(score=score, parts=parts, one_sample=self.one_sample, normalised=self.normalised)
 
 
 def _combine(coefficients: Coefficients, sums: Sums) -> Vector:

@@ -17,7 +17,7 @@ from halftruth.checks import Vector
 
 Column = tuple[str, str]
 Sums = Mapping[Column, Vector]
-"""(stratum, "weight" or "value") → sums at each distinct score, shape (..., n_scores)."""
+"""(stratum, "weight", "value" or "square") → sums at each distinct score, shape (..., n_scores)."""
 
 Index = NDArray[np.intp]
 
@@ -30,6 +30,8 @@ class Cells:
     count: NDArray[np.int64]
     weight: Vector | None = None
     value: Vector | None = None
+    square: Vector | None = None
+    """Mean of value²/weight over the rows, where they are joined."""
     spread: Vector | None = None
     """Lower Cholesky factor (3, n) of the covariance of (weight, value) inside a joined cell."""
 
@@ -68,20 +70,30 @@ class Cells:
             count=count.astype(np.int64),
             weight=w,
             value=None if self.value is None else v,
+            square=None if self.value is None else mean(self.squares),
             spread=np.stack([l11, l21, l22]),
         )
+
+    @property
+    def squares(self) -> Vector:
+        """What one row adds to Σ value²/weight: a weight is a number of rows."""
+        assert self.value is not None
+        if self.square is not None:
+            return self.square
+        return np.asarray(self.value**2 / (1.0 if self.weight is None else self.weight))
 
     def totals(self, count: NDArray[Any], rng: np.random.Generator | None) -> dict[str, Vector]:
         """What ``count`` rows of each cell add up to, by column."""
         number = count.astype(np.float64)
         weight = number if self.weight is None else number * self.weight
+        values = {} if self.value is None else {"value": number * self.value, "square": number * self.squares}
         if self.spread is None or rng is None:
-            return {"weight": weight} | ({} if self.value is None else {"value": number * self.value})
+            return {"weight": weight} | values
         noise = rng.standard_normal((2, *number.shape)) * np.sqrt(number)
         l11, l21, l22 = self.spread
-        out = {"weight": weight + l11 * noise[0]}
+        out = {"weight": weight + l11 * noise[0]} | values
         if self.value is not None:
-            out["value"] = number * self.value + l21 * noise[0] + l22 * noise[1]
+            out["value"] = out["value"] + l21 * noise[0] + l22 * noise[1]
         return out
 
 

@@ -285,6 +285,8 @@ class PositiveUnlabeled(Evidence):
             pos_mass=pos_mass,
             size=self._size(own + other),
             alpha=scalar(alpha),
+            one_sample=self.rows_are_one_sample,
+            normalised=True,
         )
 
     def _size(self, on: Vector) -> float:

@@ -6,8 +6,18 @@ plain threads, because Numba's own may end the process after a fork or when two 
 """
 
 from halftruth.kernels.binning import bin_rows
-from halftruth.kernels.folding import Fold, calibration_gaps, fold
+from halftruth.kernels.folding import Fold, fold, mass_moments
 from halftruth.kernels.precisions import best_precisions
 from halftruth.kernels.sorting import sort
+from halftruth.kernels.widths import extent, width_moments
 
-__all__ = ["Fold", "best_precisions", "bin_rows", "calibration_gaps", "fold", "sort"]
+__all__ = [
+    "Fold",
+    "best_precisions",
+    "bin_rows",
+    "extent",
+    "fold",
+    "mass_moments",
+    "sort",
+    "width_moments",
+]

@@ -178,22 +178,18 @@ def _loss(score: Any, factor: Any, positive: Any) -> Any:
     return factor * square, factor * log
 
 
-def calibration_gaps(
-    strata: Sequence[Vector], mass: Vector, pos: Vector, n_bins: int
-) -> tuple[Vector, Vector]:
-    """Σ (pos_mass − s · mass) and Σ mass over each of ``n_bins`` bins of equal population mass.
+def mass_moments(strata: Sequence[Vector], inside: Sequence[bool], n_bins: int) -> list[Vector]:
+    """n, Σ s and Σ s² (3, n_bins) of each of at most three sorted strata over bins of equal population mass.
 
-    Strata and coefficients as in `fold`; a bin ends at an order statistic of the population.
+    A bin ends at an order statistic of the population, the rows of the strata that are ``inside`` it.
     """
-    rows, a, b = _three(strata), _padded(mass), _padded(pos)
-    population = [part if inside else part[:0] for part, inside in zip(rows, a, strict=True)]
+    rows = _three(strata)
+    population = [part if own else part[:0] for part, own in zip(rows, [*inside, *[False] * 3], strict=False)]
     n = sum(len(part) for part in population)
     edges = _ranked(*population, np.asarray([n * i // n_bins for i in range(1, n_bins)], dtype=np.int64))
-    gap, size = np.zeros(n_bins), np.zeros(n_bins)
-    for part, inside, positive in zip(rows, a, b, strict=True):
+    out = []
+    for part in rows[: len(strata)]:
         cuts = np.concatenate([[0], np.searchsorted(part, edges, side="right"), [len(part)]])
-        gap += positive * np.diff(cuts)
-        if inside:
-            size += np.diff(cuts)
-            gap -= [part[start:stop].sum() for start, stop in pairwise(cuts.tolist())]
-    return gap, size
+        sums = [(part[a:b].sum(), part[a:b] @ part[a:b]) for a, b in pairwise(cuts.tolist())]
+        out.append(np.vstack([np.diff(cuts), np.asarray(sums).T]))
+    return out

@@ -57,6 +57,8 @@ def gradients(functionals: Callable[[Sums], Mapping[Key, Any]], support: Support
     base = dict(lifted(support.sums()))
     out: dict[Key, dict[Column, Vector]] = {}
     for (stratum, name), values in base.items():
+        if name == "square":  # says how noisy the others are, and moves nothing itself
+            continue
         atom = np.unique(support.strata[stratum].atom)
         own = np.abs(values[0, atom])
         step = STEP * np.where(own > 0, own, base[stratum, "weight"][0, atom])

@@ -1,0 +1,96 @@
+"""Bins of equal mass and of equal width, and what a measure holds in each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from halftruth import checks
+from halftruth.checks import Vector
+from halftruth.errors import InputError
+from halftruth.folded import FoldedMeasure
+from halftruth.measure import ScoreMeasure
+from halftruth.noise import Index, Moments, by_bin, covariance_of, moments_of_rows
+
+BINNINGS = ("mass", "width")
+
+
+@dataclass(frozen=True, eq=False)
+class Binned:
+    """Of each bin: its gap μ₁ − ∫ s dμ, its mass μ and its ∫ s dμ, all in rows, (..., n_bins)."""
+
+    gap: Vector
+    mass: Vector
+    score: Vector
+    measure: ScoreMeasure
+    index: Index | None = None
+    moments: tuple[Moments, ...] = ()
+
+    @property
+    def pos(self) -> Vector:
+        """μ₁ of each bin."""
+        return self.gap + self.score
+
+    @cached_property
+    def covariance(self) -> Vector:
+        """Of the gaps, from sampling, (..., n_bins, n_bins)."""
+        if isinstance(self.measure, FoldedMeasure) and self.moments:
+            return covariance_of(self.moments, one_sample=self.measure.one_sample)
+        if self.measure.noise is None or self.index is None:
+            raise InputError(
+                "This measure was made by hand, so its sampling noise is not known. Pass evidence, or leave "
+                "`debias` out."
+            )
+        return self.measure.noise.covariance(self.index, self.gap.shape[-1])
+
+
+def number_of_bins(measure: ScoreMeasure, n_bins: int | str) -> int:
+    """The number, or for "optimal" ⌈size^(1/3)⌉."""
+    if isinstance(n_bins, str):
+        checks.choice(n_bins, "n_bins", ("optimal",))
+        return max(1, int(np.ceil(measure.size ** (1 / 3) - 1e-9)))
+    return checks.count(n_bins, "n_bins", least=1)
+
+
+def binned(measure: ScoreMeasure, n_bins: int, binning: str = "mass") -> Binned:
+    """What the measure holds in each of ``n_bins`` bins."""
+    checks.choice(binning, "binning", BINNINGS)
+    if isinstance(measure, FoldedMeasure):
+        return _from_rows(measure, n_bins, binning)
+    index = width_bins(measure, n_bins) if binning == "width" else mass_bins(measure, n_bins)
+    claimed = measure.score * measure.mass
+    gap, mass, score = (by_bin(x, index, n_bins) for x in (measure.pos_mass - claimed, measure.mass, claimed))
+    return Binned(gap, mass, score, measure, index)
+
+
+def _from_rows(measure: FoldedMeasure, n_bins: int, binning: str) -> Binned:
+    found = measure.support.moments(measure.of_mass, n_bins, binning)
+    each = tuple(
+        moments_of_rows(x, measure.of_pos[name], measure.of_mass[name], normalised=measure.normalised)
+        for name, x in found.items()
+    )
+    mass, score = (np.sum([measure.of_mass[k] * x[i] for k, x in found.items()], axis=0) for i in (0, 1))
+    return Binned(np.sum([part.gap for part in each], axis=0), mass, score, measure, moments=each)
+
+
+def width_bins(measure: ScoreMeasure, n_bins: int) -> Index:
+    """Bins (b/B, (b+1)/B], the first closed at 0; edges are the correctly rounded quotients."""
+    edges = np.arange(1, n_bins) / n_bins
+    return np.asarray(np.searchsorted(edges, measure.score, side="left"))
+
+
+def mass_bins(measure: ScoreMeasure, n_bins: int) -> Index:
+    """Score s lies in bin b where μ(< s) is below the b-th target and not below the one before."""
+    below = np.cumsum(measure.mass, axis=-1) - measure.mass
+    steps = measure.total[..., None] * np.arange(1, n_bins)
+    # Of counts the ⌊n b/B⌋-th order statistic, without rounding; weights that miss a target by rounding
+    # have met it.
+    counts = (measure.mass == np.floor(measure.mass)).all(axis=-1, keepdims=True)
+    targets = np.where(counts, np.floor_divide(steps, n_bins), steps / n_bins * (1 - 1e-12))
+    n = int(np.prod(measure.shape, dtype=np.intp))
+    flat: tuple[Any, Any] = below.reshape(n, -1), targets.reshape(n, n_bins - 1)
+    rows = [np.searchsorted(t, b, side="right") for b, t in zip(*flat, strict=True)]
+    return np.asarray(rows).reshape(below.shape)
