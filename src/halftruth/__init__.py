@@ -47,6 +47,21 @@ _HOMES = {
     "cost_curve": "metrics.decision",
     "best_threshold": "metrics.decision",
     "calibration_error": "calibration.binned",
+    "adaptive_calibration_error": "calibration.binned",
+    "maximum_calibration_error": "calibration.binned",
+    "sweep_calibration_error": "calibration.sweep",
+    "ks_calibration_error": "calibration.cumulative",
+    "smooth_calibration_error": "calibration.smooth",
+    "logit_smoothed_calibration_error": "calibration.smooth",
+    "bpm_calibration_error": "calibration.binomial_process",
+    "reliability_curve": "calibration.reliability",
+    "ReliabilityCurve": "calibration.reliability",
+    "calibration_test": "calibration.testing",
+    "CalibrationTest": "calibration.testing",
+    "Calibrator": "calibration.calibrators",
+    "cross_calibrate": "calibration.calibrators",
+    "top_label": "calibration.calibrators",
+    "class_wise": "calibration.calibrators",
     "prior_upper_bound": "prior.bounds",
     "estimate_prior": "prior.estimating",
     "estimate_prior_and_purity": "prior.estimating",
@@ -65,7 +80,7 @@ _HOMES = {
     "MissingDependency": "errors",
     "EmptyClassWarning": "errors",
 }
-_MODULES = ("figures", "recover", "reproduce", "simulate")
+_MODULES = ("figures", "recover", "reproduce", "simulate", "theory")
 
 __all__ = ["__version__", *_HOMES, *_MODULES]
 

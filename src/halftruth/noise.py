@@ -44,6 +44,17 @@ class Moments:
     """Σ g m and Σ m² over all rows, where a row adds m ≠ 1 to μ."""
     unit: Vector | None = None
 
+    def mixed(self, mixing: Vector) -> Moments:
+        """The same rows, in shares of ``mixing`` (..., n_bins, n_bins) moved to other bins."""
+
+        def move(sums: Vector) -> Vector:
+            moved = (mixing @ sums[..., None])[..., 0]
+            whole, now = sums.sum(axis=-1, keepdims=True), moved.sum(axis=-1, keepdims=True)
+            return np.asarray(moved * np.divide(whole, now, out=np.ones_like(now), where=now != 0))
+
+        weighed = None if self.weighed is None else move(self.weighed)
+        return Moments(self.n, move(self.gap), move(self.square), move(self.free), weighed, self.unit)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Noise:
@@ -78,8 +89,16 @@ class Noise:
 
     def covariance(self, index: Index, n_bins: int) -> Vector:
         """Covariance (..., n_bins, n_bins) of the gaps, in rows; ``index`` is the bin of each score."""
-        each = [self._moments(part, index, n_bins) for part in self.parts]
-        return covariance_of(each, one_sample=self.one_sample)
+        return covariance_of(self.moments(index, n_bins), one_sample=self.one_sample)
+
+    def moments(self, index: Index, n_bins: int) -> tuple[Moments, ...]:
+        """Of each stratum's rows in each bin."""
+        return tuple(self._moments(part, index, n_bins) for part in self.parts)
+
+    @property
+    def labeled(self) -> bool:
+        """Whether rows are positives and negatives, each of its own class."""
+        return not self.normalised and all(part.value is None for part in self.parts)
 
     def _moments(self, part: Part, index: Index, n_bins: int) -> Moments:
         p, m = (np.asarray(c)[..., None] for c in (part.pos[0], part.mass[0]))

@@ -13,7 +13,15 @@ from functools import partial
 from typing import Any
 
 from halftruth import checks
-from halftruth.calibration.binned import calibration_error
+from halftruth.calibration.binned import (
+    adaptive_calibration_error,
+    calibration_error,
+    maximum_calibration_error,
+)
+from halftruth.calibration.binomial_process import bpm_calibration_error
+from halftruth.calibration.cumulative import ks_calibration_error
+from halftruth.calibration.smooth import logit_smoothed_calibration_error, smooth_calibration_error
+from halftruth.calibration.sweep import sweep_calibration_error
 from halftruth.errors import InputError
 from halftruth.measure import ScoreMeasure
 from halftruth.metrics import areas, decision, proper, rates
@@ -90,6 +98,19 @@ def _rate(name: str, **properties: Any) -> Metric:
     return Metric(name=name, function=rates.Rate(name), threshold=True, **properties)
 
 
+def _distance(function: Functional, **properties: Any) -> Metric:
+    """A calibration error: how far the scores lie from the frequencies."""
+    return Metric(
+        name=function.__name__,
+        function=function,
+        better="low",
+        ranking=False,
+        probability=True,
+        interval="quadrature",
+        **properties,
+    )
+
+
 _METRICS = (
     Metric(name="prevalence", function=rates.prevalence, better=None),
     _rate("predicted_positive_rate", better=None, needs="nothing"),
@@ -139,15 +160,14 @@ _METRICS = (
         probability=True,
         limits=(0.0, INFINITY),
     ),
-    Metric(
-        name="calibration_error",
-        function=calibration_error,
-        better="low",
-        ranking=False,
-        probability=True,
-        interval="quadrature",
-        unit_laws=False,
-    ),
+    _distance(calibration_error, unit_laws=False),
+    _distance(adaptive_calibration_error, unit_laws=False),
+    _distance(maximum_calibration_error, unit_laws=False),
+    _distance(sweep_calibration_error, unit_laws=False),
+    _distance(ks_calibration_error),
+    _distance(smooth_calibration_error),
+    _distance(logit_smoothed_calibration_error),
+    _distance(bpm_calibration_error, unit_laws=False),
 )
 
 REGISTRY: Mapping[str, Metric] = {metric.name: metric for metric in _METRICS}
@@ -162,6 +182,11 @@ ELSEWHERE = {
     "ppv": "precision",
     "tnr": "specificity",
     "ece": "calibration_error",
+    "ace": "adaptive_calibration_error",
+    "mce": "maximum_calibration_error",
+    "smece": "smooth_calibration_error",
+    "ks": "ks_calibration_error",
+    "tce_bpm": "bpm_calibration_error",
     "logloss": "log_loss",
     "cross_entropy": "log_loss",
     "kappa": "cohen_kappa",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from halftruth.calibration.bins import binned, number_of_bins
+from halftruth import checks
+from halftruth.calibration.bins import binned, labeled, number_of_bins
+from halftruth.calibration.debiased import corrected, posterior
 from halftruth.errors import InputError
-from halftruth.measure import Number, as_measure, ratio
+from halftruth.measure import Number, ScoreMeasure, as_measure, ratio
 
 
 def calibration_error(
@@ -14,6 +16,7 @@ def calibration_error(
     n_bins: int | str = "optimal",
     binning: str = "mass",
     norm: float | str = 1,
+    debias: bool | str = False,
 ) -> Number:
     """Expected calibration error over bins: Σ_b |μ₁(bin) − ∫_bin s dμ| / μ(all) for norm 1.
 
@@ -27,10 +30,18 @@ def calibration_error(
         Bins (u_{b−1}, u_b] of equal population mass (u_b an order statistic) or of equal width.
     norm : 1, 2 or "max"
         Mean absolute, root mean square, or largest gap between mean label and mean score.
+    debias : bool, "corrected" or "posterior"
+        False: the plug-in estimate, which noise within bins inflates: a perfectly calibrated model has
+        an error too. "corrected": less what noise adds to each bin (Ferro and Fricker's for norm 2, Kumar's
+        for norm 1). "posterior": the error expected if the gaps are a smooth signal with noise, the best
+        estimate of the true calibration error from positives and unlabeled. True: "corrected" where all rows
+        have labels, else "posterior". The latter takes half as many bins more by default, from 8 to 64.
 
     Notes
     -----
-    The plug-in estimate: biased upwards, by the noise within bins, when the scores are well calibrated.
+    With few known positives the plug-in estimate is mostly noise, and more bins make it worse. Of the
+    debiased ones "posterior" has the least error; it never quite reaches 0, because few rows cannot show that
+    nothing is wrong.
 
     Examples
     --------
@@ -42,7 +53,14 @@ def calibration_error(
     measure.need_probabilities("Calibration error")
     if norm not in (1, 2, "max"):
         raise InputError(f'`norm` must be 1, 2 or "max", got {norm!r}.')
-    bins = binned(measure, number_of_bins(measure, n_bins), binning)
+    how = _remedy(debias, measure, norm)
+    number = number_of_bins(measure, n_bins)
+    if how == "posterior" and isinstance(n_bins, str):
+        number = int(np.clip(1.5 * number, 8, 64))
+    bins = binned(measure, number, binning)
+    if how is not None:
+        value = posterior(bins, norm) if how == "posterior" else corrected(bins, norm)
+        return measure.result(np.where(measure.total == 0, np.nan, value))
     gap, mass = np.abs(bins.gap), bins.mass
     if norm == 1:
         return measure.result(ratio(gap.sum(axis=-1), measure.total))
@@ -50,3 +68,63 @@ def calibration_error(
     if norm == "max":
         return measure.result(np.where(measure.total == 0, np.nan, each.max(axis=-1)))
     return measure.result(np.sqrt(ratio((each**2 * mass).sum(axis=-1), measure.total)))
+
+
+def _remedy(debias: bool | str, measure: ScoreMeasure, norm: float | str) -> str | None:
+    """How noise is taken off; None where it is not."""
+    if debias is False:
+        return None
+    if debias is True:
+        debias = "corrected" if labeled(measure) and norm != "max" else "posterior"
+    checks.choice(debias, "debias", ("corrected", "posterior"))
+    if debias == "corrected" and norm == "max":
+        raise InputError('`debias`="corrected" knows norms 1 and 2, got "max". Pass debias="posterior".')
+    return debias
+
+
+def adaptive_calibration_error(evidence: object, n_bins: int | str = 15) -> Number:
+    """ACE: the mean over bins of equal mass of |mean label − mean score|, each bin alike.
+
+    Parameters
+    ----------
+    evidence : evidence or ScoreMeasure
+        Scores must be probabilities.
+    n_bins : int or "optimal"
+        As in `calibration_error`. Bins that ties leave empty do not count.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> evidence = ht.Labeled([1, 0, 1, 1], [0.2, 0.2, 0.9, 0.9])
+    >>> round(ht.adaptive_calibration_error(evidence, n_bins=2), 12)
+    0.2
+    """
+    measure = as_measure(evidence)
+    measure.need_probabilities("Calibration error")
+    bins = binned(measure, number_of_bins(measure, n_bins), "mass")
+    held = bins.mass > 0
+    each = np.where(held, ratio(np.abs(bins.gap), bins.mass), 0.0)
+    return measure.result(ratio(each.sum(axis=-1), held.sum(axis=-1)))
+
+
+def maximum_calibration_error(
+    evidence: object, n_bins: int | str = "optimal", binning: str = "mass"
+) -> Number:
+    """MCE: the largest |mean label − mean score| of a bin.
+
+    Parameters
+    ----------
+    evidence : evidence or ScoreMeasure
+        Scores must be probabilities.
+    n_bins : int or "optimal"
+    binning : {"mass", "width"}
+        As in `calibration_error`, whose norm "max" this is.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> evidence = ht.Labeled([1, 0, 1, 1], [0.2, 0.2, 0.9, 0.9])
+    >>> round(ht.maximum_calibration_error(evidence, n_bins=2), 12)
+    0.3
+    """
+    return calibration_error(evidence, n_bins, binning, "max")

@@ -12,7 +12,7 @@ from halftruth import checks
 from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.folded import FoldedMeasure
-from halftruth.measure import ScoreMeasure
+from halftruth.measure import ScoreMeasure, ratio
 from halftruth.noise import Index, Moments, by_bin, covariance_of, moments_of_rows
 
 BINNINGS = ("mass", "width")
@@ -34,17 +34,52 @@ class Binned:
         """μ₁ of each bin."""
         return self.gap + self.score
 
-    @cached_property
+    @property
+    def mean_score(self) -> Vector:
+        """Of the rows in each bin; one half where there are none."""
+        return np.where(self.mass > 0, ratio(self.score, self.mass), 0.5)
+
+    @property
     def covariance(self) -> Vector:
         """Of the gaps, from sampling, (..., n_bins, n_bins)."""
-        if isinstance(self.measure, FoldedMeasure) and self.moments:
-            return covariance_of(self.moments, one_sample=self.measure.one_sample)
+        return covariance_of(self._moments, one_sample=self._one_sample)
+
+    def smoothed_covariance(self, n_bins: float) -> Vector:
+        """The same, with the noise of a bin averaged over about so many of its neighbours.
+
+        What a bin of few rows shows of its own noise is itself noise, and little of it where they are none.
+        """
+        share = ratio(self.mass, self.mass.sum(axis=-1, keepdims=True))
+        place = np.cumsum(share, axis=-1) - share / 2
+        width = n_bins / self.mass.shape[-1]
+        near = np.exp(-0.5 * ((place[..., :, None] - place[..., None, :]) / width) ** 2)
+        mixing = share[..., :, None] * near / (near @ share[..., None])
+        each = [part.mixed(mixing) for part in self._moments]
+        return covariance_of(each, one_sample=self._one_sample)
+
+    @property
+    def _one_sample(self) -> bool:
+        if isinstance(self.measure, FoldedMeasure):
+            return self.measure.one_sample
+        return self.measure.noise is None or self.measure.noise.one_sample
+
+    @cached_property
+    def _moments(self) -> tuple[Moments, ...]:
+        if self.moments:
+            return self.moments
         if self.measure.noise is None or self.index is None:
             raise InputError(
                 "This measure was made by hand, so its sampling noise is not known. Pass evidence, or leave "
                 "`debias` out."
             )
-        return self.measure.noise.covariance(self.index, self.gap.shape[-1])
+        return self.measure.noise.moments(self.index, self.gap.shape[-1])
+
+
+def labeled(measure: ScoreMeasure) -> bool:
+    """Whether each row has its label, so that the frequency of positives in a bin is binomial."""
+    if isinstance(measure, FoldedMeasure):
+        return not measure.normalised
+    return measure.noise is not None and measure.noise.labeled
 
 
 def number_of_bins(measure: ScoreMeasure, n_bins: int | str) -> int:

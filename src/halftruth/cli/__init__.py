@@ -37,6 +37,12 @@ OPTIONS = (
     "repeats",
     "blocks",
     "jobs",
+    "output",
+    "scores",
+    "scale",
+    "n_bins",
+    "binning",
+    "n_folds",
 )
 
 

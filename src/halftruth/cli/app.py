@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from halftruth._version import __version__
-from halftruth.cli import compare, evaluate, prior, status
+from halftruth.cli import calibrate, compare, evaluate, prior, status
 from halftruth.cli.reproduce import reproduce
 
 # Plain help: rich's takes as long to import as all the rest.
@@ -17,6 +17,7 @@ app = typer.Typer(
 app.command(epilog=evaluate.EXAMPLES)(evaluate.evaluate)
 app.command(epilog=compare.EXAMPLES)(compare.compare)
 app.command(epilog=prior.EXAMPLES)(prior.prior)
+app.command(epilog=calibrate.EXAMPLES)(calibrate.calibrate)
 app.add_typer(reproduce)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from halftruth.errors import InputError
 from halftruth.simulate import proper, ranking, rates
-from halftruth.simulate.scores import GaussianScores
 
 TRUTHS: Mapping[str, Callable[..., float]] = MappingProxyType(
     {
@@ -48,13 +47,14 @@ TRUTHS: Mapping[str, Callable[..., float]] = MappingProxyType(
 TRUTH_NAMES: tuple[str, ...] = tuple(TRUTHS)
 
 
-def truth(model: GaussianScores, name: str, params: Mapping[str, Any]) -> float:
+def truth(
+    model: Any, name: str, params: Mapping[str, Any], truths: Mapping[str, Callable[..., float]] = TRUTHS
+) -> float:
     """Return the true value of the metric `name`, computed without the package's own metrics."""
-    function = TRUTHS.get(name)
+    function = truths.get(name)
     if function is None:
         raise InputError(
-            f"`name` must be a metric whose truth is known, got {name!r}. "
-            f"Pass one of: {', '.join(TRUTH_NAMES)}."
+            f"`name` must be a metric whose truth is known, got {name!r}. Pass one of: {', '.join(truths)}."
         )
     signature = inspect.signature(function)
     try:

@@ -1,0 +1,60 @@
+"""What every method of calibration gives back, and how what was stored is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from halftruth import checks
+from halftruth.checks import Vector
+from halftruth.errors import InputError
+
+
+class Curve(Protocol):
+    """A fitted map from scores to probabilities."""
+
+    def __call__(self, score: Vector) -> Vector:
+        """The calibrated probabilities of checked scores."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A curve, and what a reader should know of its fit."""
+
+    curve: Curve
+    notes: tuple[str, ...] = ()
+
+
+def real(value: Any, name: str) -> float:
+    """A stored number."""
+    return checks.finite(value, name)
+
+
+def at_least_zero(value: Any, name: str) -> float:
+    """A stored number that is not negative."""
+    if checks.finite(value, name) < 0:
+        raise InputError(f"`{name}` must not be negative, got {value!r}")
+    return float(value)
+
+
+def column(stored: Mapping[str, Any], name: str, *, rising: bool = False, unit: bool = False) -> Vector:
+    """Stored numbers; ascending and distinct where ``rising``, in [0, 1] where ``unit``."""
+    values = checks.vector(stored[name], name)
+    if rising and not (np.diff(values) > 0).all():
+        raise InputError(f"`{name}` must ascend")
+    return checks.probabilities(values, name) if unit else values
+
+
+def shares(mass: Vector, pos: Vector) -> Vector:
+    """pos/mass brought into [0, 1]; over no mass 1 or 0 by the sign of pos, NaN where there is neither."""
+    out = np.where(pos > 0, 1.0, np.where(pos < 0, 0.0, np.nan))
+    np.divide(pos, mass, out=out, where=mass > 0)
+    return np.clip(out, 0.0, 1.0)

@@ -1,0 +1,148 @@
+"""Least exponential squares: the beta curve nearest to the mean labels of bins, for many measures at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from halftruth.checks import Vector
+from halftruth.noise import Index
+
+Mask = NDArray[np.bool_]
+
+STEPS = 200
+FARTHEST = 5.0
+"""Most that a parameter moves in one step, unless it is larger itself."""
+NEAR = 1e-9
+"""Newton's steps are taken without a look once they promise to lower the loss by no more, relatively."""
+POLISH = 3
+LARGEST = 30.0
+"""Exponents are kept below this, whatever the bins' mean labels are."""
+SLOPES = ((1.0, 1.0), (3.0, 3.0), (0.3, 0.1), (0.05, 1.0), (8.0, 1.0), (1.0, 8.0))
+"""The (a, b) to start from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Bins to fit: ln s and −ln(1−s) of their mean scores, their mean labels and weights, (n, n_points)."""
+
+    log_s: Vector
+    log_odds: Vector
+    label: Vector
+    weight: Vector
+
+    def __getitem__(self, rows: Index) -> Points:
+        return Points(self.log_s[rows], self.log_odds[rows], self.label[rows], self.weight[rows])
+
+    def only(self, columns: slice) -> Points:
+        """Some of the points."""
+        return Points(*(x[:, columns] for x in (self.log_s, self.log_odds, self.label, self.weight)))
+
+    def shift(self) -> Vector:
+        """What is taken off the exponents, so that none overflows."""
+        farthest = np.maximum(np.abs(self.label), np.abs(1 - self.label))
+        largest = np.where(self.weight > 0, farthest**2, 0.0).max(axis=-1)
+        return np.asarray(np.maximum(largest - LARGEST, 0.0))
+
+    def at(self, theta: Vector) -> Vector:
+        """The curve at each point."""
+        a, b, c = theta.T[..., None]
+        return np.asarray(expit(a * self.log_s + b * self.log_odds - c))
+
+    def loss(self, theta: Vector, shift: Vector) -> Vector:
+        """Σ w exp((g − y)²), less its least possible value, on a scale without overflow."""
+        gap = self.at(theta) - self.label
+        return np.asarray(np.einsum("rk,rk->r", self.weight, np.expm1(gap * gap - shift[:, None])))
+
+
+def fit(points: Points, pilot: slice) -> Vector:
+    """Minimisers (a, b, c) of Σ w exp((g − y)²) over a, b ≥ 0, (n, 3).
+
+    The loss may have several minima: those of the ``pilot`` points are searched from several starts, and the
+    best for all points is taken to the end. Each measure takes its own steps, whatever the others do.
+    """
+    shift = points.shift()
+    few = points.only(pilot)
+    starts = _starts(few)
+    n = len(SLOPES)
+    rows = np.tile(np.arange(len(shift)), n)
+    found = _descend(few[rows], np.concatenate(starts), shift[rows]).reshape(n, -1, 3)
+    losses = np.stack([points.loss(each, shift) for each in found])
+    best = found[losses.argmin(axis=0), np.arange(len(shift))]
+    return _descend(points, best, shift)
+
+
+def _starts(points: Points) -> list[Vector]:
+    """Each pair of slopes with a constant that fits it."""
+    total = points.weight.sum(axis=-1)
+    mean = np.clip(np.einsum("rk,rk->r", points.weight, points.label) / total, 0.01, 0.99)
+    level = np.log(mean / (1 - mean))
+    out = []
+    for a, b in SLOPES:
+        height = np.einsum("rk,rk->r", points.weight, a * points.log_s + b * points.log_odds) / total
+        out.append(np.stack([np.full_like(total, a), np.full_like(total, b), height - level], axis=-1))
+    return out
+
+
+def _descend(points: Points, theta: Vector, shift: Vector) -> Vector:
+    """A minimum, by Newton's method, damped where the loss is not convex.
+
+    A parameter at its bound is held there as long as it pushes against it.
+    """
+    theta, loss = theta.copy(), points.loss(theta, shift)
+    damping, polished = np.full(len(theta), 1e-3), np.zeros(len(theta), dtype=int)
+    todo = np.arange(len(theta))
+    for _ in range(STEPS):
+        if not len(todo):
+            break
+        part, now = points[todo], theta[todo]
+        step, promise, near = _step(part, now, shift[todo], damping[todo])
+        then = now + step
+        then[:, :2] = np.maximum(then[:, :2], 0.0)
+        lower = part.loss(then, shift[todo])
+        better = near | (lower < loss[todo])
+        theta[todo] = np.where(better[:, None], then, now)
+        loss[todo] = np.where(better, lower, loss[todo])
+        damping[todo] = np.where(better, np.maximum(damping[todo] / 10, 1e-14), damping[todo] * 10)
+        polished[todo] += near
+        todo = todo[(polished[todo] < POLISH) & (damping[todo] < 1e12) & (promise > 0)]
+    return theta
+
+
+def _step(points: Points, theta: Vector, shift: Vector, damping: Vector) -> tuple[Vector, Vector, Mask]:
+    """The step of each measure, how much it promises to lower the loss, and whether that is next to none."""
+    g = points.at(theta)
+    gap = g - points.label
+    slope = g * (1 - g)
+    exponential = points.weight * np.exp(gap * gap - shift[:, None])
+    design = np.stack([points.log_s, points.log_odds, np.full_like(g, -1.0)], axis=1)
+    gradient = np.einsum("rik,rk->ri", design, 2 * exponential * gap * slope)
+    free = ~((theta <= 0) & (gradient > 0) & np.asarray([True, True, False]))
+    gradient = np.where(free, gradient, 0.0)
+    square = exponential * (2 + 4 * gap * gap) * slope * slope
+    bend = 2 * exponential * gap * slope * (1 - 2 * g)
+    convex, full = (_curvature(design, weight, free) for weight in (square, square + bend))
+    own = np.linalg.eigvalsh(full)
+    newton = own[:, 0] > 1e-10 * own[:, -1]
+    curvature = np.where(newton[:, None, None], full, convex)
+    scale = np.einsum("rii->ri", convex)
+    scale = scale + 1e-12 * scale.max(axis=-1, keepdims=True) + 1e-280
+    damped = curvature + np.einsum("ri,ij->rij", damping[:, None] * scale, np.eye(3))
+    step = np.where(free, -np.linalg.solve(damped, gradient[..., None])[..., 0], 0.0)
+    farthest = np.maximum(FARTHEST, np.abs(theta).max(axis=-1, keepdims=True))
+    step *= np.minimum(1.0, farthest / np.maximum(np.abs(step).max(axis=-1, keepdims=True), 1e-300))
+    promise = -np.einsum("ri,ri->r", gradient, step)
+    loss = np.where(shift > 0, exponential.sum(axis=-1), np.einsum("rk,rk->r", exponential, gap * gap))
+    return step, promise, promise <= NEAR * loss + 1e-18 * points.weight.sum(axis=-1)
+
+
+def _curvature(design: Vector, weight: Vector, free: Mask) -> Vector:
+    """Σ weight x xᵀ over the free parameters, the others kept apart from them."""
+    full = np.einsum("rik,rjk->rij", design * weight[:, None], design)
+    both = free[:, :, None] & free[:, None, :]
+    kept = np.where(both, full, 0.0)
+    apart = np.where(free, 0.0, np.einsum("rii->ri", full) + 1e-280)
+    return np.asarray(kept + np.einsum("ri,ij->rij", apart, np.eye(3)))

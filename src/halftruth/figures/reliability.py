@@ -1,0 +1,146 @@
+"""Reliability diagrams: the share of positives against the score, and where the scores lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from halftruth.calibration.reliability import ReliabilityCurve, reliability_curve
+from halftruth.checks import Vector
+from halftruth.errors import InputError
+from halftruth.figures import canvas
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLORS = (canvas.DATA, canvas.ESTIMATE, "#009E73", "#CC79A7")
+DASHES = ("-", "--", "-.", ":")
+MARKERS = ("o", "s", "^", "D")
+"""Dashes and markers tell the same as the colours, in grey too."""
+OUTSIDE = 0.2
+"""How far beyond [0, 1] noisy shares of positives are shown."""
+
+CORNER = 0.6
+"""A legend fits above left of the diagonal if no curve passes this height on that side; below alike."""
+
+
+def reliability(
+    evidence: Any,
+    *,
+    method: str = "binned",
+    ax: Axes | None = None,
+    title: str | None = None,
+    **settings: Any,
+) -> Figure:
+    """Draw reliability curves with their bands, above a histogram of the scores.
+
+    Parameters
+    ----------
+    evidence : evidence, measure or ReliabilityCurve, or up to four by the names to show
+    method : {"binned", "isotonic", "smooth", "bpm"}
+        Of the curves that are made here, see `reliability_curve`.
+    ax : matplotlib Axes, optional
+        Where to draw. There is no histogram then.
+    title : str, optional
+    **settings
+        Passed on to `reliability_curve`.
+
+    Returns
+    -------
+    matplotlib Figure
+        A new one, or that of ``ax``.
+
+    Notes
+    -----
+    The calibration error in the legend is the mean distance of the curve from the diagonal, over the
+    population.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> evidence = ht.simulate.GaussianClasses(prior=0.3).labeled(500, rng=0)
+    >>> figure = ht.figures.reliability(evidence, n_resamples=100)
+    >>> [axes.get_ylabel() for axes in figure.axes]
+    ['share of positives', 'share of cases']
+    """
+    curves = _named(evidence, method, settings)
+    bars = None
+    if ax is None:
+        figure = canvas.new_figure(width=5.2, height=6.2)
+        main, bars = figure.subplots(2, 1, sharex=True, height_ratios=[4.5, 1])
+    else:
+        figure, main = canvas.root_figure(ax), ax
+    main.plot([0, 1], [0, 1], color="0.55", linewidth=1, linestyle=(0, (5, 3)), zorder=1)
+    for i, (name, curve) in enumerate(curves.items()):
+        _draw_curve(main, curve, i, f"{name or curve.method}: calibration error {curve.error:.3g}")
+        if bars is not None:
+            _draw_bars(bars, curve.histogram, i, alone=len(curves) == 1)
+    _label_bands(main, list(curves.values()))
+    _set_limits(main, list(curves.values()))
+    (main if bars is None else bars).set_xlabel("score")
+    return _finish(figure, ax, title or "Reliability", list(curves.values()))
+
+
+def _named(evidence: Any, method: str, settings: dict[str, Any]) -> dict[str, ReliabilityCurve]:
+    several = dict(evidence) if isinstance(evidence, Mapping) else {"": evidence}
+    if not 0 < len(several) <= len(COLORS):
+        raise InputError(
+            f"`evidence` must hold 1 to {len(COLORS)} curves, got {len(several)}. Draw fewer at once."
+        )
+    return {
+        str(name): each if isinstance(each, ReliabilityCurve) else reliability_curve(each, method, **settings)
+        for name, each in several.items()
+    }
+
+
+def _draw_curve(ax: Axes, curve: ReliabilityCurve, i: int, label: str) -> None:
+    look: dict[str, Any] = {"color": COLORS[i], "linestyle": DASHES[i], "label": label, "zorder": 3 + i}
+    if curve.method != "binned":
+        steps = "steps-mid" if curve.method == "isotonic" else "default"
+        ax.plot(curve.score, curve.frequency, linewidth=1.8, drawstyle=steps, **look)
+        if curve.low is not None and curve.high is not None:
+            ax.fill_between(curve.score, curve.low, curve.high, color=COLORS[i], alpha=0.2, linewidth=0)
+        return
+    ax.plot(curve.score, curve.frequency, linewidth=1, marker=MARKERS[i], markersize=4.5, **look)
+    if curve.low is not None and curve.high is not None:
+        ax.vlines(curve.score, curve.low, curve.high, color=COLORS[i], alpha=0.55, linewidth=2.2, zorder=2)
+
+
+def _draw_bars(ax: Axes, histogram: Vector, i: int, *, alone: bool) -> None:
+    edges = np.linspace(0, 1, len(histogram) + 1)
+    face = canvas.PALE if alone else "none"
+    ax.stairs(histogram, edges, fill=alone, facecolor=face, edgecolor=COLORS[i], linestyle=DASHES[i])
+    ax.set_ylabel("share of cases")
+    ax.set_ylim(bottom=0)
+
+
+def _label_bands(ax: Axes, curves: list[ReliabilityCurve]) -> None:
+    levels = {curve.confidence_level for curve in curves if curve.low is not None}
+    if levels:
+        said = f"{100 * levels.pop():.4g}% band" if len(levels) == 1 else "bands"
+        color = COLORS[0] if len(curves) == 1 else "0.4"
+        ax.plot([], [], color=color, alpha=0.4, linewidth=6, label=f"{said}, at each score")
+
+
+def _set_limits(ax: Axes, curves: list[ReliabilityCurve]) -> None:
+    """The unit square, and a little more where a curve leaves it."""
+    heights = np.concatenate([curve.frequency for curve in curves])
+    low = max(min(0.0, float(np.nanmin(heights))), -OUTSIDE)
+    high = min(max(1.0, float(np.nanmax(heights))), 1 + OUTSIDE)
+    ax.set_xlim(-canvas.MARGIN, 1 + canvas.MARGIN)
+    ax.set_ylim(low - canvas.MARGIN, high + canvas.MARGIN)
+    ax.set_ylabel("share of positives")
+
+
+def _finish(figure: Figure, ax: Axes | None, title: str, curves: list[ReliabilityCurve]) -> Figure:
+    """As elsewhere, but that the legend in the user's axes goes to the side of the diagonal that is free."""
+    above = any(((c.score < 1 - CORNER) & (c.frequency > CORNER)).any() for c in curves)
+    below = any(((c.score > 1 - CORNER) & (c.frequency < CORNER)).any() for c in curves)
+    if ax is None or (above and below):
+        return canvas.finish(figure, ax, title)
+    ax.set_title(title)
+    ax.legend(loc="lower right" if above else "upper left", fontsize="small")
+    return figure

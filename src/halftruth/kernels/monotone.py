@@ -1,0 +1,115 @@
+"""The greatest convex minorant of cumulative masses, by pooling neighbours, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from halftruth.checks import Vector
+from halftruth.kernels.compiling import Integers, compiled, frozen
+
+
+class Blocks(NamedTuple):
+    """Runs of neighbours that share one slope μ₁(block)/μ(block), ascending."""
+
+    first: Integers
+    """Of `isotonic`: the index of each block's first atom."""
+    mass: Vector
+    pos: Vector
+
+
+class RowBlocks(NamedTuple):
+    """The same of rows, with the lowest and the highest score of each block."""
+
+    low: Vector
+    high: Vector
+    mass: Vector
+    pos: Vector
+
+
+def isotonic(mass: Vector, pos_mass: Vector) -> Blocks:
+    """Pool atoms, in order of their score, until the slopes pos_mass/mass rise.
+
+    An atom without mass has the slope ±∞ of its ``pos_mass``: it joins its neighbour, unless it is the last
+    (+∞) or the first (−∞).
+    """
+    first, a, b = _pool(frozen(mass), frozen(pos_mass))
+    return Blocks(first, a, b)
+
+
+def isotonic_rows(strata: Sequence[Vector], mass: Vector, pos: Vector) -> RowBlocks:
+    """The same of at most three sorted strata; a row of stratum k adds ``mass[k]`` and ``pos[k]``."""
+    rows = [frozen(part) for part in (*strata, *[()] * (3 - len(strata)))]
+    a, b = (np.pad(np.asarray(part, dtype=np.float64), (0, 3 - len(part))) for part in (mass, pos))
+    return RowBlocks(*_pool_rows(*rows, a, b))
+
+
+@compiled
+def _falls(a: Any, b: Any, mass: Any, pos: Any) -> Any:
+    """Whether the slope b/a is not below pos/mass; a slope over nothing is infinite."""
+    if a == 0 and mass == 0:
+        return np.sign(b) >= np.sign(pos)
+    return b * mass >= pos * a
+
+
+@compiled
+def _pushed(top: Any, mass: Any, pos: Any, a: Any, b: Any) -> Any:
+    """Where in the stack the next atom ends up, its block's sums there."""
+    while top > 0 and _falls(a[top - 1], b[top - 1], mass, pos):
+        top -= 1
+        mass += a[top]
+        pos += b[top]
+    a[top], b[top] = mass, pos
+    return top
+
+
+@compiled
+def _pool(mass: Any, pos: Any) -> Any:
+    n = len(mass)
+    first = np.empty(n, np.int64)
+    a, b = np.empty(n), np.empty(n)
+    top = 0
+    for i in range(n):
+        at = _pushed(top, mass[i], pos[i], a, b)
+        if at == top:
+            first[at] = i
+        top = at + 1
+    return first[:top].copy(), a[:top].copy(), b[:top].copy()
+
+
+@compiled
+def _grown(old: Any) -> Any:
+    out = np.empty(2 * len(old))
+    out[: len(old)] = old
+    return out
+
+
+@compiled
+def _pool_rows(x: Any, y: Any, z: Any, mass: Any, pos: Any) -> Any:
+    size = 1 << 12
+    low, high, a, b = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
+    i = j = k = top = 0
+    while i < len(x) or j < len(y) or k < len(z):
+        u = x[i] if i < len(x) else np.inf
+        v = y[j] if j < len(y) else np.inf
+        w = z[k] if k < len(z) else np.inf
+        s = min(u, v, w)
+        p, q, r = i, j, k
+        while i < len(x) and x[i] == s:
+            i += 1
+        while j < len(y) and y[j] == s:
+            j += 1
+        while k < len(z) and z[k] == s:
+            k += 1
+        m = mass[0] * (i - p) + mass[1] * (j - q) + mass[2] * (k - r)
+        n = pos[0] * (i - p) + pos[1] * (j - q) + pos[2] * (k - r)
+        if top == len(a):
+            low, high, a, b = _grown(low), _grown(high), _grown(a), _grown(b)
+        at = _pushed(top, m, n, a, b)
+        if at == top:
+            low[at] = s
+        high[at] = s
+        top = at + 1
+    return low[:top].copy(), high[:top].copy(), a[:top].copy(), b[:top].copy()

@@ -1,0 +1,146 @@
+"""Dong et al. (2025) done again: curves, metrics and calibrators by binomial process modeling and others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from halftruth import checks
+from halftruth._version import __version__
+from halftruth.figures import canvas
+from halftruth.reproduce import bpm_cells as cells
+from halftruth.reproduce import bpm_page, bpm_settings
+from halftruth.reproduce.bpm_logits import Split, found
+from halftruth.reproduce.bpm_settings import KINDS, Plan, processes
+from halftruth.reproduce.bpm_tables import HOW
+from halftruth.reproduce.store import Say, Store, begin
+from halftruth.uncertainty.progress import progress as show_progress
+
+NAME = "bpm"
+TITLE = "Dong et al., binomial process modeling"
+
+Step = Callable[[], dict[str, Any]]
+
+
+def bpm(
+    data: str | Path | None = None,
+    out: str | Path = "halftruth-bpm",
+    *,
+    quick: bool = False,
+    rng: int = 0,
+    progress: bool = True,
+) -> Path:
+    """Reproduce Figure 1 and Table 1 of Dong et al. (2025), theirs beside ours, as one HTML page.
+
+    Confidence calibration by binomial process modeling: curves and metrics on the paper's five simulated
+    distributions, from full labels and from positives and unlabeled, and calibrators on networks' outputs.
+    What is done is kept: a run that was stopped goes on where it was.
+
+    Parameters
+    ----------
+    data : path, optional
+        Folder of the networks' outputs on CIFAR-10; by default what HALFTRUTH_DATA names. Without them
+        Table 1 is left out, and the page says so.
+    out : path
+        Folder for the page, its tables as CSV, and the results by which a stopped run goes on.
+    quick : bool
+        Fewer repeats, within two minutes on two cores.
+    rng : int
+        Seed.
+    progress : bool
+        Show progress on a terminal.
+
+    Returns
+    -------
+    Path
+        Of the page.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> ht.reproduce.bpm(quick=True)  # doctest: +SKIP
+    PosixPath('halftruth-bpm/bpm.html')
+    """
+    return run(data, out, quick=quick, rng=rng, progress=progress).page
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The page, and what it was made from."""
+
+    page: Path
+    results: dict[str, Any]
+    notes: list[str]
+
+
+def run(
+    data: str | Path | None,
+    out: str | Path,
+    *,
+    quick: bool,
+    rng: int,
+    progress: bool,
+    say: Say | None = None,
+) -> Outcome:
+    """What `bpm` does; also what the command line shows."""
+    seed = checks.count(rng, "rng", least=0)
+    plan = bpm_settings.QUICK if quick else bpm_settings.FULL
+    canvas.new_figure()  # where matplotlib is missing, say so before the work
+    networks = found(data, seed)
+    settings = {
+        "paper": NAME,
+        "halftruth": __version__,
+        "quick": quick,
+        "plan": asdict(plan),
+        "rng": seed,
+        "networks": list(networks),
+    }
+    store = Store(out, settings)
+    title = f"{TITLE}, quick run" if quick else TITLE
+    results = _kept_or_made(title, _steps(plan, seed, networks), store, progress, say)
+    notes = bpm_page.remarks(networks, quick=quick)
+    page = bpm_page.page(results, notes)
+    return Outcome(page.write(out, NAME), results, notes)
+
+
+def _kept_or_made(
+    title: str, steps: dict[str, Step], store: Store, progress: bool, say: Say | None
+) -> dict[str, Any]:
+    kept = store.kept(steps)
+    begin(title, len(kept), len(steps), say)
+    results = {}
+    with show_progress(title, len(steps), long=progress and len(kept) < len(steps)) as advance:
+        for key, step in steps.items():
+            if key not in kept:
+                kept[key] = step()
+                store.put(key, kept[key])
+            results[key] = kept[key]
+            advance(1)
+    return results
+
+
+def _steps(plan: Plan, seed: int, networks: dict[str, Split]) -> dict[str, Step]:
+    """What is to be done, by the key of its result, in the order of the page."""
+    steps: dict[str, Step] = {}
+    for (k, kind), (j, (name, process)) in product(enumerate(KINDS), enumerate(processes().items())):
+        for i, repeats in enumerate(_blocks(plan.curves, plan.block)):
+            own = [seed, 1, k, j, i]
+            steps[f"curves-{kind}-{name}-{i}"] = partial(cells.curves, process, kind, own, repeats)
+        for n, (i, repeats) in product(plan.sizes, enumerate(_blocks(plan.repeats, plan.block))):
+            own = [seed, 2, k, j, n, i]
+            steps[f"errors-{kind}-{name}-{n}-{i}"] = partial(cells.errors, process, kind, n, own, repeats)
+    for name, split in networks.items():
+        steps[f"about-{name}"] = partial(cells.about, split)
+        steps[f"real-{name}"] = partial(cells.real_curves, split)
+        for how in HOW:
+            steps[f"table-{how}-{name}"] = partial(cells.table, split, how, [seed, 3])
+        steps[f"calibrated-{name}"] = partial(cells.if_calibrated, split, [seed, 5], plan.draws)
+    return steps
+
+
+def _blocks(total: int, size: int) -> list[int]:
+    return [min(size, total - done) for done in range(0, total, size)]

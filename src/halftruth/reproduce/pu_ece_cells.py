@@ -1,0 +1,121 @@
+"""What is measured for one model, design and size in the PU-ECE paper's experiment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from halftruth.calibration.binned import calibration_error
+from halftruth.calibration.bins import binned
+from halftruth.measure import ScoreMeasure
+from halftruth.reproduce.pu_ece_settings import (
+    BINNINGS,
+    BOTH_GROW,
+    DEBIASED,
+    DESIGNS,
+    LABELED,
+    PLAIN,
+    PRIOR_BINS,
+    RATIOS,
+    perturbed,
+)
+from halftruth.simulate import positive_unlabeled_measure
+
+Cell = dict[str, Any]
+Named = tuple[str, float]
+
+
+def cell(model: Any, design: str, n: int, trials: int, seed: list[int]) -> Cell:
+    """Estimates of the calibration error from fresh samples, by the name of the estimator.
+
+    Parameters
+    ----------
+    model
+        A population of `halftruth.simulate`.
+    design : str
+        Of `DESIGNS`.
+    n : int
+        N.
+    trials : int
+    seed : list of int
+        The same seed gives the same estimates.
+
+    Returns
+    -------
+    dict
+        ``n``, and ``estimates``: for each estimator one number a trial.
+
+    Examples
+    --------
+    >>> from halftruth.simulate import logistic_model
+    >>> found = cell(logistic_model(), "labeled", 50, 3, [0])
+    >>> found["n"], len(found["estimates"]["mass"])
+    (50, 3)
+    """
+    rng = np.random.default_rng(seed)
+    draw = _from_labels if design == LABELED else _from_positives
+    return {"n": n, "estimates": _collected(draw(model, design, n, rng) for _ in range(trials))}
+
+
+def limit(model: Any, n_positive: int, trials: int, seed: list[int]) -> Cell:
+    """Estimates from positives where the population's scores are known exactly."""
+    rng = np.random.default_rng(seed)
+    found = (_plain(positive_unlabeled_measure(model, n_positive, math.inf, rng)) for _ in range(trials))
+    return {"n": n_positive, "estimates": _collected(found)}
+
+
+def n_bins(size: float) -> int:
+    """⌈size^(1/3)⌉, without a bin more by rounding.
+
+    Examples
+    --------
+    >>> n_bins(1000.0), n_bins(1001.0)
+    (10, 11)
+    """
+    return max(1, math.ceil(float(size ** (1 / 3)) - 1e-9))
+
+
+def _from_labels(model: Any, _: str, n: int, rng: np.random.Generator) -> Iterator[Named]:
+    measure = model.labeled(n, rng).measure()
+    more = n_bins(n / model.prior**2)
+    for binning in BINNINGS:
+        yield binning + PLAIN, calibration_error(measure, binning=binning)
+        yield binning + PRIOR_BINS, calibration_error(measure, more, binning=binning)
+        yield binning + DEBIASED, calibration_error(measure, binning=binning, debias=True)
+
+
+def _from_positives(model: Any, design: str, n: int, rng: np.random.Generator) -> Iterator[Named]:
+    sizes = DESIGNS[design].sizes(n)
+    if math.inf in sizes:
+        yield from _plain(positive_unlabeled_measure(model, *sizes, rng))
+        return
+    measure = model.positive_unlabeled(int(sizes[0]), int(sizes[1]), rng).measure()
+    yield from _plain(measure)
+    if design == BOTH_GROW:
+        for binning in BINNINGS:
+            yield binning + DEBIASED, calibration_error(measure, binning=binning, debias=True)
+            yield from _with_wrong_priors(measure, binning)
+
+
+def _plain(measure: ScoreMeasure) -> Iterator[Named]:
+    for binning in BINNINGS:
+        yield binning + PLAIN, calibration_error(measure, binning=binning)
+
+
+def _with_wrong_priors(measure: ScoreMeasure, binning: str) -> Iterator[Named]:
+    # Theorem 2 is about one set of bins: those of the true prior. μ₁ is proportional to the prior.
+    bins = binned(measure, n_bins(measure.size), binning)
+    for ratio in RATIOS:
+        gap = np.abs(ratio * bins.pos - bins.score).sum()
+        yield binning + perturbed(ratio), float(gap / measure.total)
+
+
+def _collected(trials: Iterator[Iterator[Named]]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for trial in trials:
+        for name, value in trial:
+            found.setdefault(name, []).append(float(value))
+    return found

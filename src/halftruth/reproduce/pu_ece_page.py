@@ -1,0 +1,237 @@
+"""The page of the PU-ECE paper: what it says beside what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from halftruth.reproduce import pu_ece_figures as figures
+from halftruth.reproduce import pu_ece_tables as tables
+from halftruth.reproduce.datasets import VARIABLE
+from halftruth.reproduce.page import Cell, Page
+from halftruth.reproduce.pu_ece_mnist import EPOCHS, FILE, N_KNOWN, N_TRAIN, PAPER_COMPONENTS, PAPER_PRIOR
+from halftruth.reproduce.pu_ece_settings import (
+    BINNINGS,
+    BOTH_GROW,
+    CALIBRATED_SLOPES,
+    LABELED,
+    LIMITS,
+    MNIST,
+    PLAIN,
+    RATIOS,
+    SHORT,
+    STEEPEST_ALLOWED,
+    SYNTHETIC,
+    TITLES,
+    Plan,
+    percent,
+    perturbed,
+)
+from halftruth.reproduce.pu_ece_tables import Results, line
+
+FIRST = "mass"
+"""The binning of the paper's main figures."""
+
+
+def remarks(images: Path | None, *, quick: bool) -> list[str]:
+    """What the reader must know of this run."""
+    said = []
+    if quick:
+        said.append("This is a quick run: few trials and few sizes. Its figures are rough.")
+    if images is None:
+        said.append(
+            f"The MNIST images were not found, and the real model is left out. Name the folder of {FILE}, "
+            f"or let {VARIABLE} name it."
+        )
+    return said
+
+
+def page(results: Results, plan: Plan, notes: Sequence[str] = ()) -> Page:
+    """The whole page, from the results of a run."""
+    out = Page("PU-ECE: calibration error from positives and unlabeled data")
+    out.text(
+        "The experiments of the PU-ECE paper, done again. TCE is the true calibration error, known here "
+        "exactly; ECE its estimate by bins with full labels; PU-ECE that from n_P positives, n_U unlabeled "
+        "rows and the prior π. Bias is the mean of |estimate − TCE|, as in the paper; in a statistician's "
+        "words that is the mean absolute error. A size of ∞ means that the scores' law was integrated. The "
+        "paper shows its results in figures only and prints no numbers for them, so that what it says in "
+        "words stands beside our numbers."
+    )
+    for note in notes:
+        out.text(note)
+    _compared(out, results)
+    _models(out, results, plan)
+    _convergence(out, results)
+    _finite_positives(out, results)
+    _wrong_priors(out, results)
+    _debiased(out, results)
+    return out
+
+
+def _compared(out: Page, results: Results) -> None:
+    out.heading("Paper and ours")
+    every = tables.models(results)
+    slopes = {model: tables.steepness(results, model) for model in every}
+    rows: list[list[Cell]] = [
+        [
+            "Figure 1: slope of log bias against log N",
+            "−1/3 (dashed line)",
+            *(f"{_minus(low)} to {_minus(high)}" for low, high in slopes.values()),
+        ],
+        [
+            "Figure 1: bias of PU-ECE (N, 10N) ÷ that of ECE",
+            "comparable",
+            *(f"{_beside_labels(results, model):.2f}" for model in every),
+        ],
+    ]
+    rows += [
+        [
+            f"Figure 2: n_P = {n}, bias ÷ that with n_U = ∞",
+            "nears 1",
+            *(f"{_beside_limit(results, model, n):.2f}" for model in every),
+        ]
+        for n in LIMITS
+    ]
+    rows += [
+        [
+            f"Figure 3: prior {percent(ratio)}, bias ÷ bound of Theorem 2",
+            "near 1 on synthetic data" if ratio > 1 else "below 1",
+            *(f"{_beside_bound(results, model, ratio):.2f}" for model in every),
+        ]
+        for ratio in RATIOS
+    ]
+    caption = "At the largest N, with bins of uniform mass; slopes over all N and both binnings."
+    out.table(["", "paper", *(SHORT[model] for model in every)], rows, caption, csv="paper-and-ours")
+
+
+def _beside_labels(results: Results, model: str) -> float:
+    pu, labeled = (line(results, model, FIRST, (design, PLAIN)) for design in (BOTH_GROW, LABELED))
+    return float(pu.mean[-1] / labeled.mean[-1])
+
+
+def _beside_limit(results: Results, model: str, n_positive: int) -> float:
+    end = line(results, model, FIRST, (f"{n_positive}-n", PLAIN))
+    return float(end.mean[-1] / tables.limit(results, model, FIRST, n_positive).mean[0])
+
+
+def _beside_bound(results: Results, model: str, ratio: float) -> float:
+    wrong = line(results, model, FIRST, (BOTH_GROW, perturbed(ratio)))
+    return float(wrong.mean[-1] / (abs(ratio - 1) * tables.about(results, model)["prior"]))
+
+
+def _models(out: Page, results: Results, plan: Plan) -> None:
+    out.heading("The models")
+    out.text(
+        f"Synthetic: X given Y is normal around ±1, so that P(Y=1 | x) = sigmoid(2x), and the score is "
+        f"sigmoid(β₀ + β₁x). The third setting is ours: its score is the probability itself. {plan.trials} "
+        f"trials (paper: 100) for each N."
+    )
+    if MNIST in tables.models(results):
+        out.text(
+            f"MNIST: digits 5 to 9 are positive. A network 784-100-100-1 learned {N_KNOWN:,} known positives "
+            f"against the {N_TRAIN:,} training images as unlabeled, both with the same weight, in {EPOCHS} "
+            f"passes. The paper's network learned by a non-negative PU risk with the sigmoid loss; ours is "
+            f"the plain classifier of known against unlabeled, whose scores are no probabilities of being "
+            f"positive, and so its TCE is large. As in the paper, mixtures of normals were fitted to the "
+            f"logits of each class (1 to 10 components, by BIC; here on the 10,000 test images), and these "
+            f"mixtures are the population from which all samples are drawn. CIFAR-10 and DDI are left out."
+        )
+    rows: list[list[Cell]] = []
+    for model in tables.models(results):
+        about = tables.about(results, model)
+        made, paper = _made(model, about["components"])
+        rows.append([TITLES[model], paper, made, about["prior"], f"{about['truth']:.5f}"])
+    out.table(["model", "paper", "ours", "π", "TCE"], rows, csv="models")
+
+
+def _made(model: str, components: Sequence[int] | None) -> tuple[str, str]:
+    """What a model is made of, here and in the paper."""
+    if components is not None:
+        ours, paper = (f"{p} + {n} components" for p, n in (components, PAPER_COMPONENTS))
+        return ours, f"{paper}, π = {PAPER_PRIOR:g}"
+    beta = "β = ({:g}, {:g})".format(*SYNTHETIC[model]).replace("-", "−")
+    return beta, "none" if SYNTHETIC[model] == (0.0, 2.0) else beta
+
+
+def _convergence(out: Page, results: Results) -> None:
+    out.heading("Figure 1: the bias falls with N")
+    low, high = CALIBRATED_SLOPES
+    out.text(
+        "The paper's dashed line, N^(−1/3), is an upper bound: Corollary 1 says that the bias falls at least "
+        "so fast. A perfectly calibrated model attains it. There every gap in a bin is noise, B gaps of size "
+        "1/√(BN) add up to √(B/N), and B = N^(1/3) makes that N^(−1/3). Where a model is wrong, most "
+        "gaps have a sign that the noise cannot turn; their noise cancels in the sum, and the bias falls "
+        "faster. Where the gap turns its sign within a bin, the bin hides a part of it: such a bias, below "
+        "0, goes only as bins become finer there."
+    )
+    said = []
+    for model in tables.models(results):
+        must = f"from {_minus(low)} to {_minus(high)}"
+        if not tables.exact(results, model):
+            must = f"at most {_minus(STEEPEST_ALLOWED)}"
+        said.append(f"{TITLES[model]} ({must}): {tables.verdict(results, model)}")
+    out.text(f"Is every slope as it must be? {_capital('; '.join(said))}.")
+    for binning, name in BINNINGS.items():
+        caption = f"Bins of {name}. Slope of log bias against log N, with 1.96 standard errors (±)."
+        out.table(*tables.slopes(results, binning), caption, csv=f"figure-1-{binning}")
+    for binning, name in BINNINGS.items():
+        caption = (
+            f"Bins of {name}, at the largest N. Bias: mean |estimate − TCE|; signed: mean estimate − TCE."
+        )
+        out.table(*tables.ends(results, binning), caption, csv=f"figure-1-{binning}-ends")
+    for binning, name in BINNINGS.items():
+        figure = figures.convergence(results, binning)
+        caption = f"Bins of {name}. Shaded: 90% of the trials. Dashed: the rate of the upper bound."
+        out.figure(figure, f"figure-1-{binning}", caption)
+
+
+def _finite_positives(out: Page, results: Results) -> None:
+    out.heading("Figure 2: few positives, more and more unlabeled rows")
+    out.text(
+        "With n_P fixed the bias ends at that of n_U = ∞ (dotted), not at 0: unlabeled rows cannot make up "
+        "for positives. Each dotted line is where the line n_P = N, n_U = ∞ stands at N = n_P."
+    )
+    out.table(
+        *tables.finite_positives(results), "Bias; ±: 1.96 standard errors of the limit.", csv="figure-2"
+    )
+    for binning, name in BINNINGS.items():
+        figure = figures.finite_positives(results, binning)
+        out.figure(figure, f"figure-2-{binning}", f"Bins of {name}. Shaded: 90% of the trials.")
+
+
+def _wrong_priors(out: Page, results: Results) -> None:
+    out.heading("Figure 3: a prior that is wrong")
+    out.text(
+        f"n_P = N, n_U = 10N (the paper does not say which sizes it took), bins as for the true prior. By "
+        f"Theorem 2 a prior off by Δ moves the estimate by at most Δ, whatever the data. The most seen in "
+        f"any trial is {tables.most_moved(results):.4f} of that. The bias itself can be larger than the "
+        f"bound where N is small, and smaller where two errors cancel."
+    )
+    for binning, name in BINNINGS.items():
+        caption = f"Bins of {name}, by the error of the prior, at the largest N. ÷ bound: over |π̂ − π|."
+        out.table(*tables.wrong_priors(results, binning), caption, csv=f"figure-3-{binning}")
+    for binning, name in BINNINGS.items():
+        figure = figures.wrong_priors(results, binning)
+        out.figure(figure, f"figure-3-{binning}", f"Bins of {name}. Shaded: the standard error.")
+
+
+def _debiased(out: Page, results: Results) -> None:
+    out.heading("Ours: debiased")
+    out.text(
+        "ht.calibration_error(evidence, debias=True): from positives and unlabeled rows the error to be "
+        "expected if the gaps along the score are smooth and the rest is noise; with labels the estimate "
+        "less what noise adds in each bin. n_P = N, n_U = 10N; with labels n = N."
+    )
+    caption = "Uniform mass bins. RMSE ÷: that of the debiased estimate over that of PU-ECE."
+    out.table(*tables.debiased(results, FIRST), caption, csv="debiased")
+    for binning, name in BINNINGS.items():
+        figure = figures.debiased(results, binning)
+        out.figure(figure, f"debiased-{binning}", f"Bins of {name}. Shaded: 90% of the trials.")
+
+
+def _minus(number: float) -> str:
+    return f"{number:.2f}".replace("-", "−")
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

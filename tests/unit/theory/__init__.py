@@ -1,0 +1,1 @@
+"""Bounds that are proved: formulas by another way, limits, brute force."""
