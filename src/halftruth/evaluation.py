@@ -23,6 +23,7 @@ from halftruth.uncertainty.influence import gradients, identified_range, spread_
 from halftruth.uncertainty.prior_range import Range, drawn_scenarios, prior_range
 from halftruth.uncertainty.progress import progress
 from halftruth.uncertainty.requests import ALPHA, PRIOR, Request, read_requests
+from halftruth.uncertainty.theorem import WANTS, bias_bound
 
 MAX_ATOMS = 512
 """Distinct scores on which resamples are drawn; see `Support.coarse`."""
@@ -42,6 +43,7 @@ def evaluate(
     rng: int | np.random.Generator = 0,
     method: str | None = None,
     stratified: bool | None = None,
+    lipschitz: float | None = None,
 ) -> Evaluation:
     """Metrics of a classifier from any evidence, each with its interval.
 
@@ -66,6 +68,10 @@ def evaluate(
     stratified : bool, optional
         Whether stratum sizes were fixed by design. By default as the data came: two samples are drawn
         each by itself, the rows of one table together.
+    lipschitz : float, optional
+        How fast the frequency of positives can rise with the score, at most. Whoever grants this, and that
+        scores have a density, gets `Estimate.bound` with calibration_error from positives and unlabeled:
+        how far it can lie from the true one, at the confidence level (`theory.bias_bound`).
 
     Returns
     -------
@@ -104,6 +110,10 @@ def evaluate(
         checks.choice(method, "method", METHODS)
         if n_resamples == 0 and method != "normal":
             raise InputError(f"`method`={method!r} needs resamples. Pass n_resamples > 0, or leave it out.")
+    if lipschitz is not None:
+        lipschitz = checks.inside(
+            lipschitz, "lipschitz", 0.0, np.inf, advice="Pass 1 for a calibrated model."
+        )
     if stratified not in (None, True, False):
         raise InputError(f"`stratified` must be True, False or None, got {stratified!r}.")
     requests = read_requests(metrics, [evidence.measure()], limit)
@@ -112,6 +122,11 @@ def evaluate(
     one_sample = evidence.rows_are_one_sample if stratified is None else not stratified
     run = _Run(evidence, (*requests, *shares), span, limit, n_resamples, one_sample=one_sample)
     rows = run.estimates(np.random.default_rng(rng), level, method)
+    unbounded: tuple[str, ...] = ()
+    if lipschitz is not None:
+        bounds = {r: bias_bound(r, evidence, lipschitz, level) for r in requests}
+        rows |= {r: replace(rows[r], bound=bound) for r, bound in bounds.items()}
+        unbounded = () if any(bound is not None for bound in bounds.values()) else (WANTS,)
     return Evaluation(
         rows={request.label: rows[request] for request in requests},
         evidence=repr(evidence),
@@ -122,6 +137,7 @@ def evaluate(
             *remarks.on_evidence(evidence, by_default=metrics is None),
             *remarks.on_resamples(n_resamples),
             *span.notes,
+            *unbounded,
             *remarks.on_prior(evidence, identified_range(evidence, run.support, one_sample=one_sample)),
         ),
     )
@@ -244,7 +260,7 @@ class _Run:
             low, high = normal_interval(centers, errors, level, limits, logit=how == LOGIT)
         else:
             assert replicates is not None  # what has no error was resampled
-            own = request.metric.interval if request.metric else "percentile"
+            own = request.interval
             how = method or (own if self.n_resamples or own != "percentile" else "fitted")
             low, high = interval_of(replicates, centers, level, how, limits)
             replicates.flags.writeable = False

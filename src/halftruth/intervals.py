@@ -7,7 +7,7 @@ import numpy as np
 from halftruth import checks
 from halftruth.checks import Vector
 
-METHODS = ("percentile", "basic", "normal", "bias-corrected", "fitted", "quadrature")
+METHODS = ("percentile", "basic", "normal", "bias-corrected", "fitted", "quadrature", "envelope")
 
 
 def interval_of(
@@ -22,7 +22,8 @@ def interval_of(
     All but "percentile" and "bias-corrected" reflect or stretch, so they may pass ``limits``, what is
     possible, where no replicate does; they are cut there. Replicates that leave the limits are kept.
     "fitted" is "percentile" of a normal with the replicates' mean and spread, for when they are few.
-    "quadrature" is "basic" for squares: the noise of a distance adds to it in quadrature.
+    "quadrature" is "basic" for squares: the noise of a distance adds to it in quadrature. "envelope" holds
+    "quadrature" and "percentile", for a distance that was debiased: it may lie on either side of the truth.
     """
     checks.choice(method, "method", METHODS)
     centers = np.atleast_1d(centers)
@@ -106,4 +107,6 @@ def _one(draws: Vector, center: float, level: float, method: str) -> tuple[float
     if method == "quadrature":
         squares = 2 * center * np.abs(center) - np.asarray([high, low]) * np.abs([high, low])
         return tuple(np.sign(squares) * np.sqrt(np.abs(squares)))
+    if method == "envelope":
+        return _union([(float(low), float(high)), _one(draws, center, level, "quadrature")])
     return float(low), float(high)

@@ -17,7 +17,11 @@ from halftruth.errors import EmptyClassWarning, InputError
 
 Ends = Callable[[Paths], tuple[float, float]]
 
-NOT_BOUNDED = ("calibration_error",)
+NOT_BOUNDED = (
+    *("calibration_error", "adaptive_calibration_error", "maximum_calibration_error"),
+    *("sweep_calibration_error", "ks_calibration_error", "smooth_calibration_error"),
+    *("logit_smoothed_calibration_error", "bpm_calibration_error"),
+)
 """Metrics that more positives above a threshold may move either way."""
 CURVES = ("roc", "pr", "roc_curve", "pr_curve", "precision_recall", "precision_recall_curve")
 """What users may call the curves."""

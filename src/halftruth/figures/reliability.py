@@ -55,7 +55,7 @@ def reliability(
 
     Notes
     -----
-    The calibration error in the legend is the mean distance of the curve from the diagonal, over the
+    The (calibration) error in the legend is the mean distance of the curve from the diagonal, over the
     population.
 
     Examples
@@ -74,8 +74,9 @@ def reliability(
     else:
         figure, main = canvas.root_figure(ax), ax
     main.plot([0, 1], [0, 1], color="0.55", linewidth=1, linestyle=(0, (5, 3)), zorder=1)
+    what = "calibration error" if len(curves) == 1 else "error"
     for i, (name, curve) in enumerate(curves.items()):
-        _draw_curve(main, curve, i, f"{name or curve.method}: calibration error {curve.error:.3g}")
+        _draw_curve(main, curve, i, f"{name or curve.method}: {what} {curve.error:.3g}")
         if bars is not None:
             _draw_bars(bars, curve.histogram, i, alone=len(curves) == 1)
     _label_bands(main, list(curves.values()))

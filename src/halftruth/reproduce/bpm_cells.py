@@ -131,7 +131,7 @@ def calibrated(method: str, measure: ScoreMeasure, learn: Outputs, judge: Output
 def every_error(score: Vector, hit: Hits) -> Cell:
     """All metrics of the table, and the equal-mass error as the paper has it."""
     measure = as_measure(Labeled(hit, score))
-    values = {name: float(METRICS[name](measure)) for name in (*COLUMNS, "authors", "posterior")}
+    values = {name: float(METRICS[name](measure)) for name in (*COLUMNS, "authors", "ours")}
     return {**values, "dropped": logits.dropped_tail_error(score, hit, N_BINS)}
 
 

@@ -21,7 +21,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     "width": {"color": COLOURS[6], "linestyle": "-", "marker": "x"},
     "ece": {"color": COLOURS[6], "linestyle": "--", "marker": "+"},
     "debiased": {"color": COLOURS[4], "linestyle": "-", "marker": "v"},
-    "posterior": {"color": COLOURS[2], "linestyle": "-", "marker": "s"},
+    "ours": {"color": COLOURS[2], "linestyle": "-", "marker": "s"},
     "sweep": {"color": COLOURS[1], "linestyle": "-", "marker": "^"},
     "ks": {"color": COLOURS[5], "linestyle": "-", "marker": "<"},
     "smooth": {"color": COLOURS[5], "linestyle": "--", "marker": ">"},

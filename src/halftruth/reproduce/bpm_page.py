@@ -67,9 +67,10 @@ def page(results: Results, notes: Sequence[str] = ()) -> Page:
     )
     out.text(
         f"ECE width and ECE mass have {N_BINS} bins of equal width or mass; debiased: equal mass, less what "
-        f"noise within bins adds; posterior: ours, the error to be expected if the gaps of the bins are a "
-        f"smooth signal with noise. LS-ECE is logit-smoothed. TCE_bpm, empirical, integrates over the scores "
-        f"as they came, not over a Beta law."
+        f"noise within bins adds (Kumar's); debiased, ours: what halftruth does by itself, which from labels "
+        f"is the same with its own number of bins, and from positives and unlabeled the error to be expected "
+        f"if the gaps of the bins are a smooth signal with noise. LS-ECE is logit-smoothed. TCE_bpm, "
+        f"empirical, integrates over the scores as they came, not over a Beta law."
     )
     for note in notes:
         out.text(note)

@@ -141,14 +141,14 @@ def table_1(results: Results, network: str, how: str, *, paper: bool) -> Table:
     columns = [""]
     for name in COLUMNS:
         columns += [SAID[name], "paper"] if paper else [SAID[name]]
-    columns += [SAID["authors"], SAID["posterior"]]
+    columns += [SAID["authors"], SAID["ours"]]
     rows = []
     for method, own in results[f"table-{how}-{network}"]["rows"].items():
         row: list[Any] = [METHODS[method]]
         for name in COLUMNS:
             theirs = 100 * printed[method][name] if method in printed else None
             row += [100 * own[name], theirs] if paper else [100 * own[name]]
-        rows.append([*row, 100 * own["authors"], 100 * own["posterior"]])
+        rows.append([*row, 100 * own["authors"], 100 * own["ours"]])
     return columns, rows
 
 

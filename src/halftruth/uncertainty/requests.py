@@ -35,6 +35,12 @@ class Request:
     def local(self) -> bool:
         return self.metric is not None and self.metric.local
 
+    @property
+    def interval(self) -> str:
+        """The bootstrap interval with the best coverage."""
+        debiased = isinstance(self.call, partial) and self.call.keywords.get("debias")
+        return "envelope" if debiased else self.metric.interval if self.metric else "percentile"
+
     def smooth(self, *, curves: bool) -> bool:
         """Whether it has a derivative; of callables nobody knows."""
         return self.batched and (self.metric is None or smooth(self.metric, curves=curves))
