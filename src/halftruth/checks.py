@@ -158,6 +158,11 @@ def _refuse_codes(out: Vector, allowed: NDArray[np.bool_], name: str, remedy: st
 
 def binary_labels(values: Any, name: str, *, length: int | None = None) -> NDArray[np.bool_]:
     """Labels 0 and 1, as booleans (True = positive)."""
+    array = native(values, name)
+    # Whole numbers are never missing: two looks at them, and no copy.
+    whole = array.ndim == 1 and array.dtype.kind in "bui" and len(array) == length != 0
+    if whole and array.min() >= 0 and array.max() <= 1:
+        return np.asarray(array == 1)
     out = vector(values, name, missing=True, length=length)
     if np.isnan(out).any():
         raise InputError(

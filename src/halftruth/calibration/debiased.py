@@ -24,8 +24,8 @@ SIZES = (0.16, 0.32)
 calibrated is not declared calibrated."""
 SLOPES = (0.0, 0.3, 1.0, 2.5)
 """Of the curves' three parameters."""
-EDGE = 1e-4
-"""Scores nearer to 0 or 1 count as this near."""
+EDGE = 0.03
+"""Scores nearer to 0 or 1 count as this near: a model may be sure and wrong."""
 SMOOTHING = 2.0
 """Bins over which the noise is averaged: a bin without a known positive is not a bin without noise."""
 RIDGE = 1e-10

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from halftruth import checks
 from halftruth.belief import Belief
+from halftruth.checks import Vector
 from halftruth.evidence.base import Evidence, Scenario
+from halftruth.histogram import COMPILED
 from halftruth.measure import ScoreMeasure
 from halftruth.rows import Rows
 from halftruth.rule import MassRule
@@ -38,11 +43,13 @@ class Labeled(Evidence):
         score = checks.scores(y_score, "y_score")
         positive = checks.binary_labels(y_true, "y_true", length=len(score))
         weight = checks.weights(sample_weight, "sample_weight", length=len(score))
+        masks = {POSITIVE: positive, NEGATIVE: ~positive}
+        parts = dict(zip(masks, _parted(score, positive), strict=True))
         self._set_table(
             ScoreTable(
                 {
-                    name: Rows(score=score[mask], weight=None if weight is None else weight[mask])
-                    for name, mask in ((POSITIVE, positive), (NEGATIVE, ~positive))
+                    name: Rows(score=parts[name], weight=None if weight is None else weight[mask])
+                    for name, mask in masks.items()
                 }
             )
         )
@@ -72,3 +79,12 @@ def labels_as_given(sums: Sums, table: ScoreTable) -> MassRule:
     """Known positives are the positives, every other row is a negative."""
     mass = {column: 1.0 for column in sums if column[1] == "weight"}
     return MassRule(mass=mass, pos_mass={(POSITIVE, "weight"): 1.0}, size=table.effective_rows())
+
+
+def _parted(score: Vector, positive: NDArray[np.bool_]) -> tuple[Vector, Vector]:
+    """The scores of the positives and of the others."""
+    if len(score) < COMPILED:
+        return score[positive], score[~positive]
+    from halftruth import kernels
+
+    return kernels.split(score, positive)

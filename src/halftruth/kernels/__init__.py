@@ -9,6 +9,7 @@ from halftruth.kernels.binning import bin_rows
 from halftruth.kernels.folding import Fold, fold, mass_moments
 from halftruth.kernels.precisions import best_precisions
 from halftruth.kernels.sorting import sort
+from halftruth.kernels.splitting import split
 from halftruth.kernels.widths import extent, width_moments
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "fold",
     "mass_moments",
     "sort",
+    "split",
     "width_moments",
 ]

@@ -190,6 +190,20 @@ def mass_moments(strata: Sequence[Vector], inside: Sequence[bool], n_bins: int) 
     out = []
     for part in rows[: len(strata)]:
         cuts = np.concatenate([[0], np.searchsorted(part, edges, side="right"), [len(part)]])
-        sums = [(part[a:b].sum(), part[a:b] @ part[a:b]) for a, b in pairwise(cuts.tolist())]
+        sums = each(_segment, ((part[a:b],) for a, b in pairwise(cuts.tolist())))
         out.append(np.vstack([np.diff(cuts), np.asarray(sums).T]))
     return out
+
+
+@compiled
+def _segment(score: Any) -> Any:
+    """Σ s and Σ s², by blocks, so that rounding does not grow with the rows."""
+    first = second = 0.0
+    for start in range(0, len(score), BLOCK):
+        a = b = 0.0
+        for i in range(start, min(start + BLOCK, len(score))):
+            a += score[i]
+            b += score[i] * score[i]
+        first += a
+        second += b
+    return first, second

@@ -30,7 +30,7 @@ LOOKS: dict[str, dict[str, Any]] = {
     "authors": {"color": COLOURS[0], "linestyle": ":", "marker": "."},
     "empirical": {"color": COLOURS[3], "linestyle": "-", "marker": "p"},
 }
-HIGHEST = 5
+HIGHEST = 3
 """Times the truth: where the axis of a metric ends."""
 CURVE_LOOKS: dict[str, dict[str, Any]] = {
     "true": {"color": "black", "linestyle": "-", "linewidth": 2.2, "label": "true curve"},

@@ -169,7 +169,7 @@ def _metrics(out: Page, results: Results) -> None:
         out.figure(
             figure,
             f"figure-1c-{kind}-means",
-            f"Means over the repeats, {said}. The axes end at five times the TCE.",
+            f"Means over the repeats, {said}. The axes end at {bpm_figures.HIGHEST} times the TCE.",
         )
         figure = bpm_figures.distances(values)
         out.figure(figure, f"figure-1c-{kind}-rmse", f"Root mean square distance from the TCE, {said}.")

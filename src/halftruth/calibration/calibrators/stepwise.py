@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.calibration.bins import mass_bins, number_of_bins
+from halftruth.calibration.calibrators.binning import bins_for
 from halftruth.calibration.calibrators.parts import Fitted, column, shares
 from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.folded import FoldedMeasure
 from halftruth.measure import ScoreMeasure
-from halftruth.noise import by_bin
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,47 +82,14 @@ def isotonic(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
 
 def histogram(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
     """The share of positives in each bin; a bin without rows lies on the line between its neighbours."""
-    n_bins = number_of_bins(measure, settings["n_bins"])
     if settings["binning"] == "width":
         measure.need_probabilities("Bins of equal width")
-    edge, mass, pos = _bins(measure, n_bins, settings["binning"])
-    value = shares(mass, pos)
-    known = ~np.isnan(value)
+    bins = bins_for(measure, settings["n_bins"], settings["binning"])
+    known = ~np.isnan(bins.value)
     ends = (
-        np.concatenate([[0.0], edge, [1.0]]) if settings["binning"] == "width" else np.arange(len(mass) + 1)
+        np.concatenate([[0.0], bins.edge, [1.0]])
+        if settings["binning"] == "width"
+        else np.arange(len(bins.mass) + 1)
     )
     middle = (ends[1:] + ends[:-1]) / 2
-    return Fitted(BinCurve(edge, np.interp(middle, middle[known], value[known])))
-
-
-def _bins(measure: ScoreMeasure, n_bins: int, binning: str) -> tuple[Vector, Vector, Vector]:
-    """The upper edges of all bins but the last, and both masses of each; equal edges are one."""
-    if binning == "width":
-        edge = np.arange(1, n_bins) / n_bins
-    elif isinstance(measure, FoldedMeasure):
-        edge = _quantiles(measure, n_bins)
-    else:
-        index = mass_bins(measure, n_bins)
-        ends = np.append(np.flatnonzero(np.diff(index)), len(index) - 1)
-        edge = measure.score[ends[:-1]]
-    if not isinstance(measure, FoldedMeasure):
-        index = np.searchsorted(edge, measure.score, side="left")
-        mass, pos = (by_bin(x, index, len(edge) + 1) for x in (measure.mass, measure.pos_mass))
-        return edge, mass, pos
-    mass, pos = np.zeros(len(edge) + 1), np.zeros(len(edge) + 1)
-    for name, score in measure.support.sorted.items():
-        cuts = np.searchsorted(score, edge, side="right")
-        count = np.diff(np.concatenate([[0], cuts, [len(score)]]))
-        mass += measure.of_mass[name] * count
-        pos += measure.of_pos[name] * count
-    return edge, mass, pos
-
-
-def _quantiles(measure: FoldedMeasure, n_bins: int) -> Vector:
-    """The distinct ⌊n b/B⌋-th smallest scores of the population."""
-    from halftruth import kernels
-
-    inside = [x for name, x in measure.support.sorted.items() if measure.of_mass[name] != 0]
-    ordered = inside[0] if len(inside) == 1 else kernels.sort(np.concatenate(inside))
-    ranks = np.asarray([len(ordered) * b // n_bins for b in range(1, n_bins)])
-    return np.unique(ordered[ranks[ranks > 0] - 1])
+    return Fitted(BinCurve(bins.edge, np.interp(middle, middle[known], bins.value[known])))
