@@ -65,6 +65,7 @@ dist: $(DEV)  ## build wheel and sdist, and run the demo from the wheel in a cle
 	$(PY) tools/check_dist.py dist
 
 bench: $(DEV)  ## speed against other libraries, as ratios
+	$(PIP) install --quiet --group bench || echo "some libraries to compare with cannot be installed here" >&2
 	$(PY) benchmarks/run.py $(BENCH_ARGS)
 
 prior-study: $(DEV)  ## compare the estimators of the prior, writes docs/prior-estimators.md (needs HALFTRUTH_DATA)

@@ -12,55 +12,17 @@ import platform
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import calibration
 import numpy as np
+from common import HEAD, LINES, compared, duration, row, say, seconds, section
 
 N_RESAMPLES = 2000
 N_TIMED = 10
 MODEL_PRIOR = 0.3
-LINES: list[str] = []
-
-
-def say(text: str = "") -> None:
-    """Print a line and keep it for the results."""
-    print(text, flush=True)
-    LINES.append(text)
-
-
-def section(title: str, *columns: str) -> None:
-    """A heading and the head of its table."""
-    say(f"\n## {title}\n")
-    say("| " + " | ".join(columns) + " |")
-    say("|---" * len(columns) + "|")
-
-
-def row(*cells: str) -> None:
-    """One line of a table."""
-    say("| " + " | ".join(cells) + " |")
-
-
-def seconds(call: Callable[[], Any], repeats: int = 3) -> float:
-    """The least time of a few runs: what the machine can do when it is not disturbed."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
-def duration(value: float) -> str:
-    """Seconds for people."""
-    return f"{value:.2f} s" if value >= 1 else f"{1e3 * value:.1f} ms"
-
-
-def compared(what: str, ours: float, theirs: float, wanted: str = "") -> None:
-    """Ours, theirs, and both ratios."""
-    row(what, duration(ours), duration(theirs), f"{ours / theirs:.2f}", f"{theirs / ours:.1f}", wanted)
 
 
 def positive_unlabeled(n_positive: int, n_unlabeled: int) -> tuple[np.ndarray, np.ndarray]:
@@ -121,9 +83,6 @@ def in_memory(scale: float) -> None:
         "extra memory / input", f"{extra[0] / 2**20:.0f} MiB", f"{extra[1] / 2**20:.0f} MiB",
         f"{extra[0] / extra[1]:.2f}", "", "≤ 3",
     )  # fmt: skip
-
-
-HEAD = ("", "halftruth", "peer", "ours / theirs", "theirs / ours", "wanted")
 
 
 def measured_in_child(what: str, scale: float) -> tuple[float, float]:
@@ -398,6 +357,8 @@ def main() -> None:
     growth(scale)
     priors(scale)
     ranking_bounds(scale)
+    calibration.errors_and_fits(scale)
+    calibration.resampled(scale)
     if not given.small:
         Path(__file__).with_name("RESULTS.md").write_text("\n".join(LINES) + "\n", encoding="utf-8")
     return None

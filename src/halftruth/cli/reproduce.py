@@ -28,6 +28,16 @@ Examples:
   halftruth reproduce claesen --data folder --quick
   HALFTRUTH_DATA=folder halftruth reproduce claesen --out results
 """
+PU_ECE_EXAMPLES = """\b
+Examples:
+  halftruth reproduce pu-ece --quick
+  HALFTRUTH_DATA=folder halftruth reproduce pu-ece --out results
+"""
+BPM_EXAMPLES = """\b
+Examples:
+  halftruth reproduce bpm --quick
+  HALFTRUTH_DATA=folder halftruth reproduce bpm --out results
+"""
 JAIN_LEGEND = (
     "Mean absolute errors over the complete data sets: (a) against a supervised model, (b) hidden labels",
     "PU not corrected; I indirect, D direct, C concave; with R real α and ρ, E AlphaMax's, A those of auto",
@@ -105,6 +115,52 @@ def claesen(
         outcome = claesen_run.run(data, out, quick=quick, rng=rng, progress=True, say=say)
     names = ("table", "setting", "band", "column", "value")
     show(Reproduced(outcome.page, _bounds(outcome), names, "results", tuple(outcome.notes)), style)
+    return status.FINE
+
+
+@reproduce.command("pu-ece", epilog=PU_ECE_EXAMPLES)
+def pu_ece(
+    data: Data = None,
+    out: Out = "halftruth-pu-ece",
+    quick: Quick = False,
+    rng: options.Seed = 0,
+    style: options.Style = options.Format.table,
+) -> int:
+    """Kiryo, Futami, Sugiyama: calibration error from positives and unlabeled.
+
+    A run that was stopped goes on where it was.
+    """
+    from halftruth.reproduce import pu_ece_run
+    from halftruth.reproduce.pu_ece_tables import summary_tables
+
+    with _long() as say:
+        outcome = pu_ece_run.run(data, out, quick=quick, rng=rng, progress=True, say=say)
+    names = ("table", "model", "setting", "column", "value")
+    tables = [Table(**each) for each in summary_tables(outcome)]
+    show(Reproduced(outcome.page, tables, names, "results", tuple(outcome.notes)), style)
+    return status.FINE
+
+
+@reproduce.command(epilog=BPM_EXAMPLES)
+def bpm(
+    data: Data = None,
+    out: Out = "halftruth-bpm",
+    quick: Quick = False,
+    rng: options.Seed = 0,
+    style: options.Style = options.Format.table,
+) -> int:
+    """Dong, Jiang, Pan, Yu 2025: calibration by a binomial process.
+
+    A run that was stopped goes on where it was.
+    """
+    from halftruth.reproduce import bpm_run
+    from halftruth.reproduce.bpm_tables import summary_tables
+
+    with _long() as say:
+        outcome = bpm_run.run(data, out, quick=quick, rng=rng, progress=True, say=say)
+    names = ("table", "from", "metric", "column", "value")
+    tables = [Table(**each) for each in summary_tables(outcome)]
+    show(Reproduced(outcome.page, tables, names, "results", tuple(outcome.notes)), style)
     return status.FINE
 
 
