@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def plain_sweep(score: np.ndarray, y: np.ndarray) -> float:
     for n_bins in range(2, len(s)):
         parts = [np.arange(a, b) for a, b in _ends(len(s), n_bins)]
         means = [y[part].mean() for part in parts]
-        if any(a > b for a, b in zip(means, means[1:], strict=False)):
+        if any(a > b for a, b in pairwise(means)):
             return float(best)
         best = sum(len(p) * abs(y[p].mean() - s[p].mean()) for p in parts) / len(s)
     return float(best)
@@ -52,7 +53,7 @@ def plain_sweep(score: np.ndarray, y: np.ndarray) -> float:
 
 def _ends(n: int, n_bins: int) -> list[tuple[int, int]]:
     cuts = [n * b // n_bins for b in range(n_bins + 1)]
-    return list(zip(cuts, cuts[1:], strict=False))
+    return list(pairwise(cuts))
 
 
 def netcal_ece(score: np.ndarray, y: np.ndarray) -> float:

@@ -112,6 +112,13 @@ def calibration_test(
     Over a range of priors or purities the p-value is the largest: the scores are refuted if they are
     calibrated for none of them. Replicates of an estimate are carried into the resamples.
 
+    In simulations (`tests/truth/test_calibration_test.py`) calibrated scores are refuted as often as the
+    level says; with weights that differ within a class, rare soft labels, or a prior beside confidences, at
+    the level .05 in up to .08 of data sets. Scores sigmoid(1.5x − .5) where sigmoid(2x) is true, an
+    error of .074, were refuted at that level by the four statistics in .68, .80, .20 and .32 of data sets of
+    200 labels, and in 1, 1, .21 and 1 of 200 positives and 2,000 unlabeled with the true prior; scores that
+    are too extreme, sigmoid(4x), in .73, .85, 1 and .98, and in .32, .40, .84 and .96.
+
     Examples
     --------
     >>> import halftruth as ht
