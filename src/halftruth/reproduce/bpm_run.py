@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
@@ -17,13 +16,10 @@ from halftruth.reproduce import bpm_page, bpm_settings
 from halftruth.reproduce.bpm_logits import Split, found
 from halftruth.reproduce.bpm_settings import KINDS, Plan, processes
 from halftruth.reproduce.bpm_tables import HOW
-from halftruth.reproduce.store import Say, Store, begin
-from halftruth.uncertainty.progress import progress as show_progress
+from halftruth.reproduce.store import Say, Step, Store, kept_or_made
 
 NAME = "bpm"
 TITLE = "Dong et al., binomial process modeling"
-
-Step = Callable[[], dict[str, Any]]
 
 
 def bpm(
@@ -101,26 +97,10 @@ def run(
     }
     store = Store(out, settings)
     title = f"{TITLE}, quick run" if quick else TITLE
-    results = _kept_or_made(title, _steps(plan, seed, networks), store, progress, say)
+    results = kept_or_made(title, _steps(plan, seed, networks), store, progress, say)
     notes = bpm_page.remarks(networks, quick=quick)
     page = bpm_page.page(results, notes)
     return Outcome(page.write(out, NAME), results, notes)
-
-
-def _kept_or_made(
-    title: str, steps: dict[str, Step], store: Store, progress: bool, say: Say | None
-) -> dict[str, Any]:
-    kept = store.kept(steps)
-    begin(title, len(kept), len(steps), say)
-    results = {}
-    with show_progress(title, len(steps), long=progress and len(kept) < len(steps)) as advance:
-        for key, step in steps.items():
-            if key not in kept:
-                kept[key] = step()
-                store.put(key, kept[key])
-            results[key] = kept[key]
-            advance(1)
-    return results
 
 
 def _steps(plan: Plan, seed: int, networks: dict[str, Split]) -> dict[str, Step]:

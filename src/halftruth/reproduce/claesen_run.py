@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import product
@@ -15,8 +14,7 @@ from halftruth.figures import canvas
 from halftruth.reproduce import claesen_cells as cells
 from halftruth.reproduce import claesen_models, claesen_page
 from halftruth.reproduce.datasets import Found, covertype
-from halftruth.reproduce.store import Say, Store, begin
-from halftruth.uncertainty.progress import progress as show_progress
+from halftruth.reproduce.store import Say, Step, Store, kept_or_made
 
 KNOWN = (0.1, 0.3, 0.5, 0.7)
 KNOWN_NEGATIVE = (0.0, 0.2, 0.4, 0.6, 0.8)
@@ -46,8 +44,6 @@ FULL = Plan(
     n_resamples=2000,
 )
 QUICK = Plan(n_known=(100, 1_000, 10_000), repeats=4, runs=40, block=20, n_resamples=1000)
-
-Step = Callable[[], dict[str, Any]]
 
 
 def claesen(
@@ -124,26 +120,10 @@ def run(
     store = Store(out, settings)
     steps = _steps(plan, seed, rows, store)
     title = f"{TITLE}, quick run" if quick else TITLE
-    results = _kept_or_made(title, steps, store, progress, say)
+    results = kept_or_made(title, steps, store, progress, say)
     notes = claesen_page.remarks(rows, quick=quick)
     page = claesen_page.page(results, plan.n_resamples, seed, notes)
     return Outcome(page.write(out, NAME), results, notes)
-
-
-def _kept_or_made(
-    title: str, steps: dict[str, Step], store: Store, progress: bool, say: Say | None
-) -> dict[str, Any]:
-    kept = store.kept(steps)
-    begin(title, len(kept), len(steps), say)
-    results = {}
-    with show_progress(title, len(steps), long=progress and len(kept) < len(steps)) as advance:
-        for key, step in steps.items():
-            if key not in kept:
-                kept[key] = step()
-                store.put(key, kept[key])
-            results[key] = kept[key]
-            advance(1)
-    return results
 
 
 def _steps(plan: Plan, seed: int, rows: Found | None, store: Store) -> dict[str, Step]:

@@ -10,6 +10,7 @@ import numpy as np
 from halftruth.figures import canvas
 from halftruth.figures.reproduction import COLOURS
 from halftruth.reproduce import pu_ece_tables as tables
+from halftruth.reproduce.pu_ece_lines import Line
 from halftruth.reproduce.pu_ece_settings import FIGURE_1, FIGURE_2, FIGURE_3, LIMITS, OURS, RATIOS, TITLES
 from halftruth.reproduce.pu_ece_tables import Key, Results
 
@@ -101,7 +102,7 @@ def _log_axes(ax: Axes) -> None:
     ax.set_axisbelow(True)
 
 
-def _draw(ax: Axes, one: tables.Line, i: int, label: str, *, errors: bool) -> None:
+def _draw(ax: Axes, one: Line, i: int, label: str, *, errors: bool) -> None:
     colour = COLOURS[i]
     low, high = (one.mean - one.error, one.mean + one.error) if errors else one.percentiles
     ax.fill_between(one.n, low, high, color=colour, alpha=0.1, linewidth=0)

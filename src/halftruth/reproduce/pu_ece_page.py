@@ -222,8 +222,11 @@ def _debiased(out: Page, results: Results) -> None:
         "expected if the gaps along the score are smooth and the rest is noise; with labels the estimate "
         "less what noise adds in each bin. n_P = N, n_U = 10N; with labels n = N."
     )
-    caption = "Uniform mass bins. RMSE ÷: that of the debiased estimate over that of PU-ECE."
-    out.table(*tables.debiased(results, FIRST), caption, csv="debiased")
+    for binning, name in BINNINGS.items():
+        caption = f"Bins of {name}. RMSE of PU-ECE, of the debiased estimate, and the latter over the former."
+        out.table(*tables.debiased(results, binning), caption, csv=f"debiased-{binning}")
+    worse = tables.not_better(results)
+    out.text(f"The debiased estimate is the worse one for: {'; '.join(worse) if worse else 'none'}.")
     for binning, name in BINNINGS.items():
         figure = figures.debiased(results, binning)
         out.figure(figure, f"debiased-{binning}", f"Bins of {name}. Shaded: 90% of the trials.")

@@ -17,16 +17,13 @@ from halftruth.reproduce import pu_ece_page
 from halftruth.reproduce import pu_ece_tables as tables
 from halftruth.reproduce.page import as_csv
 from halftruth.reproduce.pu_ece_settings import DESIGNS, FULL, LIMITS, MNIST, QUICK, SYNTHETIC, TITLES, Plan
-from halftruth.reproduce.store import Say, Store, begin
+from halftruth.reproduce.store import Say, Step, Store, kept_or_made
 from halftruth.simulate import LogitMixture, logistic_model
-from halftruth.uncertainty.progress import progress as show_progress
 
 NAME = "pu-ece"
 TITLE = "PU-ECE"
 LOGITS, MIXTURE = "mnist-logits", "mnist-mixture"
 """Results on which others are built."""
-
-Step = Callable[[], dict[str, Any]]
 
 
 def pu_ece(
@@ -103,27 +100,11 @@ def run(
     store = Store(out, settings)
     steps = _steps(plan, seed, images, store)
     title = f"{TITLE}, quick run" if quick else TITLE
-    results = _kept_or_made(title, steps, store, progress, say)
+    results = kept_or_made(title, steps, store, progress, say)
     notes = pu_ece_page.remarks(images, quick=quick)
     page = pu_ece_page.page(results, plan, notes)
     storage.write(Path(out) / "all.csv", as_csv(*tables.everything(results)))
     return Outcome(page.write(out, NAME), results, notes)
-
-
-def _kept_or_made(
-    title: str, steps: dict[str, Step], store: Store, progress: bool, say: Say | None
-) -> dict[str, Any]:
-    kept = store.kept(steps)
-    begin(title, len(kept), len(steps), say)
-    results = {}
-    with show_progress(title, len(steps), long=progress and len(kept) < len(steps)) as advance:
-        for key, step in steps.items():
-            if key not in kept:
-                kept[key] = step()
-                store.put(key, kept[key])
-            results[key] = kept[key]
-            advance(1)
-    return results
 
 
 def _steps(plan: Plan, seed: int, images: Path | None, store: Store) -> dict[str, Step]:

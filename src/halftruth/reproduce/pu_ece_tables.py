@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from halftruth.checks import Vector
 from halftruth.reproduce.page import Cell
+from halftruth.reproduce.pu_ece_lines import Line
 from halftruth.reproduce.pu_ece_settings import (
     BINNINGS,
     BOTH_GROW,
@@ -34,64 +32,9 @@ Results = Mapping[str, Any]
 Table = tuple[list[str], list[list[Cell]]]
 Key = tuple[str, str]
 """A design and an estimator."""
-PERCENTILES = (5, 95)
 NORMAL = 1.96
 EXACT = 1e-9
 """A true calibration error below it is none."""
-
-
-@dataclass(frozen=True, eq=False)
-class Line:
-    """Estimates of one calibration error, in rows of one N each.
-
-    Examples
-    --------
-    >>> line = Line(n=np.array([10, 1000]), estimates=np.array([[0.3, 0.1], [0.19, 0.21]]), truth=0.2)
-    >>> line.mean.round(3).tolist(), round(line.slope, 3)
-    ([0.1, 0.01], -0.5)
-    """
-
-    n: Vector
-    estimates: Vector
-    truth: float
-
-    @property
-    def bias(self) -> Vector:
-        """|estimate − truth|."""
-        return np.abs(self.estimates - self.truth)
-
-    @cached_property
-    def mean(self) -> Vector:
-        return np.asarray(self.bias.mean(axis=1))
-
-    @property
-    def percentiles(self) -> tuple[Vector, Vector]:
-        low, high = np.percentile(self.bias, PERCENTILES, axis=1)
-        return low, high
-
-    @property
-    def error(self) -> Vector:
-        """Standard error of the mean."""
-        return np.asarray(self.bias.std(axis=1, ddof=1) / np.sqrt(self.bias.shape[1]))
-
-    @property
-    def root_mean_square(self) -> Vector:
-        return np.asarray(np.sqrt(np.mean(self.bias**2, axis=1)))
-
-    @property
-    def slope(self) -> float:
-        """Of log mean bias against log N, by least squares."""
-        return float(self._weights @ np.log(self.mean))
-
-    @property
-    def slope_error(self) -> float:
-        """Its standard error: the draws of different N are independent."""
-        return float(np.sqrt(np.sum((self._weights * self.error / self.mean) ** 2)))
-
-    @property
-    def _weights(self) -> Vector:
-        x = np.log(self.n) - np.log(self.n).mean()
-        return np.asarray(x / (x @ x))
 
 
 def models(results: Results) -> list[str]:
@@ -248,17 +191,28 @@ def most_moved(results: Results) -> float:
 
 
 def debiased(results: Results, binning: str) -> Table:
-    """Our estimate beside the paper's: mean bias and RMSE by N, from n_P = N and n_U = 10N."""
-    columns = ["model", "N", "PU-ECE: bias", "debiased: bias", "PU-ECE: RMSE", "debiased: RMSE", "RMSE ÷"]
-    rows: list[list[Cell]] = []
+    """By N and model, from n_P = N and n_U = 10N: RMSE of PU-ECE, of our estimate, and ours over theirs."""
+    columns, parts = ["N"], []
     for model in models(results):
+        columns += [SHORT[model], "debiased", "÷"]
         plain, ours = (
             line(results, model, binning, (BOTH_GROW, estimator)) for estimator in (PLAIN, DEBIASED)
         )
-        parts = (plain.mean, ours.mean, plain.root_mean_square, ours.root_mean_square)
-        for n, *numbers in zip(plain.n, *parts, strict=True):
-            rows.append([TITLES[model], int(n), *map(float, numbers), float(numbers[3] / numbers[2])])
-    return columns, rows
+        both = plain.root_mean_square, ours.root_mean_square
+        parts += [*both, both[1] / both[0]]
+    return columns, [[int(n), *map(float, row)] for n, row in zip(plain.n, np.transpose(parts), strict=True)]
+
+
+def not_better(results: Results) -> list[str]:
+    """Where our estimate has the larger RMSE, in words."""
+    said = []
+    for binning, name in BINNINGS.items():
+        _, rows = debiased(results, binning)
+        for i, model in enumerate(models(results)):
+            worse = [f"{row[0]:,}" for row in rows if float(row[3 * i + 3] or 0) > 1]
+            if worse:
+                said.append(f"{TITLES[model]}, {name}, at N = {' and '.join(worse)}")
+    return said
 
 
 def summary_tables(outcome: Any) -> list[dict[str, Any]]:

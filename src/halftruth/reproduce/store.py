@@ -10,6 +10,7 @@ from typing import Any
 
 from halftruth import storage
 from halftruth.errors import InputError
+from halftruth.uncertainty.progress import progress as show_progress
 
 SETTINGS = "settings.json"
 CELLS = "cells"
@@ -18,6 +19,8 @@ LONGEST = 120
 
 Say = Callable[[str], None]
 """Takes a line of text for people."""
+Step = Callable[[], dict[str, Any]]
+"""Makes one result."""
 
 
 def begin(title: str, done: int, total: int, say: Say | None) -> None:
@@ -138,3 +141,20 @@ def in_words(found: Any, settings: dict[str, Any]) -> str:
         return f"a {run} with another {name}"
     there, here = ("none" if value is None else str(value) for value in values)
     return f"a {run} with {name} {there}, and this one has {here}"
+
+
+def kept_or_made(
+    title: str, steps: dict[str, Step], store: Store, progress: bool, say: Say | None
+) -> dict[str, Any]:
+    """The results of all steps by key: those that are kept, and the others made and kept."""
+    kept = store.kept(steps)
+    begin(title, len(kept), len(steps), say)
+    results = {}
+    with show_progress(title, len(steps), long=progress and len(kept) < len(steps)) as advance:
+        for key, step in steps.items():
+            if key not in kept:
+                kept[key] = step()
+                store.put(key, kept[key])
+            results[key] = kept[key]
+            advance(1)
+    return results

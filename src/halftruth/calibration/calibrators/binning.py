@@ -2,104 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halftruth.calibration.bins import mass_bins, number_of_bins
 from halftruth.calibration.calibrators.parts import shares
 from halftruth.checks import Vector
 from halftruth.folded import FoldedMeasure
 from halftruth.measure import ScoreMeasure
-from halftruth.noise import by_bin, covariance_of, moments_of_rows
+from halftruth.noise import Index, Noise, Part, by_bin
 
-STEP = 2**0.5
-"""Between one number of bins that is tried and the next."""
+CELLS = 1024
+"""Cells of equal mass that stand for the rows where the number of bins is chosen."""
+TRIED = (0.35, 0.5, 0.7, 1.0)
+"""Numbers of bins, in units of ⌈size^(1/3)⌉, at which noise and change are measured."""
+MOST = 2
+"""The largest number of bins, in the same units."""
 
 
-@dataclass(frozen=True, eq=False)
-class Bins:
-    """The upper edges of all bins but the last, both masses of each, and the noise of μ₁ − g μ within.
+def held_in_bins(measure: ScoreMeasure, n_bins: int | str, binning: str) -> tuple[Vector, Vector, Vector]:
+    """The upper edges of all bins but the last, and both masses of each; equal edges are one."""
+    number = number_of_bins(measure, n_bins)
+    if isinstance(n_bins, str) or binning == "mass":
+        quantiles = _quantiles(measure)
+        if isinstance(n_bins, str):
+            number = _best_number(_cells(measure, quantiles(CELLS)), number, binning)
+    edge = quantiles(number) if binning == "mass" else _widths(number)
+    return edge, *_masses(measure, edge)
 
-    g is the share of positives in the bin; equal edges are one.
+
+def _best_number(cells: ScoreMeasure, usual: int, binning: str) -> int:
+    """The number B of bins with the least squared error, c/B² + v B.
+
+    The first part is what the curve changes within bins, after an isotonic fit; the second is noise. Both
+    are means over several B: at each of them, how its edges happen to lie matters too much.
     """
+    from halftruth.kernels import monotone
 
-    edge: Vector
-    mass: Vector
-    pos: Vector
-    variance: Vector
-
-    @property
-    def value(self) -> Vector:
-        """The share of positives in each bin, brought into [0, 1]; NaN where nothing is known."""
-        return shares(self.mass, self.pos)
-
-    @property
-    def risk(self) -> float:
-        """∫ (ĝ − g)² dμ without ∫ g² dμ, as Stein estimates it.
-
-        ∫ ĝ² dμ − 2 ∫ ĝ dμ₁ is too small by twice the covariance of ĝ and μ₁, which is none where ĝ was
-        brought back to 0 or 1.
-        """
-        m, pos, value, variance = (x[self.mass > 0] for x in (self.mass, self.pos, self.value, self.variance))
-        free = (pos > 0) & (pos < m)
-        return float((value**2 * m - 2 * value * pos + 2 * np.where(free, variance / m, 0.0)).sum())
+    blocks = monotone.isotonic(cells.mass, cells.pos_mass)
+    length = np.diff(np.append(blocks.first, len(cells.score)))
+    curve = np.repeat(np.nan_to_num(shares(blocks.mass, blocks.pos)), length)
+    change, noise = [], []
+    for n_bins in {max(2, round(usual * part)) for part in TRIED}:
+        index = mass_bins(cells, n_bins) if binning == "mass" else _place(_widths(n_bins), cells.score)
+        mass, first, second = (by_bin(cells.mass * curve**k, index, n_bins) for k in (0, 1, 2))
+        used = mass > 0
+        mean = np.divide(first, mass, out=np.zeros(n_bins), where=used)
+        change.append(float((second - first * mean)[used].sum()) * n_bins**2)
+        variance = _variance(cells, mean, index, n_bins)
+        noise.append(float((variance[used] / mass[used]).sum()) / n_bins)
+    c, v = max(float(np.mean(change)), 0.0), float(np.mean(noise))
+    most = MOST * usual
+    return max(1, round((2 * c / v) ** (1 / 3))) if 2 * c < v * most**3 else most
 
 
-def bins_for(measure: ScoreMeasure, n_bins: int | str, binning: str) -> Bins:
-    """So many bins, or for "optimal" at most ⌈size^(1/3)⌉, as many as have the least estimated risk."""
-    most = number_of_bins(measure, n_bins)
-    steps = np.arange(np.ceil(2 * np.log2(most)) + 1) if isinstance(n_bins, str) else np.zeros(1)
-    numbers = np.unique(np.maximum(np.round(most / STEP**steps), 1).astype(int))[::-1]
-    if isinstance(measure, FoldedMeasure):
-        edges = map(_widths, numbers) if binning == "width" else _quantiles(measure, numbers)
-        tried = (_of_rows(measure, edge) for edge in edges)
-    else:
-        tried = (_of_atoms(measure, n, binning) for n in numbers)
-    return min(tried, key=lambda bins: bins.risk)
-
-
-def _of_atoms(measure: ScoreMeasure, n_bins: int, binning: str) -> Bins:
-    if binning == "width":
-        edge = _widths(n_bins)
-    else:
-        index = mass_bins(measure, n_bins)
-        ends = np.append(np.flatnonzero(np.diff(index)), len(index) - 1)
-        edge = measure.score[ends[:-1]]
-    index, n = np.searchsorted(edge, measure.score, side="left"), len(edge) + 1
-    mass, pos = (by_bin(x, index, n) for x in (measure.mass, measure.pos_mass))
-    value = np.nan_to_num(shares(mass, pos))
-    if measure.noise is None:  # as if of so many labeled rows
-        return Bins(edge, mass, pos, mass * value * (1 - value) * float(measure.total) / measure.size)
-    noise = replace(measure.noise, score=value[index])
-    return Bins(edge, mass, pos, _diagonal(noise.covariance(index, n)))
-
-
-def _of_rows(measure: FoldedMeasure, edge: Vector) -> Bins:
-    counts = {}
-    for name, score in measure.support.sorted.items():
-        cuts = np.searchsorted(score, edge, side="right")
-        counts[name] = np.diff(np.concatenate([[0], cuts, [len(score)]])).astype(np.float64)
-    mass, pos = (
-        np.sum([part[name] * count for name, count in counts.items()], axis=0)
-        for part in (measure.of_mass, measure.of_pos)
-    )
-    value = np.nan_to_num(shares(mass, pos))
-    each = [
-        moments_of_rows(
-            np.stack([n, value * n, value**2 * n]),
-            measure.of_pos[name],
-            measure.of_mass[name],
-            normalised=measure.normalised,
-        )
-        for name, n in counts.items()
-    ]
-    return Bins(edge, mass, pos, _diagonal(covariance_of(each, one_sample=measure.one_sample)))
-
-
-def _diagonal(covariance: Vector) -> Vector:
+def _variance(cells: ScoreMeasure, mean: Vector, index: Index, n_bins: int) -> Vector:
+    """Of μ₁ − g μ in each bin, where the share of positives is g; by hand, as of labeled rows."""
+    if cells.noise is None:
+        mass = by_bin(cells.mass, index, n_bins)
+        return np.asarray(mass * mean * (1 - mean) * float(cells.total) / cells.size)
+    covariance = replace(cells.noise, score=mean[index]).covariance(index, n_bins)
     return np.maximum(np.diagonal(covariance), 0.0)
 
 
@@ -107,12 +71,77 @@ def _widths(n_bins: int) -> Vector:
     return np.asarray(np.arange(1, n_bins) / n_bins)
 
 
-def _quantiles(measure: FoldedMeasure, numbers: NDArray[np.int_]) -> Iterator[Vector]:
-    """Of each number B of bins: the distinct ⌊n b/B⌋-th smallest scores of the population."""
+def _quantiles(measure: ScoreMeasure) -> Callable[[int], Vector]:
+    """Of a number B of bins: the distinct ⌊n b/B⌋-th smallest scores of the population."""
+    if not isinstance(measure, FoldedMeasure):
+        return lambda n_bins: measure.score[np.flatnonzero(np.diff(mass_bins(measure, n_bins)))]
     from halftruth import kernels
 
     inside = [x for name, x in measure.support.sorted.items() if measure.of_mass[name] != 0]
     ordered = inside[0] if len(inside) == 1 else kernels.sort(np.concatenate(inside))
-    for n_bins in numbers:
+
+    def quantiles(n_bins: int) -> Vector:
         ranks = len(ordered) * np.arange(1, n_bins) // n_bins
-        yield np.unique(ordered[ranks[ranks > 0] - 1])
+        return np.unique(ordered[ranks[ranks > 0] - 1])
+
+    return quantiles
+
+
+def _place(edge: Vector, score: Vector) -> Index:
+    return np.asarray(np.searchsorted(edge, score, side="left"))
+
+
+def _masses(measure: ScoreMeasure, edge: Vector) -> tuple[Vector, Vector]:
+    """μ and μ₁ between the edges."""
+    if not isinstance(measure, FoldedMeasure):
+        index = _place(edge, measure.score)
+        mass, pos = (by_bin(x, index, len(edge) + 1) for x in (measure.mass, measure.pos_mass))
+        return mass, pos
+    counts = _counts(measure, edge)
+    mass, pos = (
+        np.asarray(sum(part[name] * count for name, count in counts.items()))
+        for part in (measure.of_mass, measure.of_pos)
+    )
+    return mass, pos
+
+
+def _counts(measure: FoldedMeasure, edge: Vector) -> dict[str, Vector]:
+    """Rows of each stratum between the edges."""
+    out = {}
+    for name, rows in measure.support.sorted.items():
+        cuts = np.searchsorted(rows, edge, side="right")
+        out[name] = np.diff(np.concatenate([[0], cuts, [len(rows)]])).astype(np.float64)
+    return out
+
+
+def _cells(measure: ScoreMeasure, edge: Vector) -> ScoreMeasure:
+    """All that lies between two edges at the upper one, with its noise."""
+    edge = edge[edge < measure.span[1]]
+    mass, pos = _masses(measure, edge)
+    noise = _noise_of_rows(measure, edge) if isinstance(measure, FoldedMeasure) else measure.noise
+    score = np.append(edge, measure.span[1])
+    if noise is not None and not isinstance(measure, FoldedMeasure):
+        index = _place(edge, measure.score)
+        noise = replace(noise, score=score, parts=[_summed(part, index, len(score)) for part in noise.parts])
+    return ScoreMeasure(score=score, mass=mass, pos_mass=pos, size=measure.size, noise=noise)
+
+
+def _summed(part: Part, index: Index, n: int) -> Part:
+    count, value, square = (
+        None if x is None else by_bin(x, index, n) for x in (part.count, part.value, part.square)
+    )
+    assert count is not None
+    return replace(part, count=count, value=value, square=square)
+
+
+def _noise_of_rows(measure: FoldedMeasure, edge: Vector) -> Noise:
+    zero = np.asarray(0.0)
+    parts = [
+        Part(
+            count=count,
+            pos=(np.asarray(measure.of_pos[name]), zero),
+            mass=(np.asarray(measure.of_mass[name]), zero),
+        )
+        for name, count in _counts(measure, edge).items()
+    ]
+    return Noise(score=edge, parts=parts, one_sample=measure.one_sample, normalised=measure.normalised)

@@ -38,7 +38,8 @@ class Calibrator:
     scale : {"logit", "score"}
         Of "platt": whether the line is in logit s, which needs probabilities, or in s itself, for margins.
     n_bins : int or "optimal"
-        Of "histogram", as in `calibration_error`.
+        Of "histogram". "optimal": the number where noise and what the curve changes within a bin are
+        estimated to add up to the least squared error, at most 2 ⌈size^(1/3)⌉.
     binning : {"mass", "width"}
         Of "histogram", as in `calibration_error`.
     n_knots : int

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.calibration.calibrators.binning import bins_for
+from halftruth.calibration.calibrators.binning import held_in_bins
 from halftruth.calibration.calibrators.parts import Fitted, column, shares
 from halftruth.checks import Vector
 from halftruth.errors import InputError
@@ -84,12 +84,11 @@ def histogram(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
     """The share of positives in each bin; a bin without rows lies on the line between its neighbours."""
     if settings["binning"] == "width":
         measure.need_probabilities("Bins of equal width")
-    bins = bins_for(measure, settings["n_bins"], settings["binning"])
-    known = ~np.isnan(bins.value)
+    edge, mass, pos = held_in_bins(measure, settings["n_bins"], settings["binning"])
+    value = shares(mass, pos)
+    known = ~np.isnan(value)
     ends = (
-        np.concatenate([[0.0], bins.edge, [1.0]])
-        if settings["binning"] == "width"
-        else np.arange(len(bins.mass) + 1)
+        np.concatenate([[0.0], edge, [1.0]]) if settings["binning"] == "width" else np.arange(len(mass) + 1)
     )
     middle = (ends[1:] + ends[:-1]) / 2
-    return Fitted(BinCurve(bins.edge, np.interp(middle, middle[known], bins.value[known])))
+    return Fitted(BinCurve(edge, np.interp(middle, middle[known], value[known])))
