@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -29,12 +30,12 @@ class FoldedMeasure(ScoreMeasure):
         size: float,
         alpha: Number,
         why: str | None,
-        one_sample: bool,
         normalised: bool,
+        moves: Mapping[str, Vector],
     ) -> None:
         fields = {"support": support, "of_mass": mass, "of_pos": pos_mass, "of_neg": neg_mass}
         fields |= {"size": size, "alpha": alpha, "unidentified": why, "memo": {}}
-        fields |= {"one_sample": one_sample, "normalised": normalised}
+        fields |= {"normalised": normalised, "moves": moves}
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 
@@ -42,19 +43,29 @@ class FoldedMeasure(ScoreMeasure):
     of_mass: Shares
     of_pos: Shares
     of_neg: Shares
-    one_sample: bool
     normalised: bool
+    moves: Mapping[str, Vector]
 
     @cached_property
     def noise(self) -> Noise:
-        parts = []
+        counts = {name: np.zeros(len(self.score)) for name in self.support.strata}
         for name, cells in self.support.strata.items():
-            count = np.zeros(len(self.score))
-            count[cells.atom] = cells.count
-            zero = np.asarray(0.0)
-            pos, mass = (np.asarray(part[name]) for part in (self.of_pos, self.of_mass))
-            parts.append(Part(count=count, pos=(pos, zero), mass=(mass, zero)))
-        return Noise(score=self.score, parts=parts, one_sample=self.one_sample, normalised=self.normalised)
+            counts[name][cells.atom] = cells.count
+        return self.noise_of(self.score, counts)
+
+    def noise_of(self, score: Vector, counts: Mapping[str, Vector]) -> Noise:
+        """The noise where these are the rows of each stratum at each score."""
+        zero = np.asarray(0.0)
+        parts = [
+            Part(
+                count=count,
+                pos=(np.asarray(self.of_pos[name]), zero),
+                mass=(np.asarray(self.of_mass[name]), zero),
+                moves=None if name not in self.moves else (self.moves[name], np.zeros_like(self.moves[name])),
+            )
+            for name, count in counts.items()
+        ]
+        return Noise(score=score, parts=parts, normalised=self.normalised)
 
     @cached_property
     def score(self) -> Vector:

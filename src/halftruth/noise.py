@@ -1,14 +1,16 @@
 """Noise: how far sampling moves the gaps μ₁(bin) − ∫_bin s dμ.
 
-A gap is a sum over rows: a row of stratum k with value v adds g = (p − s m) + (p′ − s m′) v, with the rule's
-coefficients p of μ₁ and m of μ. Its variance follows from Σ g and Σ g² in each bin. A weight counts as a
+A row of stratum k with value v adds g = (p − s m) + (p′ − s m′) v to the gap of its bin, with the rule's
+coefficients p of μ₁ and m of μ; the coefficients themselves move as totals do. What the row moves in all
+is d = g e_bin − a − a′ v, with vectors a over bins, and the covariance is Σ d dᵀ. A weight counts as a
 number of rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,33 +18,44 @@ from numpy.typing import NDArray
 from halftruth.checks import Vector
 
 Index = NDArray[np.intp]
+Pair = tuple[Vector, Vector]
+"""For a row by itself, and for each unit of its value."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Part:
     """The rows of one stratum: their number, values and squared values at each score, and what one adds.
 
-    ``pos`` and ``mass`` are what a row adds to μ₁ and to μ: by itself, and for each unit of its value.
+    ``pos`` and ``mass`` are what a row adds to μ₁ and to μ. ``moves`` (..., n_parts), where the strata were
+    drawn together: how the coefficients on the stratum's distribution change with the share of each stratum.
     """
 
     count: Vector
     value: Vector | None = None
     square: Vector | None = None
-    pos: tuple[Vector, Vector]
-    mass: tuple[Vector, Vector]
+    pos: Pair
+    mass: Pair
+    moves: Pair | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Moments:
-    """Over the rows of a stratum in each bin: Σ g, Σ g², and Σ of the part of g that sampling leaves free."""
+    """Of one stratum, by bin: Σ c of its columns c (1, and the values), Σ g c, Σ g² and ∫ s dμ."""
 
-    n: Vector
-    gap: Vector
+    columns: tuple[Vector, ...]
+    gaps: tuple[Vector, ...]
     square: Vector
-    free: Vector
-    weighed: Vector | None = None
-    """Σ g m and Σ m² over all rows, where a row adds m ≠ 1 to μ."""
-    unit: Vector | None = None
+    claimed: Vector
+    of_values: Vector | None = None
+    """Σ v² over all rows."""
+    pos: Pair
+    mass: Pair
+    moves: Pair | None = None
+
+    @property
+    def gap(self) -> Vector:
+        """Σ g by bin."""
+        return self.gaps[0]
 
     def mixed(self, mixing: Vector) -> Moments:
         """The same rows, in shares of ``mixing`` (..., n_bins, n_bins) moved to other bins."""
@@ -52,44 +65,64 @@ class Moments:
             whole, now = sums.sum(axis=-1, keepdims=True), moved.sum(axis=-1, keepdims=True)
             return np.asarray(moved * np.divide(whole, now, out=np.ones_like(now), where=now != 0))
 
-        weighed = None if self.weighed is None else move(self.weighed)
-        return Moments(self.n, move(self.gap), move(self.square), move(self.free), weighed, self.unit)
+        return replace(
+            self,
+            columns=tuple(map(move, self.columns)),
+            gaps=tuple(map(move, self.gaps)),
+            square=move(self.square),
+            claimed=move(self.claimed),
+        )
+
+    @property
+    def totals(self) -> tuple[Vector, ...]:
+        return tuple(column.sum(axis=-1) for column in self.columns)
+
+    def products(self, i: int, j: int) -> Vector:
+        """Σ c_i c_j over all rows."""
+        return np.asarray(self.of_values if i + j == 2 else self.totals[i + j])
+
+    @property
+    def shares(self) -> tuple[Vector, ...]:
+        """Each column's share in each bin."""
+        return tuple(_over(c, t[..., None]) for c, t in zip(self.columns, self.totals, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Noise:
     """Where the noise of a measure comes from.
 
-    ``one_sample``: the strata were drawn together, so that their sizes vary. ``normalised``: μ₁ is made of
-    shares of the strata, which the strata's sizes do not move.
+    ``normalised``: μ₁ is made of shares of the strata's columns, times the population; else of their sums.
     """
 
     score: Vector
     parts: Sequence[Part]
-    one_sample: bool
     normalised: bool
 
     def __getitem__(self, index: int) -> Noise:
         """Of one of the measures along the first leading axis."""
 
-        def at(array: Vector) -> Vector:
-            return array[index] if np.ndim(array) else array
+        def at(array: Vector, own: int = 0) -> Vector:
+            return array[index] if np.ndim(array) > own else array
+
+        def pair(both: Pair, own: int = 0) -> Pair:
+            return at(both[0], own), at(both[1], own)
 
         parts = [
             Part(
                 count=part.count[index],
                 value=None if part.value is None else part.value[index],
                 square=None if part.square is None else part.square[index],
-                pos=(at(part.pos[0]), at(part.pos[1])),
-                mass=(at(part.mass[0]), at(part.mass[1])),
+                pos=pair(part.pos),
+                mass=pair(part.mass),
+                moves=None if part.moves is None else pair(part.moves, 1),
             )
             for part in self.parts
         ]
-        return Noise(score=self.score, parts=parts, one_sample=self.one_sample, normalised=self.normalised)
+        return Noise(score=self.score, parts=parts, normalised=self.normalised)
 
     def covariance(self, index: Index, n_bins: int) -> Vector:
         """Covariance (..., n_bins, n_bins) of the gaps, in rows; ``index`` is the bin of each score."""
-        return covariance_of(self.moments(index, n_bins), one_sample=self.one_sample)
+        return covariance_of(self.moments(index, n_bins), normalised=self.normalised)
 
     def moments(self, index: Index, n_bins: int) -> tuple[Moments, ...]:
         """Of each stratum's rows in each bin."""
@@ -102,58 +135,93 @@ class Noise:
 
     def _moments(self, part: Part, index: Index, n_bins: int) -> Moments:
         p, m = (np.asarray(c)[..., None] for c in (part.pos[0], part.mass[0]))
-        own, free = p - self.score * m, -self.score * m
-        count = part.count
-        total = np.sum(count, axis=-1)
+        own, count = p - self.score * m, part.count
+        same: Any = {"pos": part.pos, "mass": part.mass, "moves": part.moves}
         if part.value is None:
-            gap, square = own * count, own**2 * count
-            loose = free * count if self.normalised else gap
-            return Moments(total, *(by_bin(x, index, n_bins) for x in (gap, square, loose)))
-        of_values = part.square
+            parts = (count, own * count, own**2 * count, self.score * m * count)
+            column, gap, square, claimed = (by_bin(x, index, n_bins) for x in parts)
+            return Moments(columns=(column,), gaps=(gap,), square=square, claimed=claimed, **same)
+        value, of_values = part.value, part.square
         if of_values is None:  # as if the rows at one score had one value
-            of_values = np.divide(part.value**2, count, out=np.zeros_like(part.value), where=count > 0)
-        p, m = (np.asarray(c)[..., None] for c in (part.pos[1], part.mass[1]))
-        by_value, free_by_value = p - self.score * m, -self.score * m
-        gap = own * count + by_value * part.value
-        square = own**2 * count + 2 * own * by_value * part.value + by_value**2 * of_values
-        loose = free * count + free_by_value * part.value if self.normalised else gap
-        gap, square, loose = (by_bin(x, index, n_bins) for x in (gap, square, loose))
-        if not np.any(m):
-            return Moments(total, gap, square, loose)
-        m0 = np.asarray(part.mass[0])[..., None]
-        weighed = own * m0 * count + (own * m + by_value * m0) * part.value + by_value * m * of_values
-        unit = (m0**2 * count + 2 * m0 * m * part.value + m**2 * of_values).sum(axis=-1)
-        mass = (m0 * count + m * part.value).sum(axis=-1)
-        return Moments(mass, gap, square, loose, by_bin(weighed, index, n_bins), unit)
+            of_values = _over(value**2, count)
+        p, m_value = (np.asarray(c)[..., None] for c in (part.pos[1], part.mass[1]))
+        each = p - self.score * m_value
+        sums = (
+            *(count, value, own * count + each * value, own * value + each * of_values),
+            own**2 * count + 2 * own * each * value + each**2 * of_values,
+            self.score * (m * count + m_value * value),
+        )
+        binned = [by_bin(x, index, n_bins) for x in sums]
+        return Moments(
+            columns=(binned[0], binned[1]),
+            gaps=(binned[2], binned[3]),
+            square=binned[4],
+            claimed=binned[5],
+            of_values=of_values.sum(axis=-1),
+            **same,
+        )
 
 
-def moments_of_rows(moments: Vector, pos: float, mass: float, *, normalised: bool) -> Moments:
+def moments_of_rows(moments: Vector, pos: float, mass: float, moves: Vector | None = None) -> Moments:
     """The same from n, Σ s and Σ s² (3, n_bins) of rows that add ``pos`` and ``s`` times ``mass``."""
     n, first, second = moments
-    gap = pos * n - mass * first
-    square = pos**2 * n - 2 * pos * mass * first + mass**2 * second
-    return Moments(np.asarray(n.sum()), gap, square, -mass * first if normalised else gap)
+    zero = np.asarray(0.0)
+    return Moments(
+        columns=(n,),
+        gaps=(pos * n - mass * first,),
+        square=pos**2 * n - 2 * pos * mass * first + mass**2 * second,
+        claimed=mass * first,
+        pos=(np.asarray(pos), zero),
+        mass=(np.asarray(mass), zero),
+        moves=None if moves is None else (moves, np.zeros_like(moves)),
+    )
 
 
-def covariance_of(each: Sequence[Moments], *, one_sample: bool) -> Vector:
-    """Covariance of the sums of all strata's gaps."""
-    n_bins = each[0].gap.shape[-1]
-    out = np.asarray(sum(part.square for part in each))[..., None] * np.eye(n_bins)
-    for part in each:
-        n = np.where(part.n > 0, part.n, 1.0)[..., None, None]
-        if part.weighed is not None and part.unit is not None:
-            # The rows' own mass varies: what is left of a row once the mean gap of its mass is taken off.
-            mean = part.gap / n[..., 0]
-            cross = outer(mean, part.weighed)
-            out = out - cross - np.swapaxes(cross, -1, -2) + outer(mean, mean) * part.unit[..., None, None]
-            continue
-        out = out - outer(part.gap, part.gap) / n
-        if one_sample:
-            out = out + outer(part.free, part.free) / n
-    if one_sample and each[0].weighed is None:
-        n, free = np.asarray(sum(part.n for part in each)), np.asarray(sum(part.free for part in each))
-        out = out - outer(free, free) / np.where(n > 0, n, 1.0)[..., None, None]
+def covariance_of(each: Sequence[Moments], *, normalised: bool) -> Vector:
+    """Covariance of the sums of all strata's gaps, as shares of the population times its size."""
+    out = np.asarray(sum(part.square for part in each))[..., None] * np.eye(each[0].square.shape[-1])
+    # What a unit of mass takes off: its part of the mean, of ∫ s dμ alone where μ₁ is made of shares.
+    spread = sum(-part.claimed if normalised else part.gap for part in each)
+    total = sum(m * t for part in each for m, t in zip(part.mass, part.totals, strict=False))
+    mean = _over(np.asarray(spread), np.asarray(total)[..., None])
+    drift = _drift(each)
+    for k, part in enumerate(each):
+        taken = []
+        for c, share in enumerate(part.shares):
+            a = np.asarray(part.mass[c])[..., None] * mean
+            a = a + np.asarray(part.pos[c])[..., None] * share if normalised else a
+            taken.append(a if c or drift is None else a - drift[k])
+        for i, a in enumerate(taken):
+            cross = outer(part.gaps[i], a)
+            out = out - cross - np.swapaxes(cross, -1, -2)
+            for j, b in enumerate(taken):
+                out = out + part.products(i, j)[..., None, None] * outer(a, b)
     return np.asarray(out)
+
+
+def _drift(each: Sequence[Moments]) -> list[Vector] | None:
+    """What one more row of each stratum moves by the strata's shares alone, or None where they are fixed."""
+    if all(part.moves is None for part in each):
+        return None
+    columns = [
+        (np.asarray(moves), share)
+        for part in each
+        if part.moves is not None
+        for moves, share in zip(part.moves, part.shares, strict=False)
+    ]
+    by_share = [
+        np.asarray(sum(moves[..., k, None] * share for moves, share in columns)) for k in range(len(each))
+    ]
+    sizes = [part.totals[0] for part in each]
+    n = np.asarray(sum(sizes))
+    mean = sum(_over(size, n)[..., None] * moved for size, moved in zip(sizes, by_share, strict=True))
+    return [moved - mean for moved in by_share]
+
+
+def _over(a: Vector, b: Vector) -> Vector:
+    """Quotient, 0 where there is nothing to divide by."""
+    a, b = np.broadcast_arrays(np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64))
+    return np.divide(a, b, out=np.zeros(a.shape), where=b != 0)
 
 
 def outer(a: Vector, b: Vector) -> Vector:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,8 @@ class MassRule:
     A coefficient is a number, or an array over the resamples. Changing the prior, the purity or the
     resampled counts changes only these numbers; no row is read or sorted again.
 
-    ``one_sample`` says that the strata were drawn together, ``normalised`` that μ₁ is made of shares of them.
+    ``normalised`` says that μ₁ is made of shares of the strata. ``moves``, where they were drawn together:
+    how the coefficients on these shares change with the share of each stratum in the table.
     """
 
     mass: Coefficients
@@ -33,8 +34,8 @@ class MassRule:
     size: float
     alpha: Number = None
     unidentified: str | None = None
-    one_sample: bool = True
     normalised: bool = False
+    moves: Mapping[str, Coefficients] = field(default_factory=dict)
 
     @property
     def neg_mass(self) -> Coefficients:
@@ -60,9 +61,20 @@ class MassRule:
             size=self.size,
             alpha=self.alpha,
             why=self.unidentified,
-            one_sample=self.one_sample,
             normalised=self.normalised,
+            moves={name: self._moves(name, tuple(support.rows))[0] for name in support.rows if self.moves},
         )
+
+    def _moves(self, name: str, strata: Sequence[str]) -> tuple[Vector, Vector]:
+        """How a stratum's two coefficients change with the share of each stratum."""
+        weight, value = (
+            np.stack(
+                np.broadcast_arrays(*(self.moves.get(other, {}).get((name, what), 0.0) for other in strata)),
+                -1,
+            )
+            for what in ("weight", "value")
+        )
+        return weight, value
 
     def apply(self, score: Vector, sums: Sums) -> ScoreMeasure:
         """The measure of these sums at the distinct scores."""
@@ -91,10 +103,11 @@ class MassRule:
                 square=sums.get((name, "square")),
                 pos=adds(self.pos_mass, name),
                 mass=adds(self.mass, name),
+                moves=self._moves(name, tuple(names)) if self.moves else None,
             )
             for name in names
         ]
-        return Noise(score=score, parts=parts, one_sample=self.one_sample, normalised=self.normalised)
+        return Noise(score=score, parts=parts, normalised=self.normalised)
 
 
 def _combine(coefficients: Coefficients, sums: Sums) -> Vector:

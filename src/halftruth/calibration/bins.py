@@ -42,7 +42,7 @@ class Binned:
     @property
     def covariance(self) -> Vector:
         """Of the gaps, from sampling, (..., n_bins, n_bins)."""
-        return covariance_of(self._moments, one_sample=self._one_sample)
+        return covariance_of(self._moments, normalised=self._normalised)
 
     def smoothed_covariance(self, n_bins: float) -> Vector:
         """The same, with the noise of a bin averaged over about so many of its neighbours.
@@ -55,13 +55,13 @@ class Binned:
         near = np.exp(-0.5 * ((place[..., :, None] - place[..., None, :]) / width) ** 2)
         mixing = share[..., :, None] * near / (near @ share[..., None])
         each = [part.mixed(mixing) for part in self._moments]
-        return covariance_of(each, one_sample=self._one_sample)
+        return covariance_of(each, normalised=self._normalised)
 
     @property
-    def _one_sample(self) -> bool:
+    def _normalised(self) -> bool:
         if isinstance(self.measure, FoldedMeasure):
-            return self.measure.one_sample
-        return self.measure.noise is None or self.measure.noise.one_sample
+            return self.measure.normalised
+        return self.measure.noise is not None and self.measure.noise.normalised
 
     @cached_property
     def _moments(self) -> tuple[Moments, ...]:
@@ -104,7 +104,7 @@ def binned(measure: ScoreMeasure, n_bins: int, binning: str = "mass") -> Binned:
 def _from_rows(measure: FoldedMeasure, n_bins: int, binning: str) -> Binned:
     found = measure.support.moments(measure.of_mass, n_bins, binning)
     each = tuple(
-        moments_of_rows(x, measure.of_pos[name], measure.of_mass[name], normalised=measure.normalised)
+        moments_of_rows(x, measure.of_pos[name], measure.of_mass[name], measure.moves.get(name))
         for name, x in found.items()
     )
     mass, score = (np.sum([measure.of_mass[k] * x[i] for k, x in found.items()], axis=0) for i in (0, 1))

@@ -60,9 +60,7 @@ def posterior(bins: Binned, norm: float | str) -> Vector:
     """The error that is expected given the gaps, averaged over the processes that may have made them."""
     total = bins.measure.total[..., None]
     mass, gap = ratio(bins.mass, total), ratio(bins.gap, total)
-    noise = bins.smoothed_covariance(SMOOTHING) / total[..., None] ** 2
-    eye = np.eye(mass.shape[-1])
-    noise = noise + (RIDGE * np.trace(noise, axis1=-2, axis2=-1)[..., None, None] + 1e-14) * eye
+    noise = _proper(bins.smoothed_covariance(SMOOTHING) / total[..., None] ** 2)
     curves, rest = _covariances(mass, bins.mean_score)
     fits = [_fit(slope**2 * curves + size**2 * rest[length], noise, gap) for length, size, slope in _GRID]
     weight = np.stack([likelihood for likelihood, _, _ in fits])
@@ -70,6 +68,13 @@ def posterior(bins: Binned, norm: float | str) -> Vector:
     weight /= weight.sum(axis=0)
     errors = np.stack([_error(mean, spread, mass, norm) for _, mean, spread in fits])
     return np.asarray((weight * errors).sum(axis=0)) ** (0.5 if norm == 2 else 1.0)
+
+
+def _proper(covariance: Vector) -> Vector:
+    """The nearest covariance with no direction free of noise: averaging over bins can leave such."""
+    sizes, directions = np.linalg.eigh((covariance + np.swapaxes(covariance, -1, -2)) / 2)
+    least = RIDGE * np.abs(sizes).max(axis=-1, keepdims=True) + 1e-14
+    return np.asarray((directions * np.maximum(sizes, least)[..., None, :]) @ np.swapaxes(directions, -1, -2))
 
 
 _GRID = tuple(product(LENGTHS, SIZES, SLOPES))

@@ -265,6 +265,8 @@ class PositiveUnlabeled(Evidence):
                 return self._rule_without_prior()
             alpha = prior if self.population == "unlabeled" else sizes.alpha(prior, purity)
         n = sizes.unlabeled if self.population == "unlabeled" else sizes.n
+        # Propensities that identify the prior count the positives of the table, whatever their number.
+        counted = scenario.prior is None and self.propensity_given and self.population == "all"
         first, second = self._from_positives(prior, purity, alpha, sizes), self._from_rest(prior, sizes)
         mix: Any = 0.0
         if NEGATIVE in self.table.strata:
@@ -285,9 +287,24 @@ class PositiveUnlabeled(Evidence):
             pos_mass=pos_mass,
             size=self._size(own + other),
             alpha=scalar(alpha),
-            one_sample=self.rows_are_one_sample,
-            normalised=True,
+            normalised=not counted,
+            moves={} if counted else self._moves(first, second, mix),
         )
+
+    def _moves(self, first: Linear, second: Linear, mix: Number) -> dict[str, dict[Column, Number]]:
+        """How the coefficients on the strata's distributions change with the share of each stratum."""
+        if first.moves is None or (not np.any(first.moves) and np.all(mix == 0)):
+            return {}
+        out: dict[str, dict[Column, Number]] = {name: {} for name in NAMES}
+        for linear, share, column in (
+            (first, 1 - mix, self._base_of),
+            (second, mix, lambda name: (name, "weight")),
+        ):
+            changes = np.asarray(share)[..., None] * linear.moves
+            for (k, name), (j, other) in product(enumerate(NAMES), enumerate(NAMES)):
+                held = out[name]
+                held[column(other)] = held.get(column(other), 0.0) + changes[..., k, j]
+        return out
 
     def _size(self, on: Vector) -> float:
         """1 / (π²/n_P + 1/n_U) with clean positives; the same from any coefficients on the strata."""

@@ -118,8 +118,11 @@ def _cells(measure: ScoreMeasure, edge: Vector) -> ScoreMeasure:
     """All that lies between two edges at the upper one, with its noise."""
     edge = edge[edge < measure.span[1]]
     mass, pos = _masses(measure, edge)
-    noise = _noise_of_rows(measure, edge) if isinstance(measure, FoldedMeasure) else measure.noise
     score = np.append(edge, measure.span[1])
+    if isinstance(measure, FoldedMeasure):
+        noise: Noise | None = measure.noise_of(score, _counts(measure, edge))
+    else:
+        noise = measure.noise
     if noise is not None and not isinstance(measure, FoldedMeasure):
         index = _place(edge, measure.score)
         noise = replace(noise, score=score, parts=[_summed(part, index, len(score)) for part in noise.parts])
@@ -132,16 +135,3 @@ def _summed(part: Part, index: Index, n: int) -> Part:
     )
     assert count is not None
     return replace(part, count=count, value=value, square=square)
-
-
-def _noise_of_rows(measure: FoldedMeasure, edge: Vector) -> Noise:
-    zero = np.asarray(0.0)
-    parts = [
-        Part(
-            count=count,
-            pos=(np.asarray(measure.of_pos[name]), zero),
-            mass=(np.asarray(measure.of_mass[name]), zero),
-        )
-        for name, count in _counts(measure, edge).items()
-    ]
-    return Noise(score=edge, parts=parts, one_sample=measure.one_sample, normalised=measure.normalised)
