@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit
 
 from halftruth import checks
-from halftruth.calibration import curve_fit
-from halftruth.calibration.beta_law import EDGE, N_PANELS, mean_gap
 from halftruth.calibration.bins import binned
-from halftruth.calibration.curve_fit import Points
 from halftruth.checks import Vector
 from halftruth.measure import Number, ScoreMeasure, as_measure, integral, ratio, scalar
 from halftruth.noise import Index, by_bin
+
+if TYPE_CHECKING:  # loads SciPy, which most evaluations do without
+    from halftruth.calibration.curve_fit import Points
 
 VARIANTS = ("paper", "authors")
 DENSITIES = ("beta", "empirical")
@@ -26,6 +26,8 @@ TARGETS = (-1.0, 2.0)
 FEW_POINTS = 400
 CHUNK = 1 << 18
 """Numbers in one array of a chunk of measures."""
+NODES = 1 << 10
+"""At which the integral over a Beta law is worked out."""
 NARROW, WIDE = 1e9, 1e-8
 """A Beta law with a1 + a2 above the first is a point, with a1 or a2 below the second lies at 0 and 1."""
 
@@ -54,6 +56,8 @@ class BetaCurve:
 
     def __call__(self, score: Number) -> Number:
         """The curve at some scores; of several curves all of them, (..., n_scores)."""
+        from scipy.special import expit
+
         log_s, log_odds = _logs(np.asarray(score, dtype=np.float64))
         a, b, c = (np.asarray(x, dtype=np.float64) for x in (self.a, self.b, self.c))
         if a.ndim:
@@ -140,7 +144,7 @@ def bpm_calibration_error(evidence: object, variant: str = "paper", density: str
         return measure.result(ratio(integral(gap, measure.mass), measure.total))
     flat = theta.reshape(-1, 3)
     mean, variance = (x.reshape(-1) for x in _moments(measure))
-    step = max(1, CHUNK // (8 * N_PANELS))
+    step = max(1, CHUNK // NODES)
     parts = [slice(start, start + step) for start in range(0, len(flat), step)]
     value = np.concatenate([_beta_gap(flat[p], mean[p], variance[p]) for p in parts])
     return measure.result(value.reshape(measure.shape))
@@ -148,6 +152,8 @@ def bpm_calibration_error(evidence: object, variant: str = "paper", density: str
 
 def _logs(score: Vector) -> tuple[Vector, Vector]:
     """Logarithms ln s and −ln(1−s), of scores kept off 0 and 1."""
+    from halftruth.calibration.beta_law import EDGE
+
     inside = np.clip(score, EDGE, 1 - EDGE)
     return np.log(inside), -np.log1p(-inside)
 
@@ -163,6 +169,8 @@ def _sizes(size: float, variant: str) -> list[int]:
 
 def _fit(measure: ScoreMeasure, variant: str) -> Vector:
     """(a, b, c) along a new last axis; NaN where the measure is empty or undefined."""
+    from halftruth.calibration import curve_fit
+
     sizes = _sizes(measure.size, variant)
     n = int(np.prod(measure.shape, dtype=np.intp))
     out = np.full((n, 3), np.nan)
@@ -190,6 +198,8 @@ def _rows(measure: ScoreMeasure, part: Index) -> ScoreMeasure:
 
 def _points(measure: ScoreMeasure, sizes: list[int], variant: str) -> Points:
     """Of every bin of every binning; empty bins weigh nothing."""
+    from halftruth.calibration.curve_fit import Points
+
     held = [binned(measure, size) for size in sizes]
     mass, pos, score = (
         np.atleast_2d(np.concatenate([getattr(each, name) for each in held], axis=-1))
@@ -240,6 +250,10 @@ def _moments(measure: ScoreMeasure) -> tuple[Vector, Vector]:
 
 def _beta_gap(theta: Vector, mean: Vector, variance: Vector) -> Vector:
     """∫ |g − s| over the Beta laws with these moments, or over their limits."""
+    from scipy.special import expit, log_expit
+
+    from halftruth.calibration.beta_law import mean_gap
+
     curve = BetaCurve(*theta.T)
     spread = mean * (1 - mean)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -21,7 +21,7 @@ NEAR = 1e-9
 POLISH = 3
 LARGEST = 30.0
 """Exponents are kept below this, whatever the bins' mean labels are."""
-SLOPES = ((1.0, 1.0), (3.0, 3.0), (0.3, 0.1), (0.05, 1.0), (8.0, 1.0), (1.0, 8.0))
+SLOPES = ((1.0, 1.0), (3.0, 3.0), (0.3, 0.3), (0.3, 0.1), (0.05, 1.0), (8.0, 1.0), (1.0, 8.0))
 """The (a, b) to start from."""
 
 

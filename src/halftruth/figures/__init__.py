@@ -16,6 +16,7 @@ from __future__ import annotations
 from halftruth.figures.diagnostic import prior
 from halftruth.figures.ranking_bounds import area_bounds, curve_bounds, rank_band
 from halftruth.figures.recovery import recovery_error_map, recovery_regions
+from halftruth.figures.reliability_diagram import reliability
 from halftruth.figures.together import prior_and_purity, priors
 
 __all__ = [
@@ -27,4 +28,5 @@ __all__ = [
     "rank_band",
     "recovery_error_map",
     "recovery_regions",
+    "reliability",
 ]

@@ -36,14 +36,10 @@ def held_in_bins(measure: ScoreMeasure, n_bins: int | str, binning: str) -> tupl
 def _best_number(cells: ScoreMeasure, usual: int, binning: str) -> int:
     """The number B of bins with the least squared error, c/B² + v B.
 
-    The first part is what the curve changes within bins, after an isotonic fit; the second is noise. Both
-    are means over several B: at each of them, how its edges happen to lie matters too much.
+    The first part is what the curve changes within bins, the second is noise. Each is a mean over several
+    B: at one alone, how its edges happen to lie matters too much.
     """
-    from halftruth.kernels import monotone
-
-    blocks = monotone.isotonic(cells.mass, cells.pos_mass)
-    length = np.diff(np.append(blocks.first, len(cells.score)))
-    curve = np.repeat(np.nan_to_num(shares(blocks.mass, blocks.pos)), length)
+    curve = _pilot(cells)
     change, noise = [], []
     for n_bins in {max(2, round(usual * part)) for part in TRIED}:
         index = mass_bins(cells, n_bins) if binning == "mass" else _place(_widths(n_bins), cells.score)
@@ -56,6 +52,17 @@ def _best_number(cells: ScoreMeasure, usual: int, binning: str) -> int:
     c, v = max(float(np.mean(change)), 0.0), float(np.mean(noise))
     most = MOST * usual
     return max(1, round((2 * c / v) ** (1 / 3))) if 2 * c < v * most**3 else most
+
+
+def _pilot(cells: ScoreMeasure) -> Vector:
+    """The isotonic fit without its steps: straight lines from the middle of one block to that of the next."""
+    from halftruth.kernels import monotone
+
+    blocks = monotone.isotonic(cells.mass, cells.pos_mass)
+    value = shares(blocks.mass, blocks.pos)
+    known = ~np.isnan(value)
+    rank, middle = (np.cumsum(mass) - mass / 2 for mass in (cells.mass, blocks.mass))
+    return np.asarray(np.interp(rank, middle[known], value[known]))
 
 
 def _variance(cells: ScoreMeasure, mean: Vector, index: Index, n_bins: int) -> Vector:

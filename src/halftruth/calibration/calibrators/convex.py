@@ -19,6 +19,7 @@ FEW = 1 << 15
 GAIN = 1e-10
 """What a last step may still gain, in rows of the rarer class: the step after it gains its square."""
 FLAT = 1e-13
+TINY = 1e-100
 MOST = 200
 
 
@@ -135,6 +136,8 @@ def least(loss: Loss, family: Family, start: Vector, unit: float) -> Vector:
         t = min(1.0, float(reach.min()))
         if gain > GAIN * unit:
             t = _searched(loss, family, p, step, t, gain)
+            if t == 0:
+                return p
         p = np.clip(p + t * step, low, high)
         met = reach <= t
         p[met] = np.where(step[met] < 0, low[met], high[met])
@@ -148,7 +151,7 @@ def _newton(g: Vector, h: Vector, free: Vector, unit: float) -> Vector:
     if not free.any():
         return out
     diagonal = np.sqrt(np.diag(h)[free])
-    scale = np.where(diagonal > 0, diagonal, 1.0)
+    scale = np.where(diagonal > TINY, diagonal, 1.0)
     values, vectors = np.linalg.eigh(h[np.ix_(free, free)] / np.outer(scale, scale))
     along = vectors.T @ (g[free] / scale)
     flat = values <= FLAT * max(values[-1], FLAT)
@@ -174,9 +177,13 @@ def _to_free(p: Vector, g: Vector, h: Vector, held: Vector, family: Family, unit
 
 
 def _searched(loss: Loss, family: Family, p: Vector, step: Vector, t: float, gain: float) -> float:
-    """The first of t, t/2, t/4, … that lowers the loss by a share of what its slope promises."""
+    """The first of t, t/2, t/4, … that lowers the loss by a share of what its slope promises, or 0."""
     here = loss.value(family.shape @ p)
     slack = 1e-14 * (abs(here) + loss.total)
-    while t > 1e-12 and not (loss.value(family.shape @ (p + t * step)) <= here - 2e-4 * t * gain + slack):
+    # Where all probabilities are near 0 or 1 a step may be longer than any scale of the parameters.
+    least_t = 1e-12 / max(1.0, float(np.abs(step).max()) / max(1.0, float(np.abs(p).max())))
+    while not (loss.value(family.shape @ (p + t * step)) <= here - 2e-4 * t * gain + slack):
         t /= 2
+        if t < least_t:
+            return 0.0
     return t
