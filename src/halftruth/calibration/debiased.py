@@ -9,6 +9,7 @@ error that is expected then.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -60,9 +61,9 @@ def posterior(bins: Binned, norm: float | str) -> Vector:
     """The error that is expected given the gaps, averaged over the processes that may have made them."""
     total = bins.measure.total[..., None]
     mass, gap = ratio(bins.mass, total), ratio(bins.gap, total)
-    noise = _proper(bins.smoothed_covariance(SMOOTHING) / total[..., None] ** 2)
-    curves, rest = _covariances(mass, bins.mean_score)
-    fits = [_fit(slope**2 * curves + size**2 * rest[length], noise, gap) for length, size, slope in _GRID]
+    factor = _factor(bins.smoothed_covariance(SMOOTHING) / total[..., None] ** 2)
+    curves, rest = _prior(mass, bins.mean_score)
+    fits = [fit for length in LENGTHS for fit in _fits(factor, gap, curves, rest[length])]
     weight = np.stack([likelihood for likelihood, _, _ in fits])
     weight = np.exp(weight - weight.max(axis=0))
     weight /= weight.sum(axis=0)
@@ -70,18 +71,18 @@ def posterior(bins: Binned, norm: float | str) -> Vector:
     return np.asarray((weight * errors).sum(axis=0)) ** (0.5 if norm == 2 else 1.0)
 
 
-def _proper(covariance: Vector) -> Vector:
-    """The nearest covariance with no direction free of noise: averaging over bins can leave such."""
-    sizes, directions = np.linalg.eigh((covariance + np.swapaxes(covariance, -1, -2)) / 2)
-    least = RIDGE * np.abs(sizes).max(axis=-1, keepdims=True) + 1e-14
-    return np.asarray((directions * np.maximum(sizes, least)[..., None, :]) @ np.swapaxes(directions, -1, -2))
+def _factor(covariance: Vector) -> Vector:
+    """A square root of the nearest covariance with no direction free of noise; averaging can leave such."""
+    least = RIDGE * np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] + 1e-14
+    try:
+        return np.linalg.cholesky(covariance + least * np.eye(covariance.shape[-1]))
+    except np.linalg.LinAlgError:
+        sizes, directions = np.linalg.eigh(covariance)
+        return np.asarray(directions * np.sqrt(np.maximum(sizes, least[..., 0]))[..., None, :])
 
 
-_GRID = tuple(product(LENGTHS, SIZES, SLOPES))
-
-
-def _covariances(mass: Vector, score: Vector) -> tuple[Vector, dict[float, Vector]]:
-    """Prior covariances of the gaps: from the curves' parameters, and of the rest by its length."""
+def _prior(mass: Vector, score: Vector) -> tuple[Vector, dict[float, Vector]]:
+    """What the curves' parameters move (..., n_bins, 3), and the covariance of the rest by its length."""
     s = np.clip(score, EDGE, 1 - EDGE)
     slope = mass * s * (1 - s)
     basis = np.stack([slope, slope * np.log(s) / 1.5, slope * np.log1p(-s) / 1.5], axis=-1)
@@ -89,21 +90,38 @@ def _covariances(mass: Vector, score: Vector) -> tuple[Vector, dict[float, Vecto
     apart = place[..., :, None] - place[..., None, :]
     scale = mass * np.sqrt(s * (1 - s))
     both = scale[..., :, None] * scale[..., None, :]
-    rest = {length: both * np.exp(-0.5 * (apart / length) ** 2) for length in LENGTHS}
-    return basis @ np.swapaxes(basis, -1, -2), rest
+    return basis, {length: both * np.exp(-0.5 * (apart / length) ** 2) for length in LENGTHS}
 
 
-def _fit(prior: Vector, noise: Vector, gap: Vector) -> tuple[Vector, Vector, Vector]:
-    """Log likelihood, and the mean and the standard deviation of the signal given the gaps."""
-    factor = np.linalg.cholesky(prior + noise)
-    # Of two triangular systems in one: what the gaps and the prior look like without correlation.
-    both = np.linalg.solve(factor, np.concatenate([gap[..., None], prior], axis=-1))
-    white, seen = both[..., :1], both[..., 1:]
-    size = np.log(np.diagonal(factor, axis1=-2, axis2=-1)).sum(axis=-1)
-    likelihood = -0.5 * (white[..., 0] ** 2).sum(axis=-1) - size
-    mean = (np.swapaxes(seen, -1, -2) @ white)[..., 0]
-    left = np.diagonal(prior, axis1=-2, axis2=-1) - (seen**2).sum(axis=-2)
-    return likelihood, mean, np.sqrt(np.maximum(left, 0.0))
+def _fits(
+    factor: Vector, gap: Vector, curves: Vector, rest: Vector
+) -> Iterator[tuple[Vector, Vector, Vector]]:
+    """Log likelihood, and the mean and standard deviation of the signal, for each size and slope.
+
+    In coordinates in which the noise is the identity and the rest diagonal, the gaps have covariance V =
+    1 + size² λ + slope² B Bᵀ; given them the signal has mean g − V⁻¹ g and covariance 1 − V⁻¹.
+    """
+    whiten: Vector = np.asarray(np.linalg.inv(factor), dtype=np.float64)
+    sizes, directions = np.linalg.eigh(whiten @ rest @ _t(whiten))
+    to_bins, whiten = factor @ directions, _t(directions) @ whiten
+    g, basis = whiten @ gap[..., None], whiten @ curves
+    for size, slope in product(SIZES, SLOPES):
+        d = 1 / (1 + size**2 * np.maximum(sizes, 0.0))
+        inverse_g, left = d[..., None] * g, (to_bins**2 @ (1 - d)[..., None])[..., 0]
+        likelihood = np.log(d).sum(axis=-1)
+        if slope:
+            scaled = slope * d[..., None] * basis
+            inner = np.eye(3) + slope * _t(basis) @ scaled
+            inverse_g = inverse_g - scaled @ np.linalg.solve(inner, _t(scaled) @ g)
+            moved = to_bins @ scaled
+            left = left + (moved * _t(np.linalg.solve(inner, _t(moved)))).sum(axis=-1)
+            likelihood = likelihood - np.linalg.slogdet(inner)[1]
+        likelihood = (likelihood - (g * inverse_g).sum(axis=(-2, -1))) / 2
+        yield likelihood, (to_bins @ (g - inverse_g))[..., 0], np.sqrt(np.maximum(left, 0.0))
+
+
+def _t(matrix: Vector) -> Vector:
+    return np.swapaxes(matrix, -1, -2)
 
 
 def _error(mean: Vector, spread: Vector, mass: Vector, norm: float | str) -> Vector:
