@@ -161,6 +161,16 @@ def test_positives_that_score_higher_than_the_population_allows(method: str) -> 
     assert probability.mean() == pytest.approx(0.3, abs=1e-6)
 
 
+def test_a_step_longer_than_any_scale_of_the_parameters() -> None:
+    """A slope at its limit leaves probabilities that are nearly all 0 or 1, and next to no curvature."""
+    evidence = ht.simulate.binomial_processes()["D2"].positive_unlabeled(100, 1000, 2842)
+    found = Calibrator("beta").fit(evidence)
+    measure = evidence.measure()
+    probability = found.predict(measure.score)
+    assert "no minimum" in found.notes_[0]
+    assert probability @ measure.mass / measure.total == pytest.approx(measure.prior, abs=1e-6)
+
+
 def test_parameters_that_the_scores_leave_open() -> None:
     constant = ht.Labeled([1, 0, 0, 0], [0.4] * 4)
     for method in ("beta", "platt", "isotonic", "histogram", "spline"):
@@ -242,6 +252,24 @@ def test_histogram_has_the_bins_of_the_calibration_error() -> None:
         np.testing.assert_allclose(found.predict(s), share[index], rtol=1e-12)
         after = ht.calibration_error(ht.Labeled(y, found.predict(s)), n_bins=1000)
         assert after == pytest.approx(0, abs=1e-12)
+
+
+def test_histogram_takes_as_many_bins_as_noise_allows() -> None:
+    """(2c/v)^(1/3) for a line along the ranks: c = slope²/12, v the variance of the mean label of all."""
+    rng = np.random.default_rng(0)
+    rank = (np.arange(20_000) + 0.5) / 20_000
+    truth = 0.1 + 0.8 * rank
+
+    def n_bins(y: Any) -> int:
+        return len(Calibrator("histogram").fit(ht.Labeled(y, rank)).curve_.to_dict()["value"])
+
+    noise = (truth * (1 - truth)).mean() / len(rank)
+    best = (2 * 0.8**2 / 12 / noise) ** (1 / 3)
+    # What noise leaves in the isotonic fit counts as change: up to half of c more.
+    assert best - 1 < n_bins(rng.random(len(rank)) < truth) < 1.5 ** (1 / 3) * best + 1
+    usual = np.ceil(len(rank) ** (1 / 3))
+    assert n_bins(rng.random(len(rank)) < 0.5) < usual
+    assert 1.5 * usual < n_bins(rank > 0.5) <= 2 * usual
 
 
 def test_histogram_bins_without_rows_lie_between_their_neighbours() -> None:
@@ -347,7 +375,7 @@ def test_many_rows_give_the_fit_of_their_distinct_scores(method: str) -> None:
     known = s[y & (rng.random(len(s)) < 0.02)]
     for evidence in (ht.Labeled(y, s), ht.PositiveUnlabeled(known, s, prior=y.mean(), purity=0.97)):
         m = evidence.measure()
-        plain = ScoreMeasure(score=m.score, mass=m.mass, pos_mass=m.pos_mass, size=m.size)
+        plain = ScoreMeasure(score=m.score, mass=m.mass, pos_mass=m.pos_mass, size=m.size, noise=m.noise)
         large = Calibrator(method).fit(evidence).predict(GRID)
         # The spline of many rows is fitted at quantiles.
         slack = 2e-3 if method == "spline" else 1e-8
