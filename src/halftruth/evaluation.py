@@ -23,7 +23,7 @@ from halftruth.uncertainty.influence import gradients, identified_range, spread_
 from halftruth.uncertainty.prior_range import Range, drawn_scenarios, prior_range
 from halftruth.uncertainty.progress import progress
 from halftruth.uncertainty.requests import ALPHA, PRIOR, Request, read_requests
-from halftruth.uncertainty.theorem import WANTS, bias_bound
+from halftruth.uncertainty.theorem import bias_bound
 
 MAX_ATOMS = 512
 """Distinct scores on which resamples are drawn; see `Support.coarse`."""
@@ -122,11 +122,10 @@ def evaluate(
     one_sample = evidence.rows_are_one_sample if stratified is None else not stratified
     run = _Run(evidence, (*requests, *shares), span, limit, n_resamples, one_sample=one_sample)
     rows = run.estimates(np.random.default_rng(rng), level, method)
-    unbounded: tuple[str, ...] = ()
     if lipschitz is not None:
-        bounds = {r: bias_bound(r, evidence, lipschitz, level) for r in requests}
-        rows |= {r: replace(rows[r], bound=bound) for r, bound in bounds.items()}
-        unbounded = () if any(bound is not None for bound in bounds.values()) else (WANTS,)
+        for r in requests:
+            bound, note = bias_bound(r, evidence, lipschitz, level)
+            rows[r] = replace(rows[r], bound=bound, notes=(*rows[r].notes, *([note] if note else [])))
     return Evaluation(
         rows={request.label: rows[request] for request in requests},
         evidence=repr(evidence),
@@ -137,7 +136,6 @@ def evaluate(
             *remarks.on_evidence(evidence, by_default=metrics is None),
             *remarks.on_resamples(n_resamples),
             *span.notes,
-            *unbounded,
             *remarks.on_prior(evidence, identified_range(evidence, run.support, one_sample=one_sample)),
         ),
     )

@@ -2,8 +2,8 @@
 
 A row of stratum k with value v adds g = (p − s m) + (p′ − s m′) v to the gap of its bin, with the rule's
 coefficients p of μ₁ and m of μ; the coefficients themselves move as totals do. What the row moves in all
-is d = g e_bin − a − a′ v, with vectors a over bins, and the covariance is Σ d dᵀ. A weight counts as a
-number of rows.
+is d = g e_bin − a − a′ v, with vectors a over bins, and the covariance is Σ d dᵀ. Whole weights count rows;
+of others only the proportions matter, and ``unit`` is what one row weighs.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class Part:
     pos: Pair
     mass: Pair
     moves: Pair | None = None
+    unit: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -51,6 +52,7 @@ class Moments:
     pos: Pair
     mass: Pair
     moves: Pair | None = None
+    unit: float = 1.0
 
     @property
     def gap(self) -> Vector:
@@ -115,6 +117,7 @@ class Noise:
                 pos=pair(part.pos),
                 mass=pair(part.mass),
                 moves=None if part.moves is None else pair(part.moves, 1),
+                unit=part.unit,
             )
             for part in self.parts
         ]
@@ -129,6 +132,11 @@ class Noise:
         return tuple(self._moments(part, index, n_bins) for part in self.parts)
 
     @property
+    def unit(self) -> float:
+        """What one row weighs, of the first stratum."""
+        return self.parts[0].unit
+
+    @property
     def labeled(self) -> bool:
         """Whether rows are positives and negatives, each of its own class."""
         return not self.normalised and all(part.value is None for part in self.parts)
@@ -136,7 +144,7 @@ class Noise:
     def _moments(self, part: Part, index: Index, n_bins: int) -> Moments:
         p, m = (np.asarray(c)[..., None] for c in (part.pos[0], part.mass[0]))
         own, count = p - self.score * m, part.count
-        same: Any = {"pos": part.pos, "mass": part.mass, "moves": part.moves}
+        same: Any = {"pos": part.pos, "mass": part.mass, "moves": part.moves, "unit": part.unit}
         if part.value is None:
             parts = (count, own * count, own**2 * count, self.score * m * count)
             column, gap, square, claimed = (by_bin(x, index, n_bins) for x in parts)
@@ -179,7 +187,8 @@ def moments_of_rows(moments: Vector, pos: float, mass: float, moves: Vector | No
 
 def covariance_of(each: Sequence[Moments], *, normalised: bool) -> Vector:
     """Covariance of the sums of all strata's gaps, as shares of the population times its size."""
-    out = np.asarray(sum(part.square for part in each))[..., None] * np.eye(each[0].square.shape[-1])
+    alone = np.asarray(sum(part.unit * part.square for part in each))
+    out = alone[..., None] * np.eye(alone.shape[-1])
     # What a unit of mass takes off: its part of the mean, of ∫ s dμ alone where μ₁ is made of shares.
     spread = sum(-part.claimed if normalised else part.gap for part in each)
     total = sum(m * t for part in each for m, t in zip(part.mass, part.totals, strict=False))
@@ -192,10 +201,10 @@ def covariance_of(each: Sequence[Moments], *, normalised: bool) -> Vector:
             a = a + np.asarray(part.pos[c])[..., None] * share if normalised else a
             taken.append(a if c or drift is None else a - drift[k])
         for i, a in enumerate(taken):
-            cross = outer(part.gaps[i], a)
+            cross = part.unit * outer(part.gaps[i], a)
             out = out - cross - np.swapaxes(cross, -1, -2)
             for j, b in enumerate(taken):
-                out = out + part.products(i, j)[..., None, None] * outer(a, b)
+                out = out + part.unit * part.products(i, j)[..., None, None] * outer(a, b)
     return np.asarray(out)
 
 

@@ -35,6 +35,7 @@ class MassRule:
     alpha: Number = None
     unidentified: str | None = None
     normalised: bool = False
+    units: Mapping[str, float] = field(default_factory=dict)
     moves: Mapping[str, Coefficients] = field(default_factory=dict)
 
     @property
@@ -104,6 +105,7 @@ class MassRule:
                 pos=adds(self.pos_mass, name),
                 mass=adds(self.mass, name),
                 moves=self._moves(name, tuple(names)) if self.moves else None,
+                unit=self.units.get(name, 1.0),
             )
             for name in names
         ]

@@ -237,6 +237,14 @@ class ScoreTable:
         total, squares = np.sum([self.strata[name].size for name in names or self.strata], axis=0)
         return float(total**2 / squares)
 
+    def unit(self, *names: str) -> float:
+        """What one row of these strata, or of all, weighs: 1 where weights are whole, which count rows."""
+        rows = [self.strata[name] for name in names or self.strata]
+        if all(x.weight is None or (isinstance(x, Rows) and _whole(x.weight)) for x in rows):
+            return 1.0
+        total, squares = np.sum([x.size for x in rows], axis=0)
+        return float(squares / total)
+
     @cached_property
     def support(self) -> Support:
         """The distinct scores of all strata, and each stratum's distinct rows on them."""
@@ -261,6 +269,10 @@ def _strata(score: Vector, stratum: NDArray[np.int8], weight: Vector | None) -> 
         name: Rows(score=score[mask], weight=None if weight is None else weight[mask])
         for name, mask in masks.items()
     }
+
+
+def _whole(weight: Vector) -> bool:
+    return bool((weight == np.floor(weight)).all())
 
 
 def _ends(score: Vector) -> tuple[float, float]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from halftruth import checks
 from halftruth.calibration.bins import binned, labeled, number_of_bins
-from halftruth.calibration.debiased import corrected, posterior
+from halftruth.calibration.debiased import corrected, enough_bins, posterior
 from halftruth.errors import InputError
 from halftruth.measure import Number, ScoreMeasure, as_measure, ratio
 
@@ -33,16 +32,17 @@ def calibration_error(
     debias : bool, "corrected" or "posterior"
         False: the plug-in estimate, which noise within bins inflates: a perfectly calibrated model has
         an error too. "corrected": less what noise adds to each bin (Ferro and Fricker's for norm 2, Kumar's
-        for norm 1). "posterior": the error expected if the gaps are a smooth signal with noise, the best
-        estimate of the true calibration error from positives and unlabeled. True: "corrected" where all rows
-        have labels, else "posterior". The latter takes half as many bins more by default, from 8 to 40;
-        bins of equal mass suit it best.
+        for norm 1). "posterior": the error expected if the gaps are a smooth signal with noise; from
+        positives and unlabeled it is nearest to the true calibration error where that signal does not change
+        its sign many times. True: "corrected" where all rows have labels, else "posterior". The latter takes
+        half as many bins more by default, from 8 to 40; bins of equal mass suit it best.
 
     Notes
     -----
-    With few known positives the plug-in estimate is mostly noise, and more bins make it worse. Of the
-    debiased ones "posterior" has the least error; it never quite reaches 0, because few rows cannot show that
-    nothing is wrong.
+    With few known positives the plug-in estimate is mostly noise, and more bins make it worse. "posterior"
+    never quite reaches 0: few rows cannot show that nothing is wrong. Whole weights count rows; of others
+    only the proportions matter. The noise is that of a given prior: the error of one that is estimated, or
+    identified by known negatives, is in the interval of `evaluate` but is not taken off.
 
     Examples
     --------
@@ -52,12 +52,12 @@ def calibration_error(
     """
     measure = as_measure(evidence)
     measure.need_probabilities("Calibration error")
-    if norm not in (1, 2, "max"):
+    if isinstance(norm, bool) or norm not in (1, 2, "max"):
         raise InputError(f'`norm` must be 1, 2 or "max", got {norm!r}.')
     how = _remedy(debias, measure, norm)
     number = number_of_bins(measure, n_bins)
     if how == "posterior" and isinstance(n_bins, str):
-        number = int(np.clip(1.5 * number, 8, 40))
+        number = enough_bins(measure)
     bins = binned(measure, number, binning)
     if how is not None:
         value = posterior(bins, norm) if how == "posterior" else corrected(bins, norm)
@@ -73,11 +73,12 @@ def calibration_error(
 
 def _remedy(debias: bool | str, measure: ScoreMeasure, norm: float | str) -> str | None:
     """How noise is taken off; None where it is not."""
-    if debias is False:
-        return None
-    if debias is True:
+    if isinstance(debias, (bool, np.bool_)):
+        if not debias:
+            return None
         debias = "corrected" if labeled(measure) and norm != "max" else "posterior"
-    checks.choice(debias, "debias", ("corrected", "posterior"))
+    if debias not in ("corrected", "posterior"):
+        raise InputError(f'`debias` must be True, False, "corrected" or "posterior", got {debias!r}.')
     if debias == "corrected" and norm == "max":
         raise InputError('`debias`="corrected" knows norms 1 and 2, got "max". Pass debias="posterior".')
     return debias

@@ -44,14 +44,13 @@ class Binned:
         """Of the gaps, from sampling, (..., n_bins, n_bins)."""
         return covariance_of(self._moments, normalised=self._normalised)
 
-    def smoothed_covariance(self, n_bins: float) -> Vector:
-        """The same, with the noise of a bin averaged over about so many of its neighbours.
+    def smoothed_covariance(self, width: float) -> Vector:
+        """The same, with the noise of a bin averaged over about this share of the population.
 
         What a bin of few rows shows of its own noise is itself noise, and little of it where they are none.
         """
         share = ratio(self.mass, self.mass.sum(axis=-1, keepdims=True))
         place = np.cumsum(share, axis=-1) - share / 2
-        width = n_bins / self.mass.shape[-1]
         near = np.exp(-0.5 * ((place[..., :, None] - place[..., None, :]) / width) ** 2)
         mixing = share[..., :, None] * near / (near @ share[..., None])
         each = [part.mixed(mixing) for part in self._moments]

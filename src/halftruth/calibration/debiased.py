@@ -14,21 +14,23 @@ from itertools import product
 
 import numpy as np
 
-from halftruth.calibration.bins import Binned, labeled
+from halftruth.calibration.bins import Binned, labeled, number_of_bins
 from halftruth.checks import Vector
-from halftruth.measure import ratio
+from halftruth.folded import FoldedMeasure
+from halftruth.measure import ScoreMeasure, ratio
 
-LENGTHS = (0.07, 0.2)
+LENGTHS = (0.03, 0.07, 0.2)
 """Of what the curves leave over: over which share of the population it changes."""
-SIZES = (0.16, 0.32)
+SIZES = (0.16, 0.4, 1.0, 2.5)
 """Of what the curves leave over, in units of √(s (1−s)). The least is no smaller: what cannot be told from
 calibrated is not declared calibrated."""
-SLOPES = (0.0, 0.3, 1.0, 2.5)
+SLOPES = (0.0, 0.5, 2.5, 8.0)
 """Of the curves' three parameters."""
 EDGE = 0.03
 """Scores nearer to 0 or 1 count as this near: a model may be sure and wrong."""
 SMOOTHING = 2.0
-"""Bins over which the noise is averaged: a bin without a known positive is not a bin without noise."""
+"""Bins, of the number taken by default, over which the noise is averaged: a bin without a known positive is
+not a bin without noise."""
 RIDGE = 1e-10
 
 
@@ -51,17 +53,26 @@ def _variance(bins: Binned, lost: int) -> Vector:
     """Of each bin's gap, in rows²."""
     if not labeled(bins.measure):
         return np.maximum(np.diagonal(bins.covariance, axis1=-2, axis2=-1), 0.0)
-    n, pos = bins.mass, bins.pos
+    noise = bins.measure.noise
+    unit = 1.0 if isinstance(bins.measure, FoldedMeasure) or noise is None else noise.unit
+    n, pos = bins.mass / unit, bins.pos / unit
     share = np.clip(ratio(pos, n), 0.0, 1.0)
     known = n > lost  # a lone row says nothing of its noise
-    return np.where(known, n**2 * share * (1 - share) / np.where(known, n - lost, 1.0), 0.0)
+    spread = np.where(known, n**2 * share * (1 - share) / np.where(known, n - lost, 1.0), 0.0)
+    return np.asarray(unit**2 * spread)
+
+
+def enough_bins(measure: ScoreMeasure) -> int:
+    """How many bins show the signal: half as many more as `calibration_error` takes."""
+    return int(np.clip(1.5 * number_of_bins(measure, "optimal"), 8, 40))
 
 
 def posterior(bins: Binned, norm: float | str) -> Vector:
     """The error that is expected given the gaps, averaged over the processes that may have made them."""
     total = bins.measure.total[..., None]
     mass, gap = ratio(bins.mass, total), ratio(bins.gap, total)
-    factor = _factor(bins.smoothed_covariance(SMOOTHING) / total[..., None] ** 2)
+    width = SMOOTHING / enough_bins(bins.measure)
+    factor = _factor(bins.smoothed_covariance(width) / total[..., None] ** 2)
     curves, rest = _prior(mass, bins.mean_score)
     fits = [fit for length in LENGTHS for fit in _fits(factor, gap, curves, rest[length])]
     weight = np.stack([likelihood for likelihood, _, _ in fits])

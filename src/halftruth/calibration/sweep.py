@@ -98,7 +98,7 @@ def _error(mass: Vector, pos: Vector, gap: Vector, norm: float | str) -> float:
         counts=counts,
         slack=slack,
         window=lambda: _window(line, slack),
-        most=_most(line),
+        most=_most(line, counts=counts),
     )
     edges = np.unique(line.index(_target(total, np.arange(n_bins), n_bins, counts=counts)))
     size = np.diff(np.append(line.below[edges], line.all[0]))
@@ -119,11 +119,12 @@ def _line(mass: Vector, pos: Vector, gap: Vector) -> _Line:
     return _Line(below, np.append(0.0, at[1]), np.append(0.0, at[2]), every)
 
 
-def _most(line: _Line) -> int:
-    """As many bins as rows, or fewer where those already tell all scores apart."""
+def _most(line: _Line, *, counts: bool) -> int:
+    """As many bins as rows, or as scores where masses are no counts; fewer where those tell all apart."""
     steps = np.diff(line.below)
-    least = steps[steps > 0].min()
-    return max(1, int(np.ceil(min(line.all[0], 2 * line.all[0] / least) - 1e-9)))
+    steps = steps[steps > 0]
+    rows = line.all[0] if counts else len(steps)
+    return max(1, int(np.ceil(min(rows, 2 * line.all[0] / steps.min()) - 1e-9)))
 
 
 def _window(line: _Line, slack: float) -> tuple[float, float] | None:

@@ -11,8 +11,12 @@ from halftruth.checks import Vector
 Index = NDArray[np.intp]
 
 
-def calibration_error(box: Boxes, n_bins: int | str, binning: str, norm: float | str) -> Interval:
+def calibration_error(
+    box: Boxes, n_bins: int | str, binning: str, norm: float | str, debias: bool | str = False
+) -> Interval:
     """The error of calibration bins whose edges may cut histogram bins anywhere."""
+    if debias:
+        return ANYTHING
     number = _optimal(box) if isinstance(n_bins, str) else n_bins
     if number is None:
         return ANYTHING

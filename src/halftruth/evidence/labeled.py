@@ -78,7 +78,12 @@ class Labeled(Evidence):
 def labels_as_given(sums: Sums, table: ScoreTable) -> MassRule:
     """Known positives are the positives, every other row is a negative."""
     mass = {column: 1.0 for column in sums if column[1] == "weight"}
-    return MassRule(mass=mass, pos_mass={(POSITIVE, "weight"): 1.0}, size=table.effective_rows())
+    return MassRule(
+        mass=mass,
+        pos_mass={(POSITIVE, "weight"): 1.0},
+        size=table.effective_rows(),
+        units=dict.fromkeys(table.strata, table.unit()),
+    )
 
 
 def _parted(score: Vector, positive: NDArray[np.bool_]) -> tuple[Vector, Vector]:

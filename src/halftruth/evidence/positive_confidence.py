@@ -77,6 +77,7 @@ class PositiveConfidence(Evidence):
             mass={(POSITIVE, "value"): 1.0},
             pos_mass={(POSITIVE, "weight"): prior / identified},
             size=self.table.effective_rows(),
+            units={POSITIVE: self.table.unit()},
             normalised=scenario.prior is not None,
         )
 

@@ -286,6 +286,7 @@ class PositiveUnlabeled(Evidence):
             mass={(name, "weight"): 1.0 for name in self._population_strata},
             pos_mass=pos_mass,
             size=self._size(own + other),
+            units=self._units,
             alpha=scalar(alpha),
             normalised=not counted,
             moves={} if counted else self._moves(first, second, mix),
@@ -350,6 +351,10 @@ class PositiveUnlabeled(Evidence):
                 "negatives."
             ),
         )
+
+    @cached_property
+    def _units(self) -> dict[str, float]:
+        return {name: self.table.unit(name) for name in self.table.strata}
 
     @cached_property
     def _noise(self) -> Noise:

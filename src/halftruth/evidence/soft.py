@@ -84,7 +84,12 @@ class SoftLabeled(Evidence):
 
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
         size = self.table.effective_rows()
-        return MassRule(mass={(SOFT, "weight"): 1.0}, pos_mass={(SOFT, "value"): 1.0}, size=size)
+        return MassRule(
+            mass={(SOFT, "weight"): 1.0},
+            pos_mass={(SOFT, "value"): 1.0},
+            size=size,
+            units={SOFT: self.table.unit()},
+        )
 
     def naive_measure(self) -> ScoreMeasure:
         rows = self.table.strata[SOFT]

@@ -223,7 +223,8 @@ def best_bins(
             binning=binning,
         )
 
-    limit = n_unlabeled // 2 if binning == "mass" and fcmi is None else math.inf
+    few = binning == "mass" and fcmi is None and not math.isinf(n_unlabeled)
+    limit = n_unlabeled // 2 if few else math.inf
     if limit < 1:
         bound(1)  # refuses, and says why
     n_bins = _lowest(lambda k: float(bound(k)), limit)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 from functools import partial
 
-import numpy as np
-
 from halftruth import theory
 from halftruth.calibration.bins import number_of_bins
 from halftruth.evidence import Evidence, PositiveUnlabeled
@@ -14,29 +12,36 @@ from halftruth.rows import Rows
 from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
 from halftruth.uncertainty.requests import Request
 
-WANTS = (
-    "No bound from theory on the calibration error: it holds for clean positives and unlabeled, two samples "
-    "without weights, with a prior that is one number, and at least two unlabeled rows for each bin."
+DESIGN = (
+    "No bound from theory: it holds for clean positives and unlabeled, two samples of rows without weights, "
+    "and a prior that is one number."
 )
+PLAIN = "No bound from theory: it holds for the plug-in error with norm 1."
+FEW = "No bound from theory: with bins of equal mass it needs two unlabeled rows for each bin."
 
 
-def bias_bound(request: Request, evidence: Evidence, lipschitz: float, level: float) -> float | None:
-    """With probability ``level`` a calibration error lies no farther from the true one; None: no such bound.
+def bias_bound(
+    request: Request, evidence: Evidence, lipschitz: float, level: float
+) -> tuple[float | None, str | None]:
+    """With probability ``level`` a calibration error lies no farther from the true one; a note to it.
 
     From positives and unlabeled, by the first theorem of `halftruth.theory`, where scores have a density and
-    the frequency of positives rises with the score no faster than ``lipschitz``.
+    the frequency of positives rises with the score no faster than ``lipschitz``. Of other metrics nothing is
+    said.
     """
-    if request.metric is None or request.metric.name != "calibration_error" or not _as_assumed(evidence):
-        return None
+    if request.metric is None or request.metric.name != "calibration_error":
+        return None, None
     given = request.call.keywords if isinstance(request.call, partial) else {}
     called = inspect.signature(request.metric.function).bind(None, **given)
     called.apply_defaults()
     if called.arguments["norm"] != 1 or called.arguments["debias"]:
-        return None
+        return None, PLAIN
+    if not _as_assumed(evidence):
+        return None, DESIGN
     n_bins = number_of_bins(evidence.measure(), called.arguments["n_bins"])
     binning, rows = called.arguments["binning"], evidence.table.strata
     if binning == "mass" and len(rows[UNLABELED]) < 2 * n_bins:
-        return None
+        return None, FEW
     assert evidence.prior.value is not None
     bound = theory.bias_bound(
         len(rows[POSITIVE]),
@@ -47,13 +52,13 @@ def bias_bound(request: Request, evidence: Evidence, lipschitz: float, level: fl
         binning=binning,
         confidence_level=level,
     )
-    return float(bound)
+    return float(bound), None if bound.informative else bound.note
 
 
 def _as_assumed(evidence: Evidence) -> bool:
     if not isinstance(evidence, PositiveUnlabeled) or evidence.population != "unlabeled":
         return False
-    rows, prior = evidence.table.strata, evidence.prior
+    rows, prior, purity = evidence.table.strata, evidence.prior, evidence.purity
     plain = all(isinstance(x, Rows) and x.is_plain for x in rows.values()) and NEGATIVE not in rows
     known = prior.value is not None and not prior.is_range and prior.replicates is None
-    return bool(plain and known and np.all(evidence.purity.value == 1) and not evidence.purity.is_range)
+    return plain and known and purity.value == 1 and not purity.is_range
