@@ -21,7 +21,7 @@ from halftruth.measure import ScoreMeasure, ratio
 
 LENGTHS = (0.03, 0.07, 0.2)
 """Of what the curves leave over: over which share of the population it changes."""
-SIZES = (0.16, 0.4, 1.0, 2.5)
+SIZES = (0.15, 0.4, 1.0, 2.5)
 """Of what the curves leave over, in units of √(s (1−s)). The least is no smaller: what cannot be told from
 calibrated is not declared calibrated."""
 SLOPES = (0.0, 0.5, 2.5, 8.0)
