@@ -267,6 +267,20 @@ class Bins:
             high=np.concatenate([x.high for x in both]),
         )
 
+    def moved(self, score: Vector, grid: Grid) -> Bins:
+        """The same rows, those of each bin at a new score."""
+        position = np.floor(self.full("weight") * score + 0.5).astype(np.int64)
+        return _gathered(
+            grid,
+            grid.bins(score),
+            rows=self.rows,
+            position=position if grid.kind == "probability" else None,
+            weight=self.weight,
+            square=self.square,
+            low=score,
+            high=score,
+        )
+
     def cells(self, atom: NDArray[np.intp]) -> Cells:
         """The bins as joined cells at these atoms."""
         if self.weight is None or self.square is None:

@@ -16,8 +16,11 @@ from halftruth.registry import REGISTRY, Metric
 ignore_empty_class = pytest.mark.filterwarnings("ignore::halftruth.errors.EmptyClassWarning")
 """A sample of a few rows may lack a class: its metrics are NaN, with a warning that other tests see to."""
 
-FIXED: dict[str, dict[str, Any]] = {"calibration_error": {"n_bins": 5, "binning": "width"}}
-"""Parameters that take the number of rows out of a metric with ``unit_laws=False``."""
+FIXED: dict[str, dict[str, Any]] = {
+    "calibration_error": {"n_bins": 5, "binning": "width"},
+    "maximum_calibration_error": {"n_bins": 5, "binning": "width"},
+}
+"""Parameters that take the number of rows out of a metric with ``unit_laws=False``, where there are any."""
 
 MORE: dict[str, list[dict[str, Any]]] = {
     "fbeta": [{"beta": 0.5}],
@@ -29,6 +32,8 @@ MORE: dict[str, list[dict[str, Any]]] = {
         {"n_bins": 4, "binning": "width", "norm": 2},
         {"n_bins": 4, "binning": "width", "norm": "max"},
     ],
+    "ks_calibration_error": [{"statistic": "kuiper"}],
+    "logit_smoothed_calibration_error": [{"sigma": 1.0}],
 }
 """Further parameters worth trying; a metric that is not named here is tried with its example."""
 
@@ -36,6 +41,9 @@ COUNTING: dict[str, list[dict[str, Any]]] = {
     "precision_at_k": [{"k": 1}],
     "recall_at_k": [{"k": 1}],
     "calibration_error": [{"n_bins": 3, "binning": "mass"}, {"n_bins": 1, "binning": "mass"}],
+    "adaptive_calibration_error": [{}, {"n_bins": 3}],
+    "maximum_calibration_error": [{"n_bins": 3}],
+    "sweep_calibration_error": [{}, {"norm": 2}, {"norm": "max"}],
 }
 """Parameters under which the number of rows matters, not only their distribution."""
 
@@ -76,8 +84,10 @@ def _settings() -> tuple[list[Setting], list[Setting], list[Setting]]:
         if metric.unit_laws:
             unit_free.append(Setting(metric, example))
         else:
-            unit_free.append(Setting(metric, example | FIXED[metric.name]))
-            unit_bound.append(Setting(metric, example))
+            if metric.name in FIXED:
+                unit_free.append(Setting(metric, example | FIXED[metric.name]))
+            if {} not in COUNTING.get(metric.name, ()):
+                unit_bound.append(Setting(metric, example))
         unit_free += [Setting(metric, example | more) for more in MORE.get(metric.name, ())]
         counting += [Setting(metric, example | more) for more in COUNTING.get(metric.name, ())]
     return unit_free, counting, unit_bound
@@ -91,6 +101,16 @@ WEIGHED = UNIT_FREE + _COUNTING
 
 ALL = WEIGHED + _UNIT_BOUND
 """Also those in which weights may count otherwise: ``unit_laws`` is False and nothing is fixed."""
+
+DEBIASED = [
+    Setting(REGISTRY["calibration_error"], {"n_bins": 5, "debias": debias, **more})
+    for debias in ("corrected", "posterior")
+    for more in ({}, {"binning": "width"}, {"binning": "width", "norm": 2})
+]
+"""Errors less their noise, which only evidence knows: no measure that is made by hand has them."""
+
+ROOT = 1e-7
+"""How near those come: what noise leaves over of a square may be a rounding error, and they take its root."""
 
 RANKING = [setting for setting in ALL if setting.metric.ranking]
 

@@ -12,8 +12,8 @@ from halftruth.errors import NotIdentifiable
 from halftruth.evidence import Scenario
 from halftruth.resampling import resampled_sums
 
-from .functionals import ALL, Setting, ignore_empty_class, same
-from .samples import DYADIC, KINDS, Kind, cases, examples, shares
+from .functionals import ALL, DEBIASED, ROOT, Setting, ignore_empty_class, same
+from .samples import DYADIC, KINDS, Kind, cases, dyadic_scores, examples, shares
 
 pytestmark = ignore_empty_class
 
@@ -112,3 +112,25 @@ def test_the_rule_of_many_resamples_is_that_of_each(kind: Kind, data: st.DataObj
                 continue
             np.testing.assert_allclose(batch[i].mass, alone.mass, rtol=1e-12)
             np.testing.assert_allclose(batch[i].pos_mass, alone.pos_mass, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@examples(5)
+@given(data=st.data(), seed=st.integers(0, 10_000))
+def test_errors_less_their_noise_take_resamples_one_by_one(
+    kind: Kind, data: st.DataObject, seed: int
+) -> None:
+    case = data.draw(cases(kind, scores=dyadic_scores))
+    evidence = case.evidence()
+    support, rng = evidence.table.support, np.random.default_rng(seed)
+    (sums,) = resampled_sums(support, 3, rng, one_sample=evidence.rows_are_one_sample)
+    if not all(values.sum(axis=-1).all() for values in sums.values()):
+        return  # A stratum without rows: no evidence.
+    with np.errstate(invalid="ignore", divide="ignore"):
+        batch = evidence.rule(sums, evidence.scenario).apply(support.score, sums)
+    if batch.unidentified is not None:
+        return
+    for setting in DEBIASED:
+        together = np.asarray(setting.metric.function(batch, **setting.parameters))
+        alone = [setting.of(batch[i], case.threshold) for i in range(3)]
+        np.testing.assert_allclose(together, alone, rtol=0, atol=ROOT, err_msg=str(setting))

@@ -115,7 +115,8 @@ def _rows(size: int, seed: int, *, weighted: bool, valued: bool) -> Rows:
 
 def _of_one_row(table: ScoreTable, coarse: Support) -> tuple[list[tuple], np.ndarray]:
     """What each row adds to each (column, joined score): columns, and a matrix (rows, columns)."""
-    kinds = [column for column in coarse.sums() if column[1] != "square"]  # which only says how noisy they are
+    # Squares only say how noisy values are.
+    kinds = [column for column in coarse.sums() if column[1] != "square"]
     columns = [(column, i) for column in kinds for i in range(len(coarse.score))]
     edges = np.cumsum([len(rows) for rows in table.strata.values()])
     out = np.zeros((edges[-1], len(columns)))

@@ -14,7 +14,7 @@ from halftruth.resampling import resampled_sums
 from halftruth.support import Support
 from halftruth.table import ScoreTable
 
-from .functionals import ALL, differences, ignore_empty_class
+from .functionals import ALL, DEBIASED, ROOT, differences, ignore_empty_class
 from .samples import BY_NAME, KINDS, Case, Kind, Sample, cases, examples, one_each
 
 pytestmark = ignore_empty_class
@@ -46,7 +46,9 @@ def check(case: Case, whole: Sample, parts: list[ScoreTable], *, resampled: bool
         assert unlike(evidence.table.support, merged.support) == []
         if resampled:
             assert unlike(evidence.table.support, merged.support, resampled=True) == []
-    assert differences(evidence, case.on_table(merged), case.threshold, settings=ALL) == {}
+    other = case.on_table(merged)
+    assert differences(evidence, other, case.threshold, settings=ALL) == {}
+    assert differences(evidence, other, case.threshold, settings=DEBIASED, tolerance=ROOT) == {}
 
 
 @every_kind

@@ -8,8 +8,11 @@ TOLERANCE = 1e-12
 SMALL = 1e-3
 
 
-def assert_same(ours: object, reference: object, what: str = "") -> None:
-    """Equal within 1e-12: relative, or absolute where the reference is below 1e-3. NaN equals NaN."""
+def assert_same(ours: object, reference: object, what: str = "", tolerance: float = TOLERANCE) -> None:
+    """Equal within 1e-12: relative, or absolute where the reference is below 1e-3. NaN equals NaN.
+
+    Only what is numerical by its definition has another tolerance.
+    """
     got, wanted = np.asarray(ours, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     assert got.shape == wanted.shape, f"{what}: shape {got.shape}, reference {wanted.shape}"
     got, wanted = np.atleast_1d(got), np.atleast_1d(wanted)
@@ -19,6 +22,6 @@ def assert_same(ours: object, reference: object, what: str = "") -> None:
         error = np.where(same, 0.0, np.abs(got - wanted) / size)
     error[np.isnan(error)] = math.inf
     worst = int(np.argmax(error))
-    assert error[worst] <= TOLERANCE, (
+    assert error[worst] <= tolerance, (
         f"{what}: ours {got[worst]!r}, reference {wanted[worst]!r}, error {error[worst]:.3g} at {worst}"
     )

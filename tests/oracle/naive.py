@@ -1,12 +1,13 @@
-"""Every metric of the registry by its definition: plain loops over rows, in exact fractions.
+"""Metrics of the registry by their definitions: plain loops over rows, in exact fractions.
 
-Nothing here knows of halftruth. A function has the name and the parameters of the metric it defines.
+Those that are integrals, roots or minima stand in `numerical`. Nothing here knows of halftruth. A function has the name and the parameters of the metric it defines.
 """
 
 import math
 import sys
 from fractions import Fraction
-from itertools import pairwise
+from itertools import groupby, pairwise
+from typing import NamedTuple
 
 from scipy.integrate import quad
 
@@ -245,18 +246,86 @@ def upper_edges(rows: Rows, n_bins: int, binning: str) -> list[Fraction]:
     return edges
 
 
-def calibration_error(rows, n_bins="optimal", binning="mass", norm=1):
-    total = totals(rows)[0]
-    if n_bins == "optimal":  # of the rows that unequal weights leave in effect
-        n_bins = least_cube_root(total**2 / sum(r.mass**2 for r in rows))
-    edges = [Fraction(-1), *upper_edges(rows, n_bins, binning), Fraction(2)]
-    gaps = []
-    for low, high in pairwise(edges):
+def number_of_bins(rows: Rows, n_bins: int | str) -> int:
+    """By default the cube root of the rows that unequal weights leave in effect."""
+    return (
+        n_bins
+        if n_bins != "optimal"
+        else least_cube_root(totals(rows)[0] ** 2 / sum(r.mass**2 for r in rows))
+    )
+
+
+class Bin(NamedTuple):
+    mass: Fraction
+    pos: Fraction
+    gap: Fraction
+
+
+def bins_of(rows: Rows, n_bins: int, binning: str) -> list[Bin]:
+    """Mass, positives and |positives − Σ score · mass| of each bin, also of the empty ones."""
+    out = []
+    for low, high in pairwise([Fraction(-1), *upper_edges(rows, n_bins, binning), Fraction(2)]):
         members = [r for r in rows if low < r.score <= high]
         mass, pos = totals(members)
-        gaps.append((mass, abs(pos - sum(r.score * r.mass for r in members))))
+        out.append(Bin(mass, pos, abs(pos - sum(r.score * r.mass for r in members))))
+    return out
+
+
+def calibration_error(rows, n_bins="optimal", binning="mass", norm=1):
+    total = totals(rows)[0]
+    bins = bins_of(rows, number_of_bins(rows, n_bins), binning)
     if norm == 1:
-        return over(sum(gap for _, gap in gaps), total)
+        return over(sum(b.gap for b in bins), total)
     if norm == "max":
-        return max((gap / mass for mass, gap in gaps if mass != 0), default=NAN)
-    return math.sqrt(sum(gap**2 / mass for mass, gap in gaps if mass != 0) / total)
+        return max((b.gap / b.mass for b in bins if b.mass != 0), default=NAN)
+    return math.sqrt(sum(b.gap**2 / b.mass for b in bins if b.mass != 0) / total)
+
+
+def adaptive_calibration_error(rows, n_bins=15):
+    each = [b.gap / b.mass for b in bins_of(rows, number_of_bins(rows, n_bins), "mass") if b.mass != 0]
+    return over(sum(each), Fraction(len(each)))
+
+
+def maximum_calibration_error(rows, n_bins="optimal", binning="mass"):
+    return calibration_error(rows, n_bins, binning, "max")
+
+
+def rises(rows: Rows, n_bins: int) -> bool:
+    """Whether no bin of equal mass has a mean label below that of the bin before it.
+
+    A score lies in the bin after the last target, ⌊b n/B⌋ of counts and b n/B of weights, that the mass below
+    the score has met: the same bins as those between `upper_edges`.
+    """
+    total, counts = totals(rows)[0], all(r.mass.denominator == 1 for r in rows)
+    bins, below = {}, Fraction()
+    for _, tied in groupby(sorted(rows), key=lambda row: row.score):
+        mass, pos = totals(list(tied))
+        met = below * n_bins / total
+        met = math.ceil(met + Fraction(n_bins) / total) - 1 if counts else math.floor(met)
+        held = bins.get(at := min(met, n_bins - 1), (Fraction(), Fraction()))
+        bins[at] = held[0] + mass, held[1] + pos
+        below += mass
+    means = [pos / mass for mass, pos in bins.values() if mass != 0]
+    return all(earlier <= later for earlier, later in pairwise(means))
+
+
+def sweep_calibration_error(rows, norm=1):
+    """One bin more as long as mean labels rise, up to one for each row.
+
+    Once a bin holds no more mass than any score has, every score has its own, and more bins change nothing.
+    """
+    total = totals(rows)[0]
+    by_score = [totals(list(tied))[0] for _, tied in groupby(sorted(rows), key=lambda row: row.score)]
+    apart = math.ceil(total / min(mass for mass in by_score if mass > 0))
+    n_bins, most = 1, max(1, min(math.ceil(total), apart))
+    while n_bins < most and rises(rows, n_bins + 1):
+        n_bins += 1
+    return calibration_error(rows, n_bins, "mass", norm)
+
+
+def ks_calibration_error(rows, statistic="ks"):
+    """The running sum of score · mass − positives, furthest from 0; or from its lowest to its highest point."""
+    sums, total = [Fraction()], totals(rows)[0]
+    for _, tied in groupby(sorted(rows), key=lambda row: row.score):
+        sums.append(sums[-1] + sum(r.score * r.mass - r.pos for r in tied))
+    return over(max(map(abs, sums)) if statistic == "ks" else max(sums) - min(sums), total)

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from sklearn import metrics as sk
 
-from . import naive
+from . import naive, numerical
+from .agreement import TOLERANCE
 from .cases import Case
 
 Reference = Callable[..., Any]
@@ -21,6 +22,16 @@ def by_hand(function: Callable[..., Any]) -> Reference:
 
     reference.__module__ = naive.__name__
     return reference
+
+
+def definition(name: str) -> Callable[..., Any]:
+    """Of a metric, over rows: in fractions, or numerical."""
+    return getattr(naive if hasattr(naive, name) else numerical, name)
+
+
+def tolerance_of(name: str) -> float:
+    """How near to its definition a metric must come."""
+    return numerical.TOLERANCE.get(name, TOLERANCE)
 
 
 def is_naive(reference: Reference) -> bool:
@@ -76,7 +87,7 @@ def brier_skill(case: Case) -> float:
     return 1 - of_scores(sk.brier_score_loss)(case) / worst
 
 
-# A metric that joins the registry joins this table: a test holds the two to the same names.
+# A metric that joins the registry joins this table, or `numerical.FITTED`: a test holds them to the same names.
 REFERENCES: dict[str, Reference] = {
     "prevalence": lambda case: np.average(case.y, weights=case.weight),
     "predicted_positive_rate": by_hand(naive.predicted_positive_rate),
@@ -106,7 +117,14 @@ REFERENCES: dict[str, Reference] = {
     "brier": of_scores(sk.brier_score_loss),
     "brier_skill": brier_skill,
     "log_loss": of_scores(sk.log_loss, labels=[0, 1]),
-    "calibration_error": by_hand(naive.calibration_error),
+    **{
+        name: by_hand(definition(name))
+        for name in (
+            *("calibration_error", "adaptive_calibration_error", "maximum_calibration_error"),
+            *("sweep_calibration_error", "ks_calibration_error"),
+            *numerical.TOLERANCE,
+        )
+    },
 }
 
 # Parameters worth trying beside the registry's example.
@@ -125,6 +143,11 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         for n_bins, norm in (("optimal", 1), (2, 2), (10, 1), (10, 2), (10, "max"), (15, 1))
         for binning in ("mass", "width")
     ],
+    "adaptive_calibration_error": [{}, {"n_bins": 2}, {"n_bins": "optimal"}],
+    "maximum_calibration_error": [{}, {"n_bins": 10}, {"n_bins": 10, "binning": "width"}],
+    "sweep_calibration_error": [{}, {"norm": 2}, {"norm": "max"}],
+    "ks_calibration_error": [{}, {"statistic": "kuiper"}],
+    "logit_smoothed_calibration_error": [{}, {"sigma": 0.5}],
 }
 
 

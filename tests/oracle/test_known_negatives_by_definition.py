@@ -6,11 +6,11 @@ from functools import cache
 import pytest
 
 import halftruth as ht
-from halftruth.registry import REGISTRY
 
 from . import naive
 from .agreement import assert_same
 from .partial_cases import PartialCase, draw_many
+from .references import REFERENCES
 from .rows import Rows, cells
 from .test_positive_unlabeled_by_definition import assert_metric_is_that_of
 
@@ -62,7 +62,7 @@ def mixed_rows(case: PartialCase) -> Rows:
 
 
 @pytest.mark.parametrize("case", CASES[::2], ids=lambda case: case.name)
-@pytest.mark.parametrize("name", REGISTRY)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_metric_is_that_of_the_mixed_measure(name: str, case: PartialCase) -> None:
     assert_metric_is_that_of(mixed_rows(case), case.evidence(), name, case.thresholds)
 

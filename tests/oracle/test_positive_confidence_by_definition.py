@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.registry import REGISTRY
 
 from .agreement import assert_same
+from .references import REFERENCES
 from .rows import Row, Rows
 from .test_positive_unlabeled_by_definition import assert_metric_is_that_of
 
@@ -62,7 +62,7 @@ each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 
 @each_case
-@pytest.mark.parametrize("name", REGISTRY)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_metric_of_positive_confidence(name: str, case: Confident) -> None:
     thresholds = sorted({*case.score.tolist(), 0.55, 1.5})
     assert_metric_is_that_of(case.rows(), case.evidence, name, thresholds)

@@ -11,6 +11,7 @@ import pytest
 
 import halftruth as ht
 from halftruth import InputError, Labeled, PositiveConfidence, PositiveUnlabeled, SoftLabeled
+from halftruth.registry import REGISTRY
 
 NAN, INF = float("nan"), float("inf")
 Y, S = [1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1]
@@ -184,6 +185,14 @@ PROBABILITIES = {
         lambda: ht.calibration_error(MARGINS),
         r"Calibration error needs scores in \[0, 1\], got 3 ",
     ),
+    **{
+        name: (
+            partial(metric.function, MARGINS),
+            r"needs scores in \[0, 1\], got 3 .*from -6 to 9\. Pass prob",
+        )
+        for name, metric in REGISTRY.items()
+        if name.endswith("_calibration_error")
+    },
     "net_benefit": (lambda: ht.net_benefit(MARGINS, 0.5), r"Net benefit needs scores in \[0, 1\], got 3 "),
     "decision_curve": (lambda: ht.decision_curve(MARGINS), r"Net benefit needs scores in \[0, 1\], got 3 "),
     "in evaluate": (lambda: ht.evaluate(MARGINS, "brier"), r"Brier score needs scores in \[0, 1\], got 3 "),
@@ -271,6 +280,48 @@ ARGUMENTS = {
         r"`binning` must be 'mass' or 'width', got 'x'",
     ),
     "norm": (lambda: ht.calibration_error(LABELED, norm=3), r"`norm` must be 1, 2 or \"max\", got 3"),
+    "debias": (
+        lambda: ht.calibration_error(LABELED, debias="x"),
+        r"`debias` must be True, False, .corrected. or .posterior., got 'x'",
+    ),
+    "debiased at worst": (
+        lambda: ht.calibration_error(LABELED, norm="max", debias="corrected"),
+        r'`debias`="corrected" knows norms 1 and 2, got "max"\. Pass debias="posterior"',
+    ),
+    "debiased by hand": (
+        lambda: ht.calibration_error(
+            ht.ScoreMeasure(score=[0.2, 0.8], mass=[2, 2], pos_mass=[1, 2]), debias=True
+        ),
+        r"made by hand, so its sampling noise is not known\. Pass evidence",
+    ),
+    "adaptive bins": (
+        lambda: ht.adaptive_calibration_error(LABELED, 0),
+        r"`n_bins` must be a whole number .*at least 1, got 0",
+    ),
+    "binning at worst": (
+        lambda: ht.maximum_calibration_error(LABELED, binning="x"),
+        r"`binning` must be 'mass' or 'width', got 'x'",
+    ),
+    "norm of a sweep": (
+        lambda: ht.sweep_calibration_error(LABELED, norm=3),
+        r"`norm` must be 1, 2 or \"max\", got 3",
+    ),
+    "statistic": (
+        lambda: ht.ks_calibration_error(LABELED, statistic="cramer"),
+        r"`statistic` must be 'ks' or 'kuiper', got 'cramer'",
+    ),
+    "no noise on logits": (
+        lambda: ht.logit_smoothed_calibration_error(LABELED, sigma=0),
+        r"`sigma` must lie in \[0\.01, 10\], got 0.*Pass the width",
+    ),
+    "variant": (
+        lambda: ht.bpm_calibration_error(LABELED, variant="x"),
+        r"`variant` must be 'paper' or 'authors', got 'x'",
+    ),
+    "density": (
+        lambda: ht.bpm_calibration_error(LABELED, density="x"),
+        r"`density` must be 'beta' or 'empirical', got 'x'",
+    ),
     "no aim": (lambda: ht.best_threshold(LABELED), r"exactly one of maximize, .*got none"),
     "two aims": (lambda: ht.best_threshold(LABELED, maximize="f1", cost=(1, 1)), r"got maximize, cost"),
     "unknown aim": (

@@ -64,6 +64,7 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], str]] = {
     "no threshold": ({"of": "precision"}, r"`precision` is a rate at a threshold\. Pass threshold="),
     "callable without threshold": ({"of": lambda tp, fp, fn, tn: tp}, "threshold"),
     "no bounds": ({"of": "calibration_error"}, "'calibration_error' has no bounds here"),
+    "no bounds of a function": ({"of": ht.ks_calibration_error}, "'ks_calibration_error' has no bounds here"),
     "level": ({"confidence_level": 95}, r"`confidence_level` must lie in \(0, 1\), got 95"),
     "resamples": ({"n_resamples": 0}, "`n_resamples` must be a whole number of at least 1"),
     "threshold": ({"of": "precision", "threshold": "high"}, "`threshold` must be a real number"),

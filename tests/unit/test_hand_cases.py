@@ -80,6 +80,18 @@ LABELED = {
     ),
     "calibration at worst": (partial(ht.calibration_error, n_bins=2, norm="max"), 0.6 / 2),
     "calibration in one bin": (partial(ht.calibration_error, n_bins=1), (3 - 2.9) / 5),
+    "adaptive calibration": (partial(ht.adaptive_calibration_error, n_bins=2), (0.6 / 2 + 0.5 / 3) / 2),
+    "adaptive, row by row": (ht.adaptive_calibration_error, (0.1 + 0.7 + (0.8 - 0.5) + 0.1) / 4),
+    "calibration at most": (partial(ht.maximum_calibration_error, n_bins=2), 0.6 / 2),
+    # Mean labels rise in three bins, {.1}, {.3, .8, .8}, {.9}, to 0, 2/3, 1, but not in four.
+    "swept calibration": (ht.sweep_calibration_error, (0.1 + (2 - 1.9) + 0.1) / 5),
+    "swept, squared": (
+        partial(ht.sweep_calibration_error, norm=2),
+        sqrt((0.1**2 + 0.1**2 / 3 + 0.1**2) / 5),
+    ),
+    # Running sums of score − label: .1, −.6, 0, −.1.
+    "ks calibration": (ht.ks_calibration_error, 0.6 / 5),
+    "kuiper calibration": (partial(ht.ks_calibration_error, statistic="kuiper"), 0.7 / 5),
     "best f1": (partial(ht.best_threshold, maximize="f1"), 0.3),  # 1/2, 2/3, 6/7, 3/4
     "best cost": (partial(ht.best_threshold, cost=(5, 1)), 0.9),  # falling: 3, 2, 6, 5, 10
     "best recall": (partial(ht.best_threshold, recall_at_least=0.6), 0.8),
@@ -278,6 +290,12 @@ def test_constant_scores() -> None:
             assert metric(evidence) == about(prior)
         assert ht.recall_at_k(evidence, 0.5) == about(1 / 2)
         assert ht.calibration_error(evidence) == about(0.5 - prior)
+        for error in (ht.adaptive_calibration_error, ht.maximum_calibration_error):
+            assert error(evidence) == about(0.5 - prior)
+        for error in (ht.sweep_calibration_error, ht.ks_calibration_error, ht.smooth_calibration_error):
+            assert error(evidence) == about(0.5 - prior)
+        for error in (ht.logit_smoothed_calibration_error, ht.bpm_calibration_error):
+            assert error(evidence) == pytest.approx(0.5 - prior, abs=1e-6)
 
 
 def test_strata_of_one_row() -> None:

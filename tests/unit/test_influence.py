@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
+from halftruth.registry import REGISTRY
 from halftruth.support import Sums
 from halftruth.uncertainty import influence
 
@@ -20,6 +21,7 @@ Y = RNG.random(800) < 0.3
 S = np.clip(RNG.normal(0.4 + 0.2 * Y, 0.15), 0.01, 0.99)
 TIED = np.round(S, 2)
 W = RNG.integers(1, 4, len(Y)).astype(float)
+CALIBRATION = [name for name in REGISTRY if name.endswith("calibration_error")]
 SMOOTH_PU = ["roc_auc", "brier", "log_loss", "precision", "recall", "f1", "prevalence"]
 
 closed = partial(ht.evaluate, threshold=0.5, n_resamples=0)
@@ -166,14 +168,14 @@ def test_shares_that_cannot_leave_the_unit_interval_are_taken_on_the_logit_scale
 
 def test_what_has_no_derivative_is_resampled() -> None:
     rows = {
-        "calibration_error": "calibration_error",
+        **{name: name for name in CALIBRATION},
         "at k": partial(ht.precision_at_k, k=0.2),
         "own": lambda measure: measure.prior,
         "average_precision": "average_precision",
     }
     noisy = closed(MODEL.positive_unlabeled(300, 3000, rng=0), rows)
     methods = {name: row.method for name, row in noisy.items()}
-    assert methods == dict.fromkeys(rows, "fitted") | {"calibration_error": "quadrature"}
+    assert methods == dict.fromkeys(rows, "fitted") | dict.fromkeys(CALIBRATION, "quadrature")
     assert all(row.replicates is not None and row.standard_error is None for row in noisy.values())
     labeled = closed(MODEL.labeled(500, rng=0), rows)
     assert labeled["average_precision"].method == "influence, logit"

@@ -27,7 +27,21 @@ CONTRACT: dict[str, list[str]] = {
     "prior_upper_bound": ["positive", "unlabeled", "*", "confidence_level"],
     "confusion": ["evidence", "threshold"],
     "best_threshold": ["evidence", "*", "maximize", "precision_at_least", "recall_at_least", "cost"],
-    "calibration_error": ["evidence", "n_bins", "binning", "norm"],
+    "calibration_error": ["evidence", "n_bins", "binning", "norm", "debias"],
+    "adaptive_calibration_error": ["evidence", "n_bins"],
+    "maximum_calibration_error": ["evidence", "n_bins", "binning"],
+    "sweep_calibration_error": ["evidence", "norm"],
+    "ks_calibration_error": ["evidence", "statistic"],
+    "logit_smoothed_calibration_error": ["evidence", "sigma"],
+    "bpm_calibration_error": ["evidence", "variant"],
+    "reliability_curve": [
+        *("evidence", "method", "*", "n_bins", "binning", "confidence_level", "n_resamples", "rng"),
+    ],
+    "calibration_test": ["evidence", "statistic", "*", "n_bins", "n_resamples", "rng"],
+    "Calibrator": ["method", "*"],
+    "cross_calibrate": ["evidence", "calibrator", "*", "n_folds", "rng"],
+    "top_label": ["probabilities", "y"],
+    "class_wise": ["probabilities", "y"],
     "precision_at_k": ["evidence", "k"],
     "recall_at_k": ["evidence", "k"],
     "partial_auc": ["evidence", "*", "max_fpr"],
@@ -36,6 +50,7 @@ CONTRACT: dict[str, list[str]] = {
 PLAIN = (
     *("roc_auc", "average_precision", "pr_auc", "brier", "brier_skill", "log_loss", "roc_curve"),
     *("precision_recall_curve", "det_curve", "gain_curve", "decision_curve", "cost_curve"),
+    "smooth_calibration_error",
 )
 CONTRACT |= {name: ["evidence"] for name in PLAIN}
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -43,7 +58,17 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "evaluate": {"threshold": None, "confidence_level": 0.95, "n_resamples": 2000, "rng": 0},
     "make_scorer": {"purity": 1.0, "population": "all", "threshold": None},
     "prior_upper_bound": {"confidence_level": 0.95},
-    "calibration_error": {"n_bins": "optimal", "binning": "mass", "norm": 1},
+    "calibration_error": {"n_bins": "optimal", "binning": "mass", "norm": 1, "debias": False},
+    "adaptive_calibration_error": {"n_bins": 15},
+    "maximum_calibration_error": {"n_bins": "optimal", "binning": "mass"},
+    "sweep_calibration_error": {"norm": 1},
+    "ks_calibration_error": {"statistic": "ks"},
+    "logit_smoothed_calibration_error": {"sigma": 1 / 15},
+    "bpm_calibration_error": {"variant": "paper"},
+    "reliability_curve": {"method": "binned", "n_bins": "optimal", "confidence_level": 0.95, "rng": 0},
+    "calibration_test": {"statistic": "ks", "n_bins": 10, "n_resamples": 2000, "rng": 0},
+    "Calibrator": {"method": "beta"},
+    "cross_calibrate": {"calibrator": "beta", "n_folds": 5, "rng": 0},
 }
 METHODS = {
     "SoftLabeled": ["from_votes"],
@@ -51,6 +76,7 @@ METHODS = {
     "ScoreTable": ["merge"],
     "Evaluation": ["to_frame", "to_dict", "_repr_html_"],
     "Estimate": ["interval", "__float__"],
+    "Calibrator": ["fit", "predict", "save", "load", "get_params", "set_params"],
 }
 FIELDS = {
     "PriorEstimate": {"value", "low", "high", "upper", "method", "assumption", "replicates", "population"},
@@ -58,6 +84,8 @@ FIELDS = {
         *("value", "low", "high", "naive", "confidence_level"),
         *("method", "notes", "replicates", "reference", "bound"),
     },
+    "CalibrationTest": {"statistic", "value", "p_value", "method", "notes"},
+    "ReliabilityCurve": {"score", "frequency", "low", "high", "mass", "method", "confidence_level", "notes"},
 }
 # What a call gives back, and what it raises: shown in the examples of the calls.
 RESULTS = {
@@ -70,6 +98,8 @@ RESULTS = {
     "ScarTest",
     "CurveBounds",
     "MetricBounds",
+    "CalibrationTest",
+    "ReliabilityCurve",
 }
 ROOT = Path(inspect.getfile(ht)).parent
 CALLABLE = [name for name in ht.__all__ if callable(getattr(ht, name))]

@@ -21,6 +21,7 @@ NEAR = 1e-9
 POLISH = 3
 LARGEST = 30.0
 """Exponents are kept below this, whatever the bins' mean labels are."""
+ROUNDING = 1e-12
 SLOPES = ((1.0, 1.0), (3.0, 3.0), (0.3, 0.3), (0.3, 0.1), (0.05, 1.0), (8.0, 1.0), (1.0, 8.0))
 """The (a, b) to start from."""
 
@@ -103,7 +104,8 @@ def _descend(points: Points, theta: Vector, shift: Vector) -> Vector:
         then = now + step
         then[:, :2] = np.maximum(then[:, :2], 0.0)
         lower = part.loss(then, shift[todo])
-        better = near | (lower < loss[todo])
+        # Near the end rounding hides what a step gains.
+        better = lower < loss[todo] + np.where(near, ROUNDING * np.abs(loss[todo]), 0.0)
         theta[todo] = np.where(better[:, None], then, now)
         loss[todo] = np.where(better, lower, loss[todo])
         damping[todo] = np.where(better, np.maximum(damping[todo] / 10, 1e-14), damping[todo] * 10)

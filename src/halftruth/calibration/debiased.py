@@ -72,19 +72,23 @@ def posterior(bins: Binned, norm: float | str) -> Vector:
     total = bins.measure.total[..., None]
     mass, gap = ratio(bins.mass, total), ratio(bins.gap, total)
     width = SMOOTHING / enough_bins(bins.measure)
-    factor = _factor(bins.smoothed_covariance(width) / total[..., None] ** 2)
+    noise = ratio(bins.smoothed_covariance(width), total[..., None] ** 2)
+    # A resample may leave a measure undefined: its own value, and not that of the others.
+    defined = np.asarray(np.isfinite(gap).all(axis=-1) & np.isfinite(noise).all(axis=(-1, -2)))
+    mass, gap = (np.where(defined[..., None], x, 0.0) for x in (mass, gap))
+    factor = _factor(np.where(defined[..., None, None], noise, 0.0))
     curves, rest = _prior(mass, bins.mean_score)
     fits = [fit for length in LENGTHS for fit in _fits(factor, gap, curves, rest[length])]
     weight = np.stack([likelihood for likelihood, _, _ in fits])
     weight = np.exp(weight - weight.max(axis=0))
     weight /= weight.sum(axis=0)
     errors = np.stack([_error(mean, spread, mass, norm) for _, mean, spread in fits])
-    return np.asarray((weight * errors).sum(axis=0)) ** (0.5 if norm == 2 else 1.0)
+    return np.where(defined, (weight * errors).sum(axis=0) ** (0.5 if norm == 2 else 1.0), np.nan)
 
 
 def _factor(covariance: Vector) -> Vector:
     """A square root of the nearest covariance with no direction free of noise; averaging can leave such."""
-    least = RIDGE * np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] + 1e-14
+    least = RIDGE * np.abs(np.trace(covariance, axis1=-2, axis2=-1))[..., None, None] + 1e-14
     try:
         return np.linalg.cholesky(covariance + least * np.eye(covariance.shape[-1]))
     except np.linalg.LinAlgError:

@@ -118,7 +118,7 @@ def _own_width(nodes: Vector) -> Vector:
         inside = (following >= low) & (following <= high) & (step % 8 != 7)
         following = np.where(inside, following, (low + high) / 2)
         out[rows] = np.exp(following)
-        left = np.abs(off) > 1e-11
+        left = np.abs(off) > 1e-12
         rows, cosines, low, high = rows[left], cosines[left], low[left], high[left]
         before, off_before, at = at[left], off[left], following[left]
     return np.asarray(out)

@@ -30,6 +30,7 @@ OPTIONS = (
     "rng",
     "method",
     "stratified",
+    "lipschitz",
     "within",
     "labeled_sample",
     "data",

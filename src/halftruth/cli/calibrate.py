@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from glob import glob
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,7 +16,7 @@ from halftruth.errors import InputError
 if TYPE_CHECKING:
     from halftruth.calibration.calibrators.assessment import Assessment
     from halftruth.calibration.calibrators.calibrator import Calibrator
-    from halftruth.cli.source import Source
+    from halftruth.cli.targets import Targets
     from halftruth.evidence import Evidence
 
 SCHEMA = 1
@@ -29,6 +26,13 @@ Examples:
   halftruth calibrate scores.csv --zeros unlabeled --prior estimate --output calibrator.json --scores new.csv
   halftruth calibrate scores.csv --zeros negative --method isotonic --output calibrator.json --format json
 """
+
+
+METHOD_OF = {"scale": "platt", "n_bins": "histogram", "binning": "histogram"}
+"""The one method that a setting is for."""
+CONFIDENCE = 0.95
+FEW_ATOMS = 128
+"""Distinct scores on which the noise of an identified prior is judged, as `evaluate` does."""
 
 
 class Binning(StrEnum):
@@ -58,19 +62,21 @@ def calibrate(
     population: options.PopulationIs = options.Population.all,
     method: Annotated[str, typer.Option(metavar="NAME", help="One of the methods named above.")] = "beta",
     scale: Annotated[
-        Scale, typer.Option(help="Of platt: score where scores are margins, not probabilities.")
-    ] = Scale.logit,
+        Scale | None,
+        typer.Option(help="Of platt: score where scores are margins, not probabilities; else logit."),
+    ] = None,
     n_bins: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Of histogram; else as many as the evidence allows."),
     ] = None,
-    binning: Annotated[Binning, typer.Option(help="Of histogram.")] = Binning.mass,
+    binning: Annotated[Binning | None, typer.Option(help="Of histogram; else mass.")] = None,
     n_folds: Annotated[
-        int, typer.Option(metavar="N", min=2, help="Parts for the values after calibration.")
-    ] = 5,
+        int | None,
+        typer.Option(metavar="N", min=2, max=100, help="Parts for the values after calibration; else 5."),
+    ] = None,
     scores: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Also write each row's calibrated score, .parquet or .csv."),
+        typer.Option(metavar="FILE", help="Also write all rows with a column calibrated, .parquet or .csv."),
     ] = None,
     rng: options.Seed = 0,
     style: options.Style = options.Format.table,
@@ -80,81 +86,70 @@ def calibrate(
     Methods: beta, platt, mix-n-match, temperature, isotonic, histogram, spline, bpm. The values after
     calibration are cross-fitted: no row is measured by a curve that was fitted on it.
     """
-    from halftruth.calibration.calibrators import Calibrator
     from halftruth.calibration.calibrators.assessment import assess
     from halftruth.cli.render import show
     from halftruth.cli.source import Source, evidence_of
+    from halftruth.cli.targets import Targets, kept
 
-    bins = "optimal" if n_bins is None else n_bins
-    calibrator = Calibrator(method, scale=scale.value, n_bins=bins, binning=binning.value)
+    calibrator = _calibrator(method, scale=scale, n_bins=n_bins, binning=binning)
     shares = {name: options.share(text, name) for name, text in (("prior", prior), ("purity", purity))}
-    _check_targets(files, output, scores)
-    source = Source(files=files, score=score, label=label, weight=weight, zeros=zeros, unlabeled=unlabeled)
-    evidence = evidence_of(source.tables()[""], population=population, **shares)
-    assessment = assess(evidence, calibrator.fit(evidence), n_folds=n_folds, rng=rng)
-    calibrator.save(output)
-    if scores is not None:
-        _write_scores(scores, source, calibrator)
-    show(Calibrated(evidence, calibrator, assessment, output, scores), style)
+    targets = Targets(output, scores)
+    targets.check(files)
+    with kept(files, twice=scores is not None) as paths:
+        source = Source(
+            files=paths, score=score, label=label, weight=weight, zeros=zeros, unlabeled=unlabeled
+        )
+        targets.check_columns(source)
+        evidence = evidence_of(source.tables()[""], population=population, **shares)
+        _refuse_margins(evidence, calibrator)
+        assessment = assess(evidence, calibrator.fit(evidence), n_folds=n_folds, rng=rng)
+        result = Calibrated(evidence, calibrator, assessment, targets, tuple(_on_prior(evidence)))
+        targets.write(source, calibrator)
+    show(result, style)
     return status.FINE
 
 
-def _check_targets(files: Sequence[str], output: str, scores: str | None) -> None:
-    """Refuse to write over what is read, and to read twice what comes once."""
-    from halftruth.files.writing import check_form
+def _calibrator(method: str, **given: Any) -> Calibrator:
+    """The calibrator with the settings that were given; one that means nothing to the method is refused."""
+    from halftruth.calibration.calibrators import Calibrator
 
-    for name, target in (("output", output), ("scores", scores)):
-        if target is not None and any(_holds(file, Path(target)) for file in files):
+    calibrator = Calibrator(method)
+    settings = {name: value for name, value in given.items() if value is not None}
+    for name in settings:
+        if method != METHOD_OF[name]:
             raise InputError(
-                f"--{name} {target} is one of the files that are read. Choose another name, so that none is "
-                f"lost."
+                f"`{name}` counts for method={METHOD_OF[name]} alone, got method={method}. Leave it out."
             )
-    if scores is None:
-        return
-    check_form(scores, "scores")
-    if Path(scores).resolve() == Path(output).resolve():
-        raise InputError(f"--output and --scores both name {output}. Give each its own file.")
-    for file in files:
-        if file.endswith(".npz"):
-            raise InputError(f"--scores needs the rows in their order; the saved table {file} has none.")
-        if file == "-" or (Path(file).exists() and stat.S_ISFIFO(Path(file).stat().st_mode)):
-            raise InputError("--scores reads the rows twice, which a stream cannot give. Save it to a file.")
-
-
-def _holds(file: str, target: Path) -> bool:
-    """Whether the target is this file, or one of this folder or pattern."""
-    if not target.exists() or file == "-":
-        return False
-    path = Path(file)
-    if path.is_dir():
-        return target.resolve().is_relative_to(path.resolve())
-    # Path.glob takes no absolute pattern.
-    found = [file] if path.exists() else glob(file, recursive=True)  # noqa: PTH207
-    return any(Path(one).samefile(target) for one in found)
-
-
-def _write_scores(path: str, source: Source, calibrator: Calibrator) -> None:
-    """The rows in their order: score, label and weight as they came, and the calibrated score."""
-    import numpy as np
-
-    from halftruth import files
-    from halftruth.files.joined import EVERY
-    from halftruth.files.writing import write_columns
-
-    rows: Any = files.read(
-        source.files,
-        score=source.score,
-        label=source.label,
-        weight=source.weight,
-        unlabeled=source._code,
-        max_rows=EVERY,
+    return calibrator.set_params(
+        **{name: str(x) if isinstance(x, StrEnum) else x for name, x in settings.items()}
     )
-    score = rows.scores[source.score]
-    unlabeled = rows.stratum == files.STRATA.index("unlabeled")
-    label = np.ma.masked_array((rows.stratum == files.STRATA.index("positive")).astype(np.int8), unlabeled)
-    columns = {"score": score, "label": label}
-    columns |= {} if rows.weight is None else {"weight": rows.weight}
-    write_columns(path, columns | {"calibrated": calibrator.predict(score)})
+
+
+def _refuse_margins(evidence: Evidence, calibrator: Calibrator) -> None:
+    """Say which methods take scores that are no probabilities."""
+    from halftruth.calibration.calibrators.methods import method_for
+
+    measure = evidence.measure()
+    if measure.bounded or not method_for(calibrator.method, calibrator.get_params()).probability:
+        return
+    low, high = measure.span
+    raise InputError(
+        f"--method {calibrator.method} needs probabilities in [0, 1], got scores from {low:g} to {high:g}. "
+        f"For margins pass --method platt --scale score, or --method isotonic."
+    )
+
+
+def _on_prior(evidence: Evidence) -> Iterator[str]:
+    """What is to be said of the prior, and of the evidence against it."""
+    from halftruth.uncertainty.influence import identified_range
+    from halftruth.uncertainty.notes import on_prior
+    from halftruth.uncertainty.prior_range import prior_range
+
+    yield from prior_range(evidence, CONFIDENCE).notes
+    support = evidence.table.support.coarse(FEW_ATOMS)
+    yield from on_prior(
+        evidence, identified_range(evidence, support, one_sample=evidence.rows_are_one_sample)
+    )
 
 
 @dataclass(frozen=True)
@@ -164,15 +159,15 @@ class Calibrated:
     evidence: Evidence
     calibrator: Calibrator
     assessment: Assessment
-    output: str
-    scores: str | None
+    targets: Targets
+    on_prior: tuple[str, ...]
 
     def blocks(self) -> list[Block]:
         from halftruth.results import figure
 
-        after = "after, cross-fitted" if self.assessment.cross_fitted else "after, same rows"
-        written = [f"The calibrator is in {self.output}."]
-        written += [] if self.scores is None else [f"The calibrated scores are in {self.scores}."]
+        output, scores = self.targets.output, self.targets.scores
+        written = [f"The calibrator is in {output}."]
+        written += [] if scores is None else [f"The rows with their calibrated scores are in {scores}."]
         return [
             Block(
                 above=(
@@ -180,7 +175,7 @@ class Calibrated:
                     f"π = {figure(self.calibrator.prior_)} positive in the population; method "
                     f"{self.calibrator.method}",
                 ),
-                header=("metric", "before", after),
+                header=("metric", "before", "after, cross-fitted"),
                 lines=[
                     (name, figure(before), figure(value))
                     for name, (before, value) in self.assessment.errors.items()
@@ -190,19 +185,21 @@ class Calibrated:
         ]
 
     def to_dict(self) -> dict[str, Any]:
+        from halftruth.results import Refuted, json_number
+
         return {
             "schema": SCHEMA,
             "evidence": repr(self.evidence),
             "rows": len(self.evidence.table),
             "prior": self.calibrator.prior_,
             "method": self.calibrator.method,
-            "output": self.output,
-            "scores": self.scores,
-            "cross_fitted": self.assessment.cross_fitted,
+            "output": self.targets.output,
+            "scores": self.targets.scores,
             "metrics": {
-                name: {"before": before, "after": after}
+                name: {"before": json_number(before), "after": json_number(after)}
                 for name, (before, after) in self.assessment.errors.items()
             },
+            "refuted": any(isinstance(note, Refuted) for note in self.on_prior),
             "notes": self.notes(),
         }
 
@@ -215,6 +212,7 @@ class Calibrated:
         assumption = self.evidence.assumption
         return [
             *([] if assumption is None else [assumption]),
+            *self.on_prior,
             *self.calibrator.notes_,
             *self.assessment.notes,
         ]

@@ -33,6 +33,7 @@ def evaluate(
     rng: options.Seed = 0,
     method: options.Method = None,
     stratified: options.Stratified = None,
+    lipschitz: options.Lipschitz = None,
     style: options.Style = options.Format.table,
     require: options.Require = None,
 ) -> int:
@@ -54,6 +55,7 @@ def evaluate(
         rng=rng,
         method=method,
         stratified=stratified,
+        lipschitz=lipschitz,
     )
     for gate in gates:
         gate.check(settings["metrics"], threshold)

@@ -94,6 +94,10 @@ Stratified = Annotated[
     bool | None,
     typer.Option("--stratified/--no-stratified", help="Whether stratum sizes were fixed by design."),
 ]
+Lipschitz = Annotated[
+    float | None,
+    typer.Option(metavar="NUMBER", help="Limit of the calibration curve's slope, for a bound from theory."),
+]
 Require = Annotated[
     list[str] | None,
     typer.Option(

@@ -72,7 +72,7 @@ class Source:
                 score=self.score,
                 label=self.label,
                 weight=self.weight,
-                unlabeled=self._code,
+                unlabeled=self.code,
                 by=self.by,
                 id=self.id,
             )
@@ -94,16 +94,17 @@ class Source:
         return results
 
     @property
-    def _code(self) -> float | None:
-        return 0 if self.zeros is Zeros.unlabeled else self.unlabeled
+    def code(self) -> float | None:
+        """What unlabeled rows hold in the column of labels, besides nothing."""
+        return 0.0 if self.zeros is Zeros.unlabeled else self.unlabeled
 
     def _settled(self, tables: dict[str, ScoreTable]) -> dict[str, ScoreTable]:
         """The same tables, once it is certain what 0 means in them."""
         if self.zeros is Zeros.negative or any("unlabeled" in table.strata for table in tables.values()):
             return tables
-        if self._code is not None:
+        if self.code is not None:
             raise InputError(
-                f"No row is unlabeled: the column {self.label!r} has no empty cell and no {self._code:g}. If "
+                f"No row is unlabeled: the column {self.label!r} has no empty cell and no {self.code:g}. If "
                 f"0 means negative and every row has its label, pass --zeros negative."
             )
         if not any("negative" in table.strata for table in tables.values()):

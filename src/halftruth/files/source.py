@@ -6,11 +6,12 @@ import csv
 import importlib
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 from halftruth.errors import InputError, MissingDependency
@@ -23,6 +24,16 @@ NO_DELIMITER = "\x1e\x1f\x1e"
 
 Query = tuple[str, list[Any]]
 """SQL and its parameters."""
+
+
+def identifier(name: str) -> str:
+    """A name as SQL takes any."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text as SQL takes any."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 @dataclass(frozen=True)
@@ -51,9 +62,12 @@ class Part:
         if names.count(name) > 1:
             raise InputError(f"{self.files[0].name} has two columns {quoted(name)}. Rename one of them.")
         place = names.index(name)
+        return self.reference(place), self.layout.columns[place][1]
+
+    def reference(self, place: int) -> str:
+        """The SQL reference of the column at this place."""
         # DuckDB's names ignore case, those of a header need not even differ: columns of CSV go by number.
-        reference = f"c{place}" if self.layout.form == "csv" else '"' + name.replace('"', '""') + '"'
-        return reference, self.layout.columns[place][1]
+        return f"c{place}" if self.layout.form == "csv" else identifier(self.layout.columns[place][0])
 
 
 class Source:
@@ -66,9 +80,19 @@ class Source:
         The columns that will be asked for; they help to find the delimiter of a CSV.
     threads : int, optional
         Of DuckDB, by its own choice where not given.
+    target : path, optional
+        The one file that may be written.
     """
 
-    def __init__(self, path: Any, wanted: Sequence[str] = (), *, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        path: Any,
+        wanted: Sequence[str] = (),
+        *,
+        threads: int | None = None,
+        target: Path | None = None,
+    ) -> None:
+        self.target = target
         self.wanted = frozenset(wanted)
         self._engine: Any = None
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="halftruth-duckdb")
@@ -125,11 +149,16 @@ class Source:
             "temp_directory": self._folder.name,
         }
         self._engine = duckdb.connect(config=settings)
-        reach = sorted({name for file in self.files for name in (file.path, file.pattern)})
-        paths = ", ".join("'" + name.replace("'", "''") + "'" for name in reach)
+        reach = {name for file in self.files for name in (file.path, file.pattern)}
+        reach |= set() if self.target is None else {str(self.target)}
+        paths = ", ".join(map(literal, sorted(reach)))
         self._engine.execute(f"SET allowed_paths = [{paths}]")
         self._engine.execute("SET enable_external_access = false")
         self._engine.execute("SET lock_configuration = true")
+
+    def register(self, name: str, columns: Mapping[str, Any]) -> None:
+        """Arrays as a table of this name."""
+        self._engine.register(name, dict(columns))
 
     def fetch(self, sql: str, parameters: Sequence[Any] = (), of: Sequence[File] = ()) -> dict[str, Any]:
         """The columns of a query's result as arrays; what DuckDB complains of becomes an error of the file.
@@ -192,12 +221,19 @@ class Source:
         return Layout("csv", tuple((name, "VARCHAR") for name in headers[best]), file.packing, best, blank)
 
     def _json_columns(self, file: File) -> tuple[tuple[str, str], ...]:
-        """The keys of the first objects; of all, where one that is wanted is not among those."""
+        """The keys of the first objects; of all, where one that is wanted is not among those.
+
+        Where rows are to be written again it is all keys, in the order in which they appear.
+        """
         table = "read_json_objects(?, compression=?, maximum_object_size=?, hive_partitioning=false)"
         names: list[str] = []
-        for limit in ("LIMIT 1000", ""):
-            objects = f"SELECT json FROM {table} {limit}"
-            sql = f"SELECT DISTINCT unnest(json_keys(json)) AS name FROM ({objects}) ORDER BY name"
+        limits, order = ("LIMIT 1000", ""), "name"
+        if self.target is not None:
+            limits, order = ("", ""), "min((row, place))"
+        for limit in limits:
+            objects = f"SELECT row_number() OVER () AS row, json_keys(json) AS keys FROM {table} {limit}"
+            keys = f"SELECT row, generate_subscripts(keys, 1) AS place, unnest(keys) AS name FROM ({objects})"
+            sql = f"SELECT name FROM ({keys}) GROUP BY name ORDER BY {order}"
             names = self.fetch(sql, [[file.pattern], file.packing, LONGEST], [file])["name"].tolist()
             if self.wanted.issubset(names):
                 break

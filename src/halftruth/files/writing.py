@@ -1,16 +1,25 @@
-"""Columns into a file, whole or not at all."""
+"""Rows written again as they came, with one column more; whole or not at all."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from halftruth.checks import Vector
 from halftruth.errors import InputError
-from halftruth.files.messages import excerpt, printable
+from halftruth.files.cells import Columns
+from halftruth.files.joined import EVERY
+from halftruth.files.messages import printable, quoted
+from halftruth.files.query import checked_rows
+from halftruth.files.source import Part, Query, Source, identifier, literal
 
-FORMS = {".parquet": "FORMAT parquet", ".csv": "FORMAT csv, HEADER"}
+FORMS = {".parquet": "FORMAT parquet", ".csv": "FORMAT csv, HEADER false"}
+Key = tuple[str, int]
+"""The name of a column, and how many of that name stand before it in its file."""
 
 
 def check_form(path: str | Path, name: str) -> None:
@@ -21,31 +30,158 @@ def check_form(path: str | Path, name: str) -> None:
         )
 
 
-def write_columns(path: str | Path, columns: Mapping[str, Any]) -> None:
-    """Write arrays of one length as the columns of a Parquet or CSV file; masked values are empty.
+def check_target(path: str | Path) -> None:
+    """Raise where a file cannot be written: no folder, no permission, or something that is no file."""
+    target = Path(path)
+    try:
+        if target.exists() and not target.is_file():
+            raise OSError(0, "it is no file")
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+    except OSError as error:
+        raise _unwritten(target, error) from error
+
+
+@contextmanager
+def replaced(path: str | Path) -> Iterator[Path]:
+    """A file beside the target; it takes the target's place once all is done, and leaves nothing if not."""
+    target = Path(path)
+    try:
+        with tempfile.TemporaryDirectory(dir=target.parent.resolve(), prefix=".halftruth-") as folder:
+            part = Path(folder, "part")
+            yield part
+            part.replace(target)
+    except OSError as error:
+        raise _unwritten(target, error) from error
+
+
+def _unwritten(target: Path, error: OSError) -> InputError:
+    reason = error.strerror or str(error)
+    return InputError(f"{printable(str(target))} cannot be written: {reason}. Choose another place.")
+
+
+def check_names(path: Any, columns: Columns, name: str, target: str | Path) -> None:
+    """Raise unless the target can hold a column of this name beside those that the files have."""
+    with Source(path, columns.names(), target=Path(target)) as source:
+        _check_names(source, name, Path(target).suffix.lower())
+
+
+def write_with(
+    path: Any, columns: Columns, name: str, values: Callable[[Vector], Vector], part: Path, form: str
+) -> None:
+    """All columns of all rows, in their order, and one more.
 
     Parameters
     ----------
-    path : path
-        Its suffix, .parquet or .csv, says the form.
-    columns : mapping of str to array
+    path
+        What is read, as in `halftruth.files.read`.
+    columns : Columns
+        With one score.
+    name : str
+        Of the new column, the last.
+    values : callable
+        Its numbers, from the scores.
+    part : Path
+        The file to write.
+    form : {".csv", ".parquet"}
+        Cells of CSV and JSON are text. In a Parquet file a column of such cells holds numbers where all of
+        them are.
     """
-    import duckdb
+    with Source(path, columns.names(), target=part) as source:
+        _check_names(source, name, form)
+        rows = checked_rows(source, columns, EVERY)
+        assert rows is not None  # there is no limit
+        source.register("added", {"added": values(rows["s0"] + 0.0)})
+        keys = _keys(source)
+        table, parameters = _relation(source, keys)
+        names = [*(own for own, _ in keys), name]
+        if form == ".csv":
+            # The header is a row: names in SQL are neither empty nor twice the same, those of a CSV may be.
+            cells = ", ".join(f"{cell}::VARCHAR" for cell in _cells(keys))
+            head = ", ".join(literal(own) for own in names)
+            sql = f"SELECT {head} UNION ALL SELECT {cells} FROM ({table}) POSITIONAL JOIN added"
+        else:
+            kinds = _kinds(source, keys, table, parameters)
+            cells = ", ".join(
+                f"{cell}{kind} AS {identifier(own)}"
+                for cell, kind, own in zip(_cells(keys), [*kinds, ""], names, strict=True)
+            )
+            sql = f"SELECT {cells} FROM ({table}) POSITIONAL JOIN added"
+        copy = f"COPY ({sql}) TO {literal(str(part))} ({FORMS[form]}, USE_TMP_FILE false)"
+        _fetch(source, copy, parameters, part)
 
-    target = Path(path)
-    check_form(target, "path")
-    settings: dict[str, Any] = {"python_enable_replacements": False, "autoload_known_extensions": False}
+
+def _fetch(source: Source, sql: str, parameters: list[Any], part: Path) -> None:
     try:
-        # Beside the target, so that the finished file takes its place in one step.
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
-            part = Path(folder, "part")
-            with duckdb.connect(config=settings) as engine:
-                engine.register("columns", dict(columns))
-                quoted = str(part).replace("'", "''")
-                engine.execute(f"COPY columns TO '{quoted}' ({FORMS[target.suffix.lower()]})")
-            part.replace(target)
-    except (OSError, duckdb.Error) as error:
-        reason = getattr(error, "strerror", None) or excerpt(str(error), 160)
+        source.fetch(sql, parameters)
+    except InputError as error:
+        if str(part) in str(error.__cause__):  # not of what is read, but of what is written
+            raise OSError(0, str(error.__cause__).split(": ")[-1].strip().rstrip(".")) from error
+        raise
+
+
+def _keys(source: Source) -> list[Key]:
+    """The columns that any file has, in the order in which they appear."""
+    return list(dict.fromkeys(key for part in source.parts for key in _own_keys(part)))
+
+
+def _own_keys(part: Part) -> list[Key]:
+    before: Counter[str] = Counter()
+    out = []
+    for name, _ in part.layout.columns:
+        out.append((name, before[name]))
+        before[name] += 1
+    return out
+
+
+def _cells(keys: Sequence[Key]) -> list[str]:
+    return [*(f"k{place}" for place in range(len(keys))), "added"]
+
+
+def _relation(source: Source, keys: Sequence[Key]) -> Query:
+    """All rows as one SELECT of k0, k1, …; empty where a file has no such column."""
+    selects: list[str] = []
+    parameters: list[Any] = []
+    for part in source.parts:
+        own = {key: part.reference(place) for place, key in enumerate(_own_keys(part))}
+        table, given = source.table(part.files, part.layout, [name for name, _ in own])
+        cells = ", ".join(f"{own.get(key, 'NULL')} AS k{place}" for place, key in enumerate(keys))
+        selects.append(f"SELECT {cells} FROM {table}")
+        parameters += given
+    return " UNION ALL ".join(selects), parameters
+
+
+def _kinds(source: Source, keys: Sequence[Key], table: str, parameters: list[Any]) -> list[str]:
+    """For each column the cast of text that holds numbers alone; 007 is no number, but a name."""
+    if all(part.layout.form not in ("csv", "json") for part in source.parts):
+        return [""] * len(keys)
+    tests = {
+        "::BIGINT": "TRY_CAST({0} AS BIGINT)::VARCHAR = {0}",
+        "::DOUBLE": "TRY_CAST({0} AS DOUBLE) IS NOT NULL AND NOT regexp_matches({0}, '^[-+]?0[0-9]|_')",
+    }
+    cells = [f"{cell}::VARCHAR" for cell in _cells(keys)[:-1]]
+    each = ", ".join(
+        f"bool_and({cell} IS NULL OR coalesce({test.format(f'({cell})')}, false)) AS t{k}_{i}"
+        for k, cell in enumerate(cells)
+        for i, test in enumerate(tests.values())
+    )
+    found = source.fetch(f"SELECT {each} FROM ({table})", parameters)
+    return [
+        next((kind for i, kind in enumerate(tests) if found[f"t{k}_{i}"][0]), "") for k in range(len(keys))
+    ]
+
+
+def _check_names(source: Source, name: str, form: str) -> None:
+    keys = _keys(source)
+    where = source.files[0].name
+    if name.casefold() in {own.casefold() for own, _ in keys}:
         raise InputError(
-            f"{printable(str(target))} cannot be written: {reason}. Choose another place."
-        ) from error
+            f"{where} already has a column {quoted(name)}. Rename it, so that both can be told apart."
+        )
+    if form == ".csv" and all(part.layout.form != "json" for part in source.parts):
+        return
+    count = Counter(own.casefold() for own, _ in keys)
+    bad = next((own for own, _ in keys if not own or count[own.casefold()] > 1), None)
+    if bad is not None:
+        what = f"has several columns {quoted(bad)}" if bad else "has a column without a name"
+        raise InputError(f"{where} {what}, which cannot be written again. Give each a name of its own.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from halftruth.folded import FoldedMeasure
-from halftruth.measure import Number, as_measure, integral, ratio
+from halftruth.measure import Number, as_measure, integral, ratio, where_both
 
 EPSILON = float(np.finfo(np.float64).eps)
 
@@ -40,7 +40,8 @@ def brier_skill(evidence: object) -> Number:
     """
     measure = as_measure(evidence)
     variance = ratio(measure.positives * measure.negatives, measure.total**2)
-    return measure.result(1 - ratio(brier(measure), variance))
+    skill = 1 - ratio(brier(measure), variance)
+    return measure.result(where_both(skill, measure.positives, measure.negatives))
 
 
 def log_loss(evidence: object) -> Number:

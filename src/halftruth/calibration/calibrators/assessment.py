@@ -2,69 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
-
-import numpy as np
 
 from halftruth.calibration.binned import calibration_error
 from halftruth.calibration.calibrators.calibrator import Calibrator
-from halftruth.calibration.calibrators.crossing import cross_calibrate
+from halftruth.calibration.calibrators.crossing import cross_calibrate, smallest_stratum
 from halftruth.evidence import Evidence
-from halftruth.measure import ScoreMeasure
 from halftruth.metrics.proper import brier, log_loss
 
-ERRORS = {"calibration_error": calibration_error, "brier": brier, "log_loss": log_loss}
-SAME_ROWS = (
-    "The values after calibration are of the rows that the curve was fitted on: a histogram has no rows to "
-    "set apart."
-)
+ERRORS: Mapping[str, Callable[[Any], Any]] = {
+    "calibration_error": calibration_error,
+    "debiased_calibration_error": partial(calibration_error, debias=True),
+    "brier": brier,
+    "log_loss": log_loss,
+}
+N_FOLDS = 5
 NO_BEFORE = "Scores outside [0, 1] are no probabilities: there is nothing to say of them before calibration."
+NO_AFTER = (
+    "One {} row cannot be measured by a curve that was fitted on others like it: there are no values after "
+    "calibration."
+)
+
+BELOW = (
+    "{} below 0 is not possible: by noise, or because the prior, the purity or the sampling is not as given."
+)
 
 
 @dataclass(frozen=True)
 class Assessment:
-    """Errors by name, each before (None where the scores are no probabilities) and after."""
+    """Errors by name, before and after; None where there is nothing to measure."""
 
-    errors: Mapping[str, tuple[float | None, float]]
-    cross_fitted: bool
+    errors: Mapping[str, tuple[float | None, float | None]]
     notes: tuple[str, ...]
 
 
-def assess(evidence: Evidence, calibrator: Calibrator, *, n_folds: int = 5, rng: Any = 0) -> Assessment:
+def assess(
+    evidence: Evidence, calibrator: Calibrator, *, n_folds: int | None = None, rng: Any = 0
+) -> Assessment:
     """Errors of the scores, and of cross-fitted calibrated ones.
 
     Parameters
     ----------
     evidence : evidence
-        What the calibrator was fitted on.
+        What the calibrator is for.
     calibrator : Calibrator
-        Fitted.
-    n_folds, rng
-        As in `cross_calibrate`. Of a histogram the fitted calibrator itself is measured.
+        Its settings count.
+    n_folds : int, optional
+        As in `cross_calibrate`; by default 5, or fewer where a stratum has fewer rows.
+    rng : int or numpy Generator
+        As in `cross_calibrate`.
 
     Examples
     --------
     >>> import halftruth as ht
     >>> from halftruth.calibration.calibrators.assessment import assess
     >>> evidence = ht.Labeled([0, 1, 0, 1, 1, 0], [0.2, 0.8, 0.4, 0.6, 0.9, 0.1])
-    >>> found = assess(evidence, ht.Calibrator("temperature").fit(evidence), n_folds=3)
+    >>> found = assess(evidence, ht.Calibrator("temperature"))
     >>> list(found.errors)
-    ['calibration_error', 'brier', 'log_loss']
+    ['calibration_error', 'debiased_calibration_error', 'brier', 'log_loss']
     """
-    measure, bounded = evidence.measure(), evidence.measure().bounded
-    exact = evidence.table.grid is None
-    after: Any = cross_calibrate(evidence, calibrator, n_folds=n_folds, rng=rng) if exact else None
-    if after is None:
-        after = _moved(measure, calibrator)
-    errors = {name: (float(f(measure)) if bounded else None, float(f(after))) for name, f in ERRORS.items()}
-    notes = (() if exact else (SAME_ROWS,)) + (() if bounded else (NO_BEFORE,))
-    return Assessment(errors=errors, cross_fitted=exact, notes=notes)
-
-
-def _moved(measure: ScoreMeasure, calibrator: Calibrator) -> ScoreMeasure:
-    """The measure with each score in its calibrated place."""
-    score, place = np.unique(calibrator.predict(measure.score), return_inverse=True)
-    mass, pos = (np.bincount(place, part).astype(np.float64) for part in (measure.mass, measure.pos_mass))
-    return ScoreMeasure(score=score, mass=mass, pos_mass=pos, size=measure.size, alpha=measure.alpha)
+    measure = evidence.measure()
+    fewest, name = smallest_stratum(evidence)
+    before = measure if measure.bounded else None
+    after = None
+    if fewest > 1:
+        parts = min(N_FOLDS, fewest) if n_folds is None else n_folds
+        after = cross_calibrate(evidence, calibrator, n_folds=parts, rng=rng).measure()
+    errors = {
+        label: (None if before is None else float(f(before)), None if after is None else float(f(after)))
+        for label, f in ERRORS.items()
+    }
+    notes = [NO_BEFORE] if before is None else []
+    notes += [NO_AFTER.format(name)] if after is None else []
+    below = [
+        label for label, pair in errors.items() if any(value is not None and value < 0 for value in pair)
+    ]
+    notes += [BELOW.format(", ".join(below))] if below else []
+    return Assessment(errors=errors, notes=tuple(notes))

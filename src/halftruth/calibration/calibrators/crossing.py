@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halftruth import checks
 from halftruth.calibration.calibrators.calibrator import Calibrator
+from halftruth.calibration.calibrators.folds import folds_of
+from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.evidence import Evidence
+from halftruth.histogram import Bins
 from halftruth.rows import Rows
 from halftruth.table import ScoreTable
 
 Kind = TypeVar("Kind", bound=Evidence)
+MOST_FOLDS = 100
 
 
 def cross_calibrate(evidence: Kind, calibrator: Any = "beta", *, n_folds: int = 5, rng: Any = 0) -> Kind:
@@ -28,11 +32,13 @@ def cross_calibrate(evidence: Kind, calibrator: Any = "beta", *, n_folds: int = 
     Parameters
     ----------
     evidence : evidence
-        With its rows; a histogram has none to set apart.
+        Of a histogram, how many rows of each bin are in a part is drawn at random; rows of one bin count as
+        alike.
     calibrator : Calibrator or str
         Its settings, or the name of its method.
     n_folds : int
-        The rows of each stratum are split at random into so many parts; at least 2.
+        The rows of each stratum are split at random into so many parts; from 2 to 100, and not more than the
+        smallest stratum has rows.
     rng : int or numpy Generator
         Same seed, same parts.
 
@@ -56,23 +62,40 @@ def cross_calibrate(evidence: Kind, calibrator: Any = "beta", *, n_folds: int = 
             f"{type(evidence).__name__}."
         )
     settings = {"method": calibrator} if isinstance(calibrator, str) else _settings(calibrator)
-    n_folds = checks.count(n_folds, "n_folds", least=2)
-    if evidence.table.grid is not None:
-        raise InputError(
-            "`evidence` must hold rows, got a histogram: it has no rows to set apart. Fit on one table and "
-            "measure on another, or raise `max_rows`."
-        )
-    strata = cast("dict[str, Rows]", dict(evidence.table.strata))
+    n_folds = _number_of_folds(evidence, n_folds)
     generator = np.random.default_rng(rng)
-    fold = {name: _folds(name, len(rows), n_folds, generator) for name, rows in strata.items()}
-    calibrated = {name: np.empty(len(rows)) for name, rows in strata.items()}
+    strata = evidence.table.strata
+    folds = {name: folds_of(rows, n_folds, generator) for name, rows in strata.items()}
+    calibrated: dict[str, list[Vector]] = {name: [] for name in strata}
     for k in range(n_folds):
-        kept = {name: _picked(rows, fold[name] != k) for name, rows in strata.items()}
-        fitted = Calibrator(**settings).fit(_with_rows(evidence, kept))
-        for name, rows in strata.items():
-            held_out = fold[name] == k
-            calibrated[name][held_out] = fitted.predict(rows.score[held_out])
-    return _with_rows(evidence, {k: _scored(rows, calibrated[k]) for k, rows in strata.items()})
+        others = {name: each.others(k) for name, each in folds.items()}
+        fitted = Calibrator(**settings).fit(_with_strata(evidence, others))
+        for name, each in folds.items():
+            calibrated[name].append(fitted.predict(each.score(k)))
+    return _with_strata(evidence, {name: each.joined(calibrated[name]) for name, each in folds.items()})
+
+
+def smallest_stratum(evidence: Evidence) -> tuple[int, str]:
+    """The rows of the stratum that has fewest, and its name."""
+    return min((len(rows), name) for name, rows in evidence.table.strata.items())
+
+
+def _number_of_folds(evidence: Evidence, n_folds: int) -> int:
+    n_folds = checks.count(n_folds, "n_folds", least=2)
+    if n_folds > MOST_FOLDS:
+        raise InputError(
+            f"`n_folds` must be at most {MOST_FOLDS}, got {n_folds}. Each part costs a fit: 5 or 10 will do."
+        )
+    n, name = smallest_stratum(evidence)
+    if n < 2:
+        raise InputError(
+            f"Cross-fitting needs at least 2 {name} rows, got {n}: each must be calibrated by others."
+        )
+    if n_folds > n:
+        raise InputError(
+            f"`n_folds` must be at most {n}, the number of {name} rows, got {n_folds}. Pass n_folds={n}."
+        )
+    return n_folds
 
 
 def _settings(calibrator: Any) -> dict[str, Any]:
@@ -83,29 +106,7 @@ def _settings(calibrator: Any) -> dict[str, Any]:
     return calibrator.get_params()
 
 
-def _folds(name: str, n: int, n_folds: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """The part of each row; the parts differ by one row at most."""
-    if n < 2:
-        raise InputError(
-            f"Cross-fitting needs at least 2 {name} rows, got {n}: each must be calibrated by others."
-        )
-    return rng.permutation(np.arange(n) % n_folds)
-
-
-def _picked(rows: Rows, mask: NDArray[np.bool_]) -> Rows:
-    return Rows(
-        score=rows.score[mask],
-        weight=None if rows.weight is None else rows.weight[mask],
-        value=None if rows.value is None else rows.value[mask],
-        meaning=rows.meaning,
-    )
-
-
-def _scored(rows: Rows, score: Any) -> Rows:
-    return Rows(score=score, weight=rows.weight, value=rows.value, meaning=rows.meaning)
-
-
-def _with_rows(evidence: Kind, strata: dict[str, Rows]) -> Kind:
+def _with_strata(evidence: Kind, strata: Mapping[str, Rows | Bins]) -> Kind:
     """The same evidence of other rows: what is known of its shares stays, what was computed goes."""
     out = copy.copy(evidence)
     for name in list(vars(out)):
