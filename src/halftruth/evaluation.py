@@ -258,7 +258,7 @@ class _Run:
             low, high = normal_interval(centers, errors, level, limits, logit=how == LOGIT)
         else:
             assert replicates is not None  # what has no error was resampled
-            own = request.interval
+            own = request.metric.interval if request.metric else "percentile"
             how = method or (own if self.n_resamples or own != "percentile" else "fitted")
             low, high = interval_of(replicates, centers, level, how, limits)
             replicates.flags.writeable = False
@@ -276,4 +276,4 @@ class _Run:
             errors=errors,
             limits=limits,
         )
-        return replace(estimate, notes=remarks.on_row(request.metric, self.evidence.measure(), estimate))
+        return replace(estimate, notes=remarks.on_row(request, self.evidence.measure(), estimate))

@@ -23,7 +23,8 @@ def interval_of(
     possible, where no replicate does; they are cut there. Replicates that leave the limits are kept.
     "fitted" is "percentile" of a normal with the replicates' mean and spread, for when they are few.
     "quadrature" is "basic" for squares: the noise of a distance adds to it in quadrature. "envelope" holds
-    "quadrature" and "percentile", for a distance that was debiased: it may lie on either side of the truth.
+    "quadrature" and "percentile": where all gaps have one sign their noise cancels instead, and a distance
+    that was debiased may lie on either side of the truth.
     """
     checks.choice(method, "method", METHODS)
     centers = np.atleast_1d(centers)

@@ -56,6 +56,8 @@ class Metric:
         The bootstrap interval with the best coverage for it.
     local : bool
         Whether a few rows decide it, as at a fixed budget, rather than an average over many.
+    distance : bool
+        Whether it is one, which noise inflates.
     unit_laws : bool
         False where the number of rows, not only their distribution, enters.
     """
@@ -71,6 +73,7 @@ class Metric:
     limits: tuple[float, float] = (0.0, 1.0)
     interval: str = "percentile"
     local: bool = False
+    distance: bool = False
     unit_laws: bool = True
 
     def bind(self, threshold: float | None = None, /, **parameters: Any) -> Functional:
@@ -106,7 +109,8 @@ def _distance(function: Functional, **properties: Any) -> Metric:
         better="low",
         ranking=False,
         probability=True,
-        interval="quadrature",
+        interval="envelope",
+        distance=True,
         **properties,
     )
 

@@ -64,3 +64,18 @@ def test_intervals_of_the_calibration_error_cover(model, evidence, draws):
         hits += row.low <= truth <= row.high
     # Noise can only inflate a distance, so near 0 the interval may cover more often than it says.
     assert hits / n_sets > 0.9 - 3 * np.sqrt(0.9 * 0.1 / n_sets)
+
+
+@pytest.mark.slow
+def test_intervals_of_calibration_errors_cover_where_all_gaps_have_one_sign(draws):
+    """Then noise cancels instead of adding up; the true share lies 0.1 below every score."""
+    n_sets, names = draws(300), ["calibration_error", "ks_calibration_error", "smooth_calibration_error"]
+    hits = dict.fromkeys(names, 0)
+    for seed in range(n_sets):
+        rng = np.random.default_rng(seed)
+        score = rng.uniform(0.2, 0.9, 500)
+        data = ht.Labeled(rng.random(500) < score - 0.1, score)
+        for name, row in ht.evaluate(data, names, n_resamples=300, rng=seed).items():
+            hits[name] += row.low <= 0.1 <= row.high
+    for name in names:
+        assert hits[name] / n_sets > 0.93 - slack(n_sets), name

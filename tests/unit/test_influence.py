@@ -175,7 +175,7 @@ def test_what_has_no_derivative_is_resampled() -> None:
     }
     noisy = closed(MODEL.positive_unlabeled(300, 3000, rng=0), rows)
     methods = {name: row.method for name, row in noisy.items()}
-    assert methods == dict.fromkeys(rows, "fitted") | dict.fromkeys(CALIBRATION, "quadrature")
+    assert methods == dict.fromkeys(rows, "fitted") | dict.fromkeys(CALIBRATION, "envelope")
     assert all(row.replicates is not None and row.standard_error is None for row in noisy.values())
     labeled = closed(MODEL.labeled(500, rng=0), rows)
     assert labeled["average_precision"].method == "influence, logit"

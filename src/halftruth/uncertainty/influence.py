@@ -46,7 +46,7 @@ def smooth(metric: Metric, *, curves: bool) -> bool:
     Not where single rows decide, nor a distance, which has a kink at 0; areas under curves while the
     ``curves`` are smooth: where masses are signed, they turn back and are clipped.
     """
-    return not metric.local and metric.interval != "quadrature" and (curves or metric.name not in CURVES)
+    return not metric.local and not metric.distance and (curves or metric.name not in CURVES)
 
 
 def gradients(functionals: Callable[[Sums], Mapping[Key, Any]], support: Support) -> dict[Key, Gradient]:

@@ -220,7 +220,7 @@ def _without_noise(request: Request, replicates: Vector, center: float) -> Vecto
 
 def is_distance(request: Request) -> bool:
     """Whether noise adds to the metric in quadrature."""
-    return request.metric is not None and request.metric.interval == "quadrature"
+    return request.metric is not None and request.metric.distance
 
 
 def _stretched(replicates: Vector, center: Vector, own: Vector, joined: Vector) -> Vector:

@@ -10,10 +10,10 @@ from halftruth.certificate import certified
 from halftruth.evidence import Evidence, PositiveConfidence
 from halftruth.folded import FoldedMeasure
 from halftruth.measure import ScoreMeasure
-from halftruth.registry import Metric
 from halftruth.results import Estimate, Refuted
 from halftruth.sweep import sweep
 from halftruth.table import NEGATIVE, POSITIVE
+from halftruth.uncertainty.requests import Request
 
 FEW_POSITIVES = 20
 FEWEST_RESAMPLES = 40
@@ -104,8 +104,9 @@ def _on_estimates(evidence: Evidence) -> Iterator[str]:
         yield from made.notes or (f"It assumes that {made.assumption}.",)
 
 
-def on_row(metric: Metric | None, measure: ScoreMeasure, estimate: Estimate) -> tuple[str, ...]:
+def on_row(request: Request, measure: ScoreMeasure, estimate: Estimate) -> tuple[str, ...]:
     """What happened to one metric."""
+    metric = request.metric
     if metric is None:
         return ()
     out = []
@@ -124,8 +125,8 @@ def on_row(metric: Metric | None, measure: ScoreMeasure, estimate: Estimate) -> 
     width = estimate.high - estimate.low
     if estimate.compression is not None and not estimate.compression <= MATTERS * width + 1e-9:
         out.append(compressed(estimate.compression))
-    if metric.name == "calibration_error":
-        out.append("noise inflates the value; the interval corrects for that and may lie below it.")
+    if request.inflated:
+        out.append("noise inflates the value; the interval allows for that and may lie below it.")
     replicates = estimate.replicates
     undefined = 0 if replicates is None else int(np.isnan(replicates).sum())
     if replicates is not None and 0 < undefined < replicates.size:

@@ -36,10 +36,10 @@ class Request:
         return self.metric is not None and self.metric.local
 
     @property
-    def interval(self) -> str:
-        """The bootstrap interval with the best coverage."""
+    def inflated(self) -> bool:
+        """Whether noise adds to the value: a distance that was not debiased."""
         debiased = isinstance(self.call, partial) and self.call.keywords.get("debias")
-        return "envelope" if debiased else self.metric.interval if self.metric else "percentile"
+        return self.metric is not None and self.metric.distance and not debiased
 
     def smooth(self, *, curves: bool) -> bool:
         """Whether it has a derivative; of callables nobody knows."""
