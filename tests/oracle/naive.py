@@ -310,14 +310,16 @@ def rises(rows: Rows, n_bins: int) -> bool:
 
 
 def sweep_calibration_error(rows, norm=1):
-    """One bin more as long as mean labels rise, up to one for each row.
+    """One bin more as long as mean labels rise, up to one for each row, or score where masses are no counts.
 
     Once a bin holds no more mass than any score has, every score has its own, and more bins change nothing.
     """
     total = totals(rows)[0]
     by_score = [totals(list(tied))[0] for _, tied in groupby(sorted(rows), key=lambda row: row.score)]
     apart = math.ceil(total / min(mass for mass in by_score if mass > 0))
-    n_bins, most = 1, max(1, min(math.ceil(total), apart))
+    counts = all(row.mass.denominator == 1 for row in rows)
+    each = math.ceil(total) if counts else sum(mass > 0 for mass in by_score)
+    n_bins, most = 1, max(1, min(each, apart))
     while n_bins < most and rises(rows, n_bins + 1):
         n_bins += 1
     return calibration_error(rows, n_bins, "mass", norm)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 import halftruth as ht
 from halftruth.calibration.calibrators import Calibrator, class_wise, cross_calibrate, top_label
@@ -44,6 +48,24 @@ def test_manners_of_scikit_learn() -> None:
     assert first.get_params()["method"] == "isotonic"
     assert repr(Calibrator()) == "Calibrator('beta')"
     assert repr(Calibrator("spline", n_knots=9)) == "Calibrator('spline', n_knots=9)"
+
+
+def test_scikit_learn_knows_what_is_fitted() -> None:
+    first = Calibrator("platt")
+    with pytest.raises(NotFittedError, match="Calibrator"):
+        check_is_fitted(first)
+    check_is_fitted(first.fit(EVIDENCE))
+    with pytest.raises(NotFittedError):
+        check_is_fitted(clone(first))
+
+
+def test_scikit_learn_is_not_loaded_for_a_fit() -> None:
+    code = (
+        "import sys, halftruth as ht\n"
+        "ht.Calibrator().fit(ht.Labeled([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4])).predict([0.2])\n"
+        "sys.exit('sklearn' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_fit_stays_while_settings_change() -> None:
@@ -138,6 +160,10 @@ def changed(**changes: Any) -> dict[str, Any]:
     return fitted("isotonic").to_dict() | changes
 
 
+def beta_with(**changes: Any) -> dict[str, Any]:
+    return fitted().to_dict() | {"curve": {"a": 1, "b": 1, "c": 0} | changes}
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -156,6 +182,20 @@ def changed(**changes: Any) -> dict[str, Any]:
         (json.dumps(changed(settings={"metod": "beta"})), "damaged"),
         (json.dumps(changed(settings=None)), "damaged"),
         (json.dumps(changed(prior=None)), "damaged"),
+        (json.dumps(changed(schema=True)), "schema True"),
+        (json.dumps(changed(schema=1.0)), "schema 1.0"),
+        (json.dumps(changed(prior=7)), r"`prior` must lie in \(0, 1\)"),
+        (json.dumps(changed(prior=True)), "`prior` must be a number"),
+        (json.dumps(changed(notes="abc")), "`notes` must be a list, got str"),
+        (json.dumps(changed(notes=[1])), "`notes` must be a str, got int"),
+        (json.dumps({k: v for k, v in changed().items() if k != "notes"}), "'notes' is missing"),
+        (json.dumps(changed(curve={"score": [0.1, 0.2], "value": [1, 0]})), "`value` must not fall"),
+        (json.dumps(changed(curve={"score": [0.1, 10**400], "value": [0, 1]})), "`score` must be numeric"),
+        (json.dumps(beta_with(a=10**400)), "`a` must be a number from"),
+        (json.dumps(beta_with(a=1e308)), "`a` must be a number from"),
+        (json.dumps(beta_with(c=-1e308)), "`c` must be a number from"),
+        (json.dumps(beta_with(b=True)), "`b` must be a number from"),
+        (json.dumps(beta_with(b="1")), "`b` must be a number from"),
         (json.dumps(fitted().to_dict() | {"curve": {"a": -1, "b": 1, "c": 0}}), "`a` must not be negative"),
         (json.dumps(fitted().to_dict() | {"curve": {"a": float("nan"), "b": 1, "c": 0}}), "`a` must be"),
     ],

@@ -7,17 +7,20 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 import halftruth as ht
 from halftruth.calibration.binomial_process import fit_curve
-from halftruth.calibration.calibrators import Calibrator
+from halftruth.calibration.calibrators import Calibrator, logistic
+from halftruth.calibration.calibrators.convex import LEAST, Atoms, Loss
 from halftruth.calibration.calibrators.methods import METHODS
 from halftruth.calibration.calibrators.mixing import MixedCurve
+from halftruth.calibration.rising import possible
 from halftruth.errors import InputError, NotIdentifiable
+from halftruth.folded import FoldedMeasure
 from halftruth.histogram import COMPILED
 from halftruth.measure import ScoreMeasure
 
@@ -36,7 +39,7 @@ def sample(n: int, seed: int = 0, a: float = 0.7, b: float = 1.5, c: float = -0.
 def log_loss_of(measure: ScoreMeasure, theta: Any) -> float:
     """∫ −ln g dμ₁ − ∫ ln(1−g) d(μ−μ₁), term by term."""
     a, b, c = theta
-    s = np.clip(measure.score, 2.0**-40, 1 - 2.0**-40)
+    s = np.clip(measure.score, LEAST, 1 - LEAST)
     z = a * np.log(s) - b * np.log1p(-s) + c
     return float(np.logaddexp(0, -z) @ measure.pos_mass + np.logaddexp(0, z) @ measure.neg_mass)
 
@@ -47,6 +50,36 @@ def noisy(n_positive: int = 300, n_unlabeled: int = 2000, seed: int = 1) -> ht.P
     rng = np.random.default_rng(seed)
     known = np.append(rng.choice(s[y], n_positive), rng.choice(s[~y], n_positive // 5))
     return ht.PositiveUnlabeled(known, rng.choice(s, n_unlabeled), prior=y.mean(), purity=5 / 6)
+
+
+def pooled(mass: Any, pos: Any) -> list[list[Any]]:
+    """Blocks [mass, pos, atoms] of the isotonic regression, by pooling neighbours that do not rise."""
+    out: list[list[Any]] = []
+    for i, (m, p) in enumerate(zip(mass, pos, strict=True)):
+        out.append([m, p, [i]])
+        while len(out) > 1 and out[-2][1] * out[-1][0] >= out[-1][1] * out[-2][0]:
+            m, p, atoms = out.pop()
+            out[-1] = [out[-1][0] + m, out[-1][1] + p, out[-1][2] + atoms]
+    return out
+
+
+def made_possible(measure: ScoreMeasure) -> ScoreMeasure:
+    """The isotonic frequency in [0, 1], one row at the prior beside it, scaled to the prior."""
+    mass, share = measure.mass.copy(), np.zeros(len(measure.mass))
+    for m, p, atoms in pooled(measure.mass, measure.pos_mass):
+        share[atoms] = np.clip(p / m, 0, 1) if m else float(p > 0)
+        if m == 0:  # beyond the population: as many rows, at both ends
+            mass[atoms] = 0
+            for end in (atoms[0], atoms[-1]):
+                mass[end] += abs(p) / 2
+    wanted = measure.positives
+    share = (share * measure.size + measure.prior) / (measure.size + 1)
+
+    def scaled(k: float) -> Any:
+        return np.minimum(1, k * share) if k > 1 else 1 - np.minimum(1, (1 - share) / k)
+
+    k = np.exp(brentq(lambda x: scaled(np.exp(x)) @ mass - wanted, -20, 20, xtol=1e-15))
+    return ScoreMeasure(score=measure.score, mass=mass, pos_mass=scaled(k) * mass, size=measure.size)
 
 
 # --- Log loss: Platt, temperature, beta -----------------------------------------------------------------
@@ -100,7 +133,7 @@ def test_beta_is_the_constrained_optimum(curve: tuple[float, ...], held: tuple[s
         known = np.append(rng.choice(s[y], 900), rng.choice(s[~y], 100))
         evidence = ht.PositiveUnlabeled(known, s, prior=y.mean(), purity=0.9)
         assert evidence.measure().pos_mass.min() < 0
-    measure = evidence.measure()
+    measure = evidence.measure() if kind == "labeled" else made_possible(evidence.measure())
     found = Calibrator("beta").fit(evidence)
     theta = np.asarray(list(found.curve_.to_dict().values()))
     best = minimize(
@@ -118,11 +151,16 @@ def test_beta_is_the_constrained_optimum(curve: tuple[float, ...], held: tuple[s
     assert (np.diff(found.predict(GRID)) >= 0).all()
 
 
-def test_the_slope_of_the_loss_vanishes_at_the_fit() -> None:
-    measure = noisy().measure()
-    g = Calibrator("beta").fit(measure).predict(measure.score)
-    for feature in (np.log(measure.score), np.log1p(-measure.score), 1.0):
-        assert np.sum(feature * (g * measure.mass - measure.pos_mass)) == pytest.approx(0, abs=1e-7)
+@pytest.mark.parametrize("method", ["beta", "platt", "temperature"])
+@pytest.mark.parametrize("sizes", [(8, 50), (300, 2000), (500, 100)])
+def test_the_slope_of_the_loss_vanishes_at_the_fit(method: str, sizes: tuple[int, int]) -> None:
+    evidence = noisy(*sizes)
+    measure = made_possible(evidence.measure())
+    g = Calibrator(method).fit(evidence).predict(measure.score)
+    low, high = np.log(measure.score), -np.log1p(-measure.score)
+    along = {"beta": (low, high, 1.0), "platt": (low + high, 1.0), "temperature": (low + high,)}
+    for feature in along[method]:
+        assert np.sum(feature * (g * measure.mass - measure.pos_mass)) == pytest.approx(0, abs=1e-6)
 
 
 def test_beta_never_falls_and_is_defined_at_both_ends() -> None:
@@ -149,26 +187,136 @@ def test_classes_that_a_threshold_separates(method: str) -> None:
     assert (np.abs(probability - [0, 0, 1, 1]) < 1e-6).all()
 
 
+# --- What is possible ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("purity", [1.0, 0.7])
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_possible_rises_within_the_unit_interval_and_has_the_prior(seed: int, purity: float) -> None:
+    y, s = sample(400, seed)
+    evidence = ht.PositiveUnlabeled(s[y][:40], s[100:], prior=0.3, purity=purity)
+    measure = evidence.measure()
+    found = possible(measure)
+    assert found is not None
+    score, mass, pos = found.filled(measure.score, measure.mass)
+    order = np.argsort(score)
+    frequency = found.at(score[order])
+    assert (np.diff(frequency) >= 0).all()
+    assert frequency[0] >= 0
+    assert frequency[-1] <= 1
+    assert frequency[0] > 0 or frequency[-1] < 1
+    assert pos.sum() == pytest.approx(measure.positives, rel=1e-12)
+    assert mass.sum() >= measure.total
+    same = made_possible(measure)
+    inside = measure.mass > 0
+    np.testing.assert_allclose(
+        (found.at(measure.score) * same.mass)[inside], same.pos_mass[inside], rtol=1e-9
+    )
+
+
+def test_what_is_possible_as_it_comes_is_left_alone() -> None:
+    y, s = sample(500)
+    weight = np.random.default_rng(0).random(500)
+    kinds = [
+        ht.Labeled(y, s),
+        ht.Labeled(y, np.round(s, 1), sample_weight=weight),
+        ht.SoftLabeled(s**2, s, sample_weight=weight),
+        ht.PositiveUnlabeled(s[y], s, prior=y.sum() / len(y)),
+        ht.PositiveConfidence(0.1 + 0.9 * s, s),
+    ]
+    for evidence in kinds:
+        assert possible(evidence.measure()) is None
+        assert Calibrator().fit(evidence).notes_ == ()
+
+
+def test_many_rows_are_possible_where_their_distinct_scores_are() -> None:
+    y, s = sample(COMPILED + 1000)
+    every = ht.PositiveUnlabeled(s[y], s, prior=y.sum() / len(y))
+    assert isinstance(every.measure(), FoldedMeasure)
+    assert possible(every.measure()) is None
+    one_off = ht.PositiveUnlabeled(np.append(s[y][:-1], 0.123456789), s, prior=y.sum() / len(y))
+    assert possible(one_off.measure()) is not None
+
+
+@pytest.mark.parametrize("n_positive", [20, 50, 300])
+def test_a_true_prior_and_few_positives_give_no_step(n_positive: int) -> None:
+    """The raw loss has no minimum in 16, 17 and 3 of the first 60 seeds, and a mean error of .14, .13 and .08."""
+    model = ht.simulate.logistic_model(-0.5, 1.5)
+    fresh = model.draw(5000, 7)
+    square = {"beta": [], "platt": []}  # type: ignore[var-annotated]
+    for seed in range(40):
+        evidence = model.positive_unlabeled(n_positive, 10 * n_positive, seed)
+        for method, errors in square.items():
+            found = Calibrator(method).fit(evidence)
+            assert not any("no minimum" in note for note in found.notes_)
+            assert 0.01 < found.predict([0.5])[0] < 0.99
+            errors.append(np.mean((found.predict(fresh.score) - fresh.posterior) ** 2))
+    limit = {20: 0.1, 50: 0.07, 300: 0.035}[n_positive]
+    assert np.sqrt(np.mean(square["beta"])) < limit
+    assert np.sqrt(np.mean(square["platt"])) < limit
+
+
+@pytest.mark.parametrize(("name", "raw"), [("D1", 0.04), ("D2", 0.021), ("D4", 0.03)])
+def test_scores_piled_up_at_one_do_not_lead_the_fit(name: str, raw: float) -> None:
+    """Less than half of the mean error that the raw loss leaves, over 12 seeds; labels leave .002."""
+    model = ht.simulate.binomial_processes()[name]
+    fresh = model.draw(20_000, 7)
+    errors = []
+    for seed in range(6):
+        found = Calibrator("beta").fit(model.positive_unlabeled(10_000, 10_000, seed))
+        errors.append(np.mean(np.abs(found.predict(fresh.score) - fresh.posterior)))
+    assert np.mean(errors) < raw / 2
+
+
 @pytest.mark.parametrize("method", ["beta", "platt"])
-def test_positives_that_score_higher_than_the_population_allows(method: str) -> None:
-    """Their mean logit is above that of the best share π of the unlabeled: the loss falls without end."""
+def test_positives_beyond_the_whole_population(method: str) -> None:
+    """What lies there is positive, though no unlabeled row says so; and the prior is held against it."""
     unlabeled = np.linspace(0.05, 0.6, 100)
-    evidence = ht.PositiveUnlabeled([0.9, 0.95, 0.97], unlabeled, prior=0.3)
-    found = Calibrator(method).fit(evidence)
-    assert "no minimum" in found.notes_[0]
-    probability = found.predict(unlabeled)
-    assert (np.diff(probability) >= 0).all()
-    assert probability.mean() == pytest.approx(0.3, abs=1e-6)
+    found = Calibrator(method).fit(ht.PositiveUnlabeled([0.9, 0.95, 0.97], unlabeled, prior=0.3))
+    probability = found.predict(np.append(unlabeled, [0.9, 0.97]))
+    assert (np.diff(probability) > 0).all()
+    assert probability[:50].max() < 0.05
+    assert probability[-1] > 0.95
+    assert "more than the population" in found.notes_[0]
+    assert "beyond noise" in found.notes_[1]
+
+
+def test_a_refuted_prior_is_noted_and_a_true_one_is_not() -> None:
+    model = ht.simulate.logistic_model(-0.5, 1.5)
+    beyond = {1.0: 0, 1.4: 0}
+    for seed in range(30):
+        rows = model.positive_unlabeled(1000, 10_000, seed).table.strata
+        known, unlabeled = (getattr(rows[name], "score") for name in ("positive", "unlabeled"))  # noqa: B009
+        for factor in beyond:
+            evidence = ht.PositiveUnlabeled(known, unlabeled, prior=factor * model.prior)
+            beyond[factor] += any("beyond noise" in note for note in Calibrator().fit(evidence).notes_)
+    assert beyond == {1.0: 0, 1.4: 30}
+
+
+def test_margins_are_made_possible_too() -> None:
+    rng = np.random.default_rng(0)
+    unlabeled = np.append(rng.normal(-2, 1, 70), rng.normal(2, 1, 30))
+    known = rng.normal(2.5, 1, 12)
+    evidence = ht.PositiveUnlabeled(known, unlabeled, prior=0.4)
+    found = Calibrator("platt", scale="score").fit(evidence)
+    assert "more than the population" in found.notes_[0]
+    filled = made_possible(evidence.measure())
+    assert found.predict(filled.score) @ filled.mass == pytest.approx(filled.positives, rel=1e-6)
+    assert 0 < found.curve_.to_dict()["slope"] < 5
 
 
 def test_a_step_longer_than_any_scale_of_the_parameters() -> None:
-    """A slope at its limit leaves probabilities that are nearly all 0 or 1, and next to no curvature."""
-    evidence = ht.simulate.binomial_processes()["D2"].positive_unlabeled(100, 1000, 2842)
-    found = Calibrator("beta").fit(evidence)
-    measure = evidence.measure()
-    probability = found.predict(measure.score)
-    assert "no minimum" in found.notes_[0]
+    """The raw loss without an end: probabilities that are nearly all 0 or 1, and next to no curvature."""
+    measure = ht.simulate.binomial_processes()["D2"].positive_unlabeled(100, 1000, 2842).measure()
+    features = Atoms.at(measure.score, measure.mass).features()
+    loss = Loss(features, measure.mass, features @ measure.pos_mass)
+    (a, b, c), notes = logistic._fit(measure, loss, logistic.BETA)
+    assert "no minimum" in notes[0]
+    probability = logistic.LogOddsCurve(a, b, c)(measure.score)
     assert probability @ measure.mass / measure.total == pytest.approx(measure.prior, abs=1e-6)
+
+
+# --- Scores that say little -------------------------------------------------------------------------------
 
 
 def test_parameters_that_the_scores_leave_open() -> None:
@@ -284,8 +432,10 @@ def test_histogram_bins_without_rows_lie_between_their_neighbours() -> None:
 def test_spline_finds_a_smooth_curve() -> None:
     s = (np.arange(1000) + 0.5) / 1000
     found = Calibrator("spline", n_knots=20).fit(ht.SoftLabeled(s**2, s)).predict(GRID)
-    # Natural ends flatten the slope there, and there alone.
+    # Natural ends flatten the slope of the gap there, and there alone.
     np.testing.assert_allclose(found[20:-20], GRID[20:-20] ** 2, atol=0.003)
+    right = Calibrator("spline", n_knots=4).fit(ht.SoftLabeled(s, s)).predict(s)
+    np.testing.assert_allclose(right, s, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_knots", [3, 6, 11])
@@ -294,13 +444,13 @@ def test_spline_is_the_least_squares_fit_of_natural_splines(n_knots: int) -> Non
     evidence = ht.PositiveUnlabeled(s[y][:100], s, prior=0.3)
     measure = evidence.measure()
     t = np.append(0, np.cumsum(measure.mass) / measure.total)
-    h = np.append(0, np.cumsum(measure.pos_mass) / measure.total)
+    h = np.append(0, np.cumsum(measure.pos_mass - measure.score * measure.mass) / measure.total)
     gap = np.diff(t)
     root = np.sqrt((np.append(gap, 0) + np.append(0, gap)) / 2)
     knots = np.linspace(0, 1, n_knots)
     splines = CubicSpline(knots, np.eye(n_knots), bc_type="natural")
     heights = np.linalg.lstsq(splines(t) * root[:, None], h * root, rcond=None)[0]
-    slope = np.diff(splines(t) @ heights) / np.where(gap > 0, gap, np.nan)
+    slope = measure.score + np.diff(splines(t) @ heights) / np.where(gap > 0, gap, np.nan)
     found = Calibrator("spline", n_knots=n_knots).fit(evidence).predict(measure.score)
     kept = gap > 0
     assert kept.sum() > 400
@@ -377,9 +527,7 @@ def test_many_rows_give_the_fit_of_their_distinct_scores(method: str) -> None:
         m = evidence.measure()
         plain = ScoreMeasure(score=m.score, mass=m.mass, pos_mass=m.pos_mass, size=m.size, noise=m.noise)
         large = Calibrator(method).fit(evidence).predict(GRID)
-        # The spline of many rows is fitted at quantiles.
-        slack = 2e-3 if method == "spline" else 1e-8
-        np.testing.assert_allclose(large, Calibrator(method).fit(plain).predict(GRID), rtol=0, atol=slack)
+        np.testing.assert_allclose(large, Calibrator(method).fit(plain).predict(GRID), rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("method", ["beta", "isotonic"])
@@ -394,25 +542,18 @@ def test_no_digit_hangs_on_the_threads(method: str, monkeypatch: pytest.MonkeyPa
     assert found[0] == found[1]
 
 
-def test_both_clips_of_the_logit_are_one() -> None:
-    from halftruth.calibration.calibrators import convex
-    from halftruth.kernels import logistic
-
-    assert convex.LEAST == logistic.LEAST
-
-
 def test_condensed_rows_keep_smooth_integrals() -> None:
     from halftruth.kernels.logistic import condense
 
     _, s = sample(200_000)
     s[:7] = [0.0, 1.0, 0.5, 1e-13, 1 - 1e-13, 0.25, 0.75]
-    near, above, n = condense(s)
+    near, above, n = condense(s, LEAST)
     assert n.sum() == len(s)
     point = np.where(above, np.log1p(-near) - np.log(near), np.log(near) - np.log1p(-near))
-    row = logit(np.clip(s, 2.0**-40, 1 - 2.0**-40))
+    row = logit(np.clip(s, LEAST, 1 - LEAST))
     for function in (np.abs, np.square, expit, lambda z: expit(5 * z - 3), lambda z: np.logaddexp(0, 3 * z)):
         assert n @ function(point) == pytest.approx(function(row).sum(), rel=1e-9)
-    ties, _, each = condense(np.full(1000, 0.1234567))
+    ties, _, each = condense(np.full(1000, 0.1234567), LEAST)
     np.testing.assert_allclose(ties, 0.1234567, rtol=1e-6)
     assert each.sum() == 1000
 
@@ -443,14 +584,12 @@ def test_evidence_of_one_class_is_refused() -> None:
 
 def test_margins_are_refused_where_probabilities_are_needed() -> None:
     margins = ht.Labeled([0, 1, 0, 1], [-2.0, 1.0, 0.5, 3.0])
-    for method in ("beta", "temperature", "mix-n-match"):
-        with pytest.raises(InputError, match=r"\[0, 1\]"):
+    for method in ("beta", "platt", "temperature", "mix-n-match", "spline"):
+        with pytest.raises(InputError, match=r'\[0, 1\].* method="platt" with scale="score", "isotonic" or'):
             Calibrator(method).fit(margins)
-    with pytest.raises(InputError, match='scale="score"'):
-        Calibrator("platt").fit(margins)
     with pytest.raises(InputError, match="equal width"):
         Calibrator("histogram", binning="width").fit(margins)
-    for method in ("isotonic", "histogram", "spline"):
+    for method in ("isotonic", "histogram"):
         assert np.isfinite(Calibrator(method).fit(margins).predict([-9, 0, 9])).all()
     assert Calibrator("platt", scale="score").fit(margins).predict([-1e9, 1e9]).tolist() == [0, 1]
     with pytest.raises(InputError, match="scores"):

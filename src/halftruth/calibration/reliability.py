@@ -11,6 +11,7 @@ from halftruth import checks
 from halftruth.calibration.bands import Curve, Drawing
 from halftruth.calibration.binomial_process import fit_curve
 from halftruth.calibration.bins import BINNINGS, binned, mass_bins, number_of_bins, width_bins
+from halftruth.calibration.rising import isotonic_points
 from halftruth.calibration.smooth import smooth_calibration_error
 from halftruth.checks import Vector
 from halftruth.errors import InputError
@@ -245,7 +246,7 @@ def _nearest(measure: ScoreMeasure, at: Vector) -> Index:
 def _curve(measure: ScoreMeasure, method: str, at: Vector) -> Curve:
     """The curve of any measure at these scores."""
     if method == "isotonic":
-        return lambda each: _isotonic(each, at)
+        return lambda each: np.interp(at, *isotonic_points(each))
     if method == "bpm":
         return lambda each: fit_curve(each)(at)
     width = max(float(smooth_calibration_error(measure)), NARROWEST)
@@ -258,26 +259,6 @@ def _distance(measure: ScoreMeasure, method: str) -> float:
         measure = _in_cells(measure)
     frequency = _curve(measure, method, measure.score)(measure)
     return float(ratio(integral(np.abs(frequency - measure.score), measure.mass), measure.total))
-
-
-def _isotonic(measure: ScoreMeasure, at: Vector) -> Vector:
-    """The slopes of the convex minorant of the cumulative masses, within [0, 1]."""
-    n = len(measure.score)
-    out = []
-    for mass, pos in zip(measure.mass.reshape(-1, n), measure.pos_mass.reshape(-1, n), strict=True):
-        first, value = _blocks(mass, pos)
-        each = np.repeat(value, np.diff(np.append(first, n)))
-        out.append(np.interp(at, measure.score, each))
-    return np.asarray(out).reshape(*measure.shape, len(at))
-
-
-def _blocks(mass: Vector, pos_mass: Vector) -> tuple[Index, Vector]:
-    """Where the blocks of the isotonic regression begin, and its heights."""
-    from halftruth.kernels.monotone import isotonic
-
-    blocks = isotonic(mass, pos_mass)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return blocks.first, np.clip(blocks.pos / blocks.mass, 0.0, 1.0)
 
 
 def _smooth(measure: ScoreMeasure, at: Vector, width: float) -> Vector:

@@ -347,7 +347,7 @@ class PositiveUnlabeled(Evidence):
             unidentified=(
                 "The class prior is not identified by positives and unlabeled alone"
                 + ("" if clean else ", and with purity < 1 neither is recall")
-                + ". Pass `prior` (a number, a pair (low, high), a PriorEstimate or \"estimate\"), or known "
+                + '. Pass `prior` (a number, a pair (low, high), a PriorEstimate or "estimate"), or known '
                 "negatives."
             ),
         )

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from halftruth.calibration.bins import mass_bins, number_of_bins
-from halftruth.calibration.calibrators.parts import shares
+from halftruth.calibration.rising import shares
 from halftruth.checks import Vector
 from halftruth.folded import FoldedMeasure
 from halftruth.measure import ScoreMeasure
@@ -18,6 +18,8 @@ CELLS = 1024
 """Cells of equal mass that stand for the rows where the number of bins is chosen."""
 TRIED = (0.35, 0.5, 0.7, 1.0)
 """Numbers of bins, in units of ⌈size^(1/3)⌉, at which noise and change are measured."""
+FEW = 4
+"""Distinct scores, in the same units, below which that number itself is taken."""
 MOST = 2
 """The largest number of bins, in the same units."""
 
@@ -28,7 +30,10 @@ def held_in_bins(measure: ScoreMeasure, n_bins: int | str, binning: str) -> tupl
     if isinstance(n_bins, str) or binning == "mass":
         quantiles = _quantiles(measure)
         if isinstance(n_bins, str):
-            number = _best_number(_cells(measure, quantiles(CELLS)), number, binning)
+            cells = _cells(measure, quantiles(CELLS))
+            # Of few distinct scores nothing can be learned by joining them.
+            few = len(cells.score) < FEW * number
+            number = number if few else _best_number(cells, number, binning)
     edge = quantiles(number) if binning == "mass" else _widths(number)
     return edge, *_masses(measure, edge)
 

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 
 from halftruth import checks, storage
-from halftruth.calibration.bins import BINNINGS
-from halftruth.calibration.calibrators.methods import METHODS, Method, method_for
+from halftruth.calibration.calibrators.methods import Method, method_for
 from halftruth.calibration.calibrators.parts import Curve
-from halftruth.calibration.calibrators.stored import SCHEMA, WHAT, check, opened
+from halftruth.calibration.calibrators.settings import Settings
+from halftruth.calibration.calibrators.stored import SCHEMA, WHAT, Content, opened
 from halftruth.checks import Vector
 from halftruth.errors import HalftruthError, InputError
 from halftruth.measure import ScoreMeasure, as_measure
 
-SETTINGS = ("method", "scale", "n_bins", "binning", "n_knots", "variant")
+FOR_MARGINS = 'For margins take method="platt" with scale="score", "isotonic" or "histogram".'
 
 
-class Calibrator:
+class Calibrator(Settings):
     """A map from scores to probabilities, fitted by the log loss or the squared error of a measure.
 
     Both losses are integrals over (μ, μ₁), so that the fit takes any evidence: labels, soft labels, positives
@@ -63,6 +63,12 @@ class Calibrator:
     slope then stops, at most where the log odds change by 1000 for a standard deviation of the scores, and
     ``notes_`` says so. Where the scores leave parameters open, the fit nearest to no change is taken.
 
+    From partial evidence μ₁ may be larger than μ at some scores, or negative: the log loss then has no
+    minimum at all, or one that follows noise at extreme scores. So the methods by log loss, and
+    "mix-n-match", take for μ₁ what is possible: its isotonic regression within [0, 1], scaled to the prior.
+    ``notes_`` says so, and where positives outnumber the population beyond noise. Labels are possible as they
+    are: nothing changes.
+
     Examples
     --------
     >>> import halftruth as ht
@@ -94,67 +100,7 @@ class Calibrator:
         self.binning = binning
         self.n_knots = n_knots
         self.variant = variant
-        self._check()
-
-    def _check(self) -> None:
-        checks.choice(self.method, "method", tuple(METHODS))
-        checks.choice(self.scale, "scale", ("logit", "score"))
-        if isinstance(self.n_bins, str):
-            checks.choice(self.n_bins, "n_bins", ("optimal",))
-        else:
-            checks.count(self.n_bins, "n_bins", least=1)
-        checks.choice(self.binning, "binning", BINNINGS)
-        checks.count(self.n_knots, "n_knots", least=3)
-        checks.choice(self.variant, "variant", ("paper", "authors"))
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The settings by name, as scikit-learn asks for them.
-
-        Parameters
-        ----------
-        deep : bool
-            Nothing lies deeper; there for scikit-learn.
-
-        Examples
-        --------
-        >>> import halftruth as ht
-        >>> ht.Calibrator("isotonic").get_params()["method"]
-        'isotonic'
-        """
-        return {name: getattr(self, name) for name in SETTINGS}
-
-    def set_params(self, **settings: Any) -> Calibrator:
-        """Change settings; a fit stays what it was until `fit` is called again.
-
-        Parameters
-        ----------
-        **settings
-            As in the class.
-
-        Examples
-        --------
-        >>> import halftruth as ht
-        >>> ht.Calibrator().set_params(method="histogram", n_bins=10)
-        Calibrator('histogram', n_bins=10)
-        """
-        for name in settings:
-            checks.choice(name, "settings", SETTINGS)
-        before = self.get_params()
-        vars(self).update(settings)
-        try:
-            self._check()
-        except InputError:
-            vars(self).update(before)
-            raise
-        return self
-
-    def __repr__(self) -> str:
-        changed = [
-            f"{name}={value!r}"
-            for name, value in self.get_params().items()
-            if name != "method" and value != DEFAULTS[name]
-        ]
-        return f"Calibrator({', '.join([repr(self.method), *changed])})"
+        self.check_settings()
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "curve_")
@@ -183,15 +129,14 @@ class Calibrator:
             raise InputError(
                 "`fit` takes evidence alone, e.g. Labeled(y_true, y_score); got a second argument."
             )
-        self._check()
+        self.check_settings()
         measure, method = as_measure(evidence), self._method
         _check_measure(measure)
         if method.probability:
-            hint = ' For margins take method="platt" with scale="score".' if self.method == "platt" else ""
             try:
                 measure.need_probabilities(f"The method {self.method!r}")
             except InputError as error:
-                raise InputError(f"{error}{hint}") from None
+                raise InputError(f"{error} {FOR_MARGINS}") from None
         fitted = method.fit(measure, self.get_params())
         self.curve_, self.notes_ = fitted.curve, fitted.notes
         self.prior_ = float(measure.prior)
@@ -314,9 +259,6 @@ class Calibrator:
         return _read(cls, opened(Path(path)), str(path))
 
 
-DEFAULTS = Calibrator().get_params()
-
-
 def _check_measure(measure: ScoreMeasure) -> None:
     """One measure, both classes with mass."""
     if measure.shape:
@@ -331,13 +273,12 @@ def _check_measure(measure: ScoreMeasure) -> None:
 
 
 def _read(cls: type[Calibrator], stored: Any, source: str) -> Calibrator:
-    check(stored, source)
+    content = Content.of(stored, source)
     try:
-        out = cls(**stored["settings"])
+        out = cls(**content.settings)
         out._fitted, out._fitted_with = out._method, out.get_params()
-        out.curve_ = out._fitted.curve.from_dict(stored["curve"])
-        out.prior_ = checks.finite(stored["prior"], "prior")
-        out.notes_ = tuple(map(str, stored["notes"]))
-    except (HalftruthError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{source} is a damaged calibrator: {error}") from error
+        out.curve_ = out._fitted.curve.from_dict(content.curve)
+    except (HalftruthError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise content.damaged(error) from error
+    out.prior_, out.notes_ = content.prior, content.notes
     return out

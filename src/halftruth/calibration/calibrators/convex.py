@@ -6,10 +6,11 @@ where the masses of the positives are signed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from halftruth.calibration.rising import Possible, possible
 from halftruth.checks import Vector
 from halftruth.folded import FoldedMeasure
 from halftruth.measure import ScoreMeasure, integral
@@ -21,10 +22,12 @@ GAIN = 1e-10
 FLAT = 1e-13
 TINY = 1e-100
 MOST = 200
-
-
 LEAST = 2.0**-40
 """Scores nearer to 0 or 1 than this are read as this near (about 1e-12): their logit stays finite."""
+REFUTED = (
+    "At the highest scores the positives outnumber the population beyond noise: the prior is too large, or "
+    "the known positives are no random sample of the positives."
+)
 
 
 def log_features(score: Vector) -> tuple[Vector, Vector]:
@@ -35,35 +38,89 @@ def log_features(score: Vector) -> tuple[Vector, Vector]:
 
 @dataclass(frozen=True, eq=False)
 class Atoms:
-    """ln s, −ln(1−s), s and the masses of each, also where rows are too many to keep apart."""
+    """Scores s with ln s, −ln(1−s) and their masses; many plain rows are condensed."""
 
     low: Vector
     high: Vector
     score: Vector
     mass: Vector
-    pos: Vector
 
     @classmethod
-    def of(cls, measure: ScoreMeasure) -> Atoms:
-        """The atoms of a measure on [0, 1]; many plain rows come condensed."""
-        if not isinstance(measure, FoldedMeasure):
-            return cls(*log_features(measure.score), measure.score, measure.mass, measure.pos_mass)
-        from halftruth.kernels import logistic
+    def at(cls, score: Vector, mass: Vector) -> Atoms:
+        """Of scores as they are."""
+        return cls(*log_features(score), score, mass)
 
-        parts = {name: logistic.condense(score) for name, score in measure.support.rows.items()}
-        near, above = (np.concatenate([part[i] for part in parts.values()]) for i in (0, 1))
-        mass, pos = (
-            np.concatenate([of[name] * n for name, (*_, n) in parts.items()])
-            for of in (measure.of_mass, measure.of_pos)
+    def joined(self, other: Atoms) -> Atoms:
+        """These and others."""
+        return Atoms(
+            *(np.append(x, y) for x, y in zip(vars(self).values(), vars(other).values(), strict=True))
         )
-        # From t = 1 − s, which is exact, and not from s: near 1 its logit would lose its digits.
-        small, large = np.log(near), np.log1p(-near)
-        low, high = np.where(above, large, small), -np.where(above, small, large)
-        return cls(low, high, np.where(above, 1 - near, near), mass, pos)
 
     def features(self) -> Vector:
         """(3, n), the last all one."""
         return np.stack([self.low, self.high, np.ones(len(self.low))])
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Atoms of μ and of μ₁ on [0, 1], the latter as they are possible; ``notes`` where they were not."""
+
+    population: Atoms
+    positives: Atoms
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, measure: ScoreMeasure) -> Pair:
+        """Of a measure on [0, 1]."""
+        found = possible(measure)
+        if not isinstance(measure, FoldedMeasure):
+            score, mass, pos = masses(measure, found)
+            population = Atoms.at(score, mass)
+            return cls(population, replace(population, mass=pos), notes_on(found))
+        population, positives = _condensed(measure)
+        if found is not None:
+            population = population.joined(Atoms.at(*found.beyond))
+            # The frequency has steps: of it the rows themselves.
+            rows = {name: x for name, x in measure.support.rows.items() if measure.of_mass[name] != 0}
+            mass = np.concatenate([np.full(len(x), measure.of_mass[name]) for name, x in rows.items()])
+            score, _, pos = found.filled(np.concatenate(list(rows.values())), mass)
+            positives = Atoms.at(score, pos)
+        return cls(population, positives, notes_on(found))
+
+
+def masses(measure: ScoreMeasure, found: Possible | None) -> tuple[Vector, Vector, Vector]:
+    """Scores, μ and μ₁: as they come, or as they are possible."""
+    if found is None:
+        return measure.score, measure.mass, measure.pos_mass
+    return found.filled(measure.score, measure.mass)
+
+
+def _condensed(measure: FoldedMeasure) -> tuple[Atoms, Atoms]:
+    from halftruth.kernels import logistic
+
+    parts = {name: logistic.condense(score, LEAST) for name, score in measure.support.rows.items()}
+    near, above = (np.concatenate([part[i] for part in parts.values()]) for i in (0, 1))
+    # From t = 1 − s, which is exact, and not from s: near 1 its logit would lose its digits.
+    small, large = np.log(near), np.log1p(-near)
+    low, high = np.where(above, large, small), -np.where(above, small, large)
+    score = np.where(above, 1 - near, near)
+    mass, pos = (
+        np.concatenate([of[name] * n for name, (*_, n) in parts.items()])
+        for of in (measure.of_mass, measure.of_pos)
+    )
+    return Atoms(low, high, score, mass), Atoms(low, high, score, pos)
+
+
+def notes_on(found: Possible | None) -> tuple[str, ...]:
+    """What a reader should know of positives that were not possible as they came."""
+    if found is None:
+        return ()
+    moved = (
+        f"At some scores the positives, as they come, are more than the population or fewer than none. The "
+        f"curve is fitted to a rising frequency within [0, 1] that has the prior; it takes at most "
+        f"{100 * found.moved:.2g}% of the positives across any score."
+    )
+    return (moved, REFUTED) if found.refuted else (moved,)
 
 
 class Loss:

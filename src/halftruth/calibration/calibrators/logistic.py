@@ -9,8 +9,18 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from halftruth.calibration.calibrators.convex import FEW, Atoms, Family, Loss, least, log_features
+from halftruth.calibration.calibrators.convex import (
+    FEW,
+    Family,
+    Loss,
+    Pair,
+    least,
+    log_features,
+    masses,
+    notes_on,
+)
 from halftruth.calibration.calibrators.parts import Fitted, at_least_zero, real
+from halftruth.calibration.rising import possible
 from halftruth.checks import Vector
 from halftruth.measure import ScoreMeasure, integral
 
@@ -18,9 +28,8 @@ STEEPEST = 1000.0
 """Slopes end where the log odds would change by this much for each standard deviation of the scores."""
 SATURATED = 1e-6
 NO_END = (
-    "The log loss has no minimum here: a threshold on the score separates the classes, or the known "
-    "positives score higher than so large a share of the population can. The slope stopped where little is "
-    "left to gain."
+    "The log loss has no minimum here: a threshold on the score separates the classes. The slope stopped "
+    "where little is left to gain."
 )
 
 
@@ -71,33 +80,37 @@ SLOPE = np.asarray([[1.0], [1.0], [0.0]])
 def platt(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
     """σ(a · logit s + c), or of the score itself where ``scale`` is "score"; a ≥ 0."""
     if settings["scale"] == "logit":
-        (a, c), notes = _fit(measure, _log_loss(measure), LOGIT)
+        (a, c), notes = _of_logs(measure, LOGIT)
         return Fitted(LogOddsCurve(a, a, c), notes)
-    center = float(integral(measure.score, measure.mass) / measure.total)
-    moved = measure.score - center
-    scale = float(np.sqrt(integral(moved**2, measure.mass) / measure.total)) or 1.0
+    found = possible(measure)
+    score, mass, pos = masses(measure, found)
+    center = float(integral(score, mass) / mass.sum())
+    moved = score - center
+    scale = float(np.sqrt(integral(moved**2, mass) / mass.sum())) or 1.0
     features = np.stack([moved / scale, np.zeros(len(moved)), np.ones(len(moved))])
-    loss = Loss(features, measure.mass, integral(features, measure.pos_mass))
+    loss = Loss(features, mass, integral(features, pos))
     (a, c), notes = _fit(measure, loss, SCORE)
-    return Fitted(LineCurve(a / scale, c - a * center / scale), notes)
+    return Fitted(LineCurve(a / scale, c - a * center / scale), (*notes_on(found), *notes))
 
 
 def temperature(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
     """σ(logit s / T); T is infinite, its reciprocal 0, where the scores rank no better than chance."""
-    (a,), notes = _fit(measure, _log_loss(measure), SLOPE)
+    (a,), notes = _of_logs(measure, SLOPE)
     return Fitted(LogOddsCurve(a, a, 0.0), notes)
 
 
 def beta(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
     """σ(a ln s − b ln(1−s) + c), a and b ≥ 0."""
-    (a, b, c), notes = _fit(measure, _log_loss(measure), BETA)
+    (a, b, c), notes = _of_logs(measure, BETA)
     return Fitted(LogOddsCurve(a, b, c), notes)
 
 
-def _log_loss(measure: ScoreMeasure) -> Loss:
-    atoms = Atoms.of(measure)
-    features = atoms.features()
-    return Loss(features, atoms.mass, integral(features, atoms.pos))
+def _of_logs(measure: ScoreMeasure, shape: Vector) -> tuple[list[float], tuple[str, ...]]:
+    """The best parameters of lines in ln s and −ln(1−s)."""
+    pair = Pair.of(measure)
+    moments = integral(pair.positives.features(), pair.positives.mass)
+    found, notes = _fit(measure, Loss(pair.population.features(), pair.population.mass, moments), shape)
+    return found, (*pair.notes, *notes)
 
 
 def _fit(measure: ScoreMeasure, loss: Loss, shape: Vector) -> tuple[list[float], tuple[str, ...]]:

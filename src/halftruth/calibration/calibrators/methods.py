@@ -34,9 +34,9 @@ METHODS: Mapping[str, Method] = {
     "platt": Method(fit=logistic.platt, curve=logistic.LogOddsCurve),
     "temperature": Method(fit=logistic.temperature, curve=logistic.LogOddsCurve),
     "beta": Method(fit=logistic.beta, curve=logistic.LogOddsCurve),
-    "isotonic": Method(fit=stepwise.isotonic, curve=stepwise.PointCurve, probability=False),
+    "isotonic": Method(fit=stepwise.isotonic, curve=stepwise.RisingCurve, probability=False),
     "histogram": Method(fit=stepwise.histogram, curve=stepwise.BinCurve, probability=False),
-    "spline": Method(fit=spline.spline, curve=stepwise.PointCurve, probability=False),
+    "spline": Method(fit=spline.spline, curve=stepwise.PointCurve),
     "bpm": Method(fit=bpm.bpm, curve=bpm.ProcessCurve),
     "mix-n-match": Method(fit=mixing.mix_n_match, curve=mixing.MixedCurve),
 }

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from halftruth.calibration.calibrators.convex import Atoms, log_features
+from halftruth.calibration.calibrators.convex import Atoms, Pair, log_features
 from halftruth.calibration.calibrators.logistic import LogOddsCurve, temperature
 from halftruth.calibration.calibrators.parts import Fitted, at_least_zero, column
 from halftruth.checks import Vector
@@ -49,10 +49,14 @@ def mix_n_match(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
     tempered = temperature(measure, settings)
     assert isinstance(tempered.curve, LogOddsCurve)
     slope = tempered.curve.a
-    atoms = Atoms.of(measure)
-    parts = _parts(atoms.low + atoms.high, atoms.score, slope)
-    products = np.stack([integral(parts * row, atoms.mass) for row in parts]) / measure.total
-    weight = _on_simplex(products, integral(parts, atoms.pos) / measure.total)
+    pair = Pair.of(measure)
+
+    def parts(atoms: Atoms) -> Vector:
+        return _parts(atoms.low + atoms.high, atoms.score, slope)
+
+    of_all, of_positives = parts(pair.population), parts(pair.positives)
+    products = np.stack([integral(of_all * row, pair.population.mass) for row in of_all]) / measure.total
+    weight = _on_simplex(products, integral(of_positives, pair.positives.mass) / measure.total)
     return Fitted(MixedCurve(weight, slope), tempered.notes)
 
 

@@ -12,6 +12,9 @@ from halftruth import checks
 from halftruth.checks import Vector
 from halftruth.errors import InputError
 
+LARGEST = 1e300
+"""Stored numbers beyond would overflow in a product with a score's logarithm."""
+
 
 class Curve(Protocol):
     """A fitted map from scores to probabilities."""
@@ -35,12 +38,14 @@ class Fitted:
 
 def real(value: Any, name: str) -> float:
     """A stored number."""
-    return checks.finite(value, name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
+        raise InputError(f"`{name}` must be a number from {-LARGEST:g} to {LARGEST:g}, got {value!r}")
+    return float(value)
 
 
 def at_least_zero(value: Any, name: str) -> float:
     """A stored number that is not negative."""
-    if checks.finite(value, name) < 0:
+    if real(value, name) < 0:
         raise InputError(f"`{name}` must not be negative, got {value!r}")
     return float(value)
 
@@ -51,10 +56,3 @@ def column(stored: Mapping[str, Any], name: str, *, rising: bool = False, unit: 
     if rising and not (np.diff(values) > 0).all():
         raise InputError(f"`{name}` must ascend")
     return checks.probabilities(values, name) if unit else values
-
-
-def shares(mass: Vector, pos: Vector) -> Vector:
-    """pos/mass brought into [0, 1]; over no mass 1 or 0 by the sign of pos, NaN where there is neither."""
-    out = np.where(pos > 0, 1.0, np.where(pos < 0, 0.0, np.nan))
-    np.divide(pos, mass, out=out, where=mass > 0)
-    return np.clip(out, 0.0, 1.0)

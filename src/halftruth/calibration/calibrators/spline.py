@@ -1,4 +1,4 @@
-"""Spline calibration: the slope of a smooth curve through the cumulative positives."""
+"""Spline calibration: the score plus the slope of a smooth curve through the cumulative gap."""
 
 from __future__ import annotations
 
@@ -11,51 +11,47 @@ from numpy.typing import NDArray
 from halftruth.calibration.calibrators.parts import Fitted
 from halftruth.calibration.calibrators.stepwise import PointCurve
 from halftruth.checks import Vector
-from halftruth.folded import FoldedMeasure
 from halftruth.measure import ScoreMeasure
 
 POINTS = 1024
-"""Scores at which the slope is kept; lines join them."""
+"""Scores at which the curve is kept; lines join them."""
+CHUNK = 1 << 16
+"""Scores that are reduced to a few equations at a time."""
 
 
 def spline(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
-    """The derivative of a natural cubic spline, brought into [0, 1]; it may fall.
+    """The curve s + f′(t), brought into [0, 1]; it may fall.
 
-    The spline is fitted by least squares to the cumulative positives over the cumulative share t of the
-    population. At a score that many rows share it counts the mean derivative over them.
+    f is the natural cubic spline nearest, by least squares over the share t of the population below, to the
+    cumulative gap μ₁ − ∫ s dμ. At a score that many rows share the mean slope over them counts.
     """
-    score, mass, pos = _cumulative(measure)
-    total = mass[-1]
-    t, h = np.append(0.0, mass / total), np.append(0.0, pos / total)
-    # The trapezoid rule for ∫ (spline − h)² dt.
-    gap = np.diff(t)
-    weight = np.sqrt((np.append(gap, 0.0) + np.append(0.0, gap)) / 2)
+    score, total = measure.score, float(measure.total)
+    cumulative = np.cumsum(measure.mass)
+    t = np.append(0.0, cumulative / total)
+    gap = np.append(0.0, np.cumsum(measure.pos_mass - score * measure.mass) / total)
     knots = np.linspace(0.0, 1.0, settings["n_knots"])
-    basis = _natural(t, knots)
-    coefficients = np.linalg.lstsq(basis * weight[:, None], h * weight, rcond=None)[0]
-    height, slope = basis @ coefficients, _natural_slope(t[1:], knots) @ coefficients
-    wide = gap > 1e-9  # else the derivative itself
-    value = np.divide(np.diff(height), gap, out=slope, where=wide)
-    kept = _spread(mass, len(score))
-    return Fitted(PointCurve(score[kept], np.clip(value[kept], 0.0, 1.0)))
+    coefficients = _nearest(t, gap, knots)
+    kept = _spread(cumulative, len(score))
+    left, right = t[kept], t[kept + 1]
+    wide = right - left > 1e-9  # else the derivative itself
+    value = _natural_slope(right, knots) @ coefficients
+    rise = (_natural(right, knots) - _natural(left, knots)) @ coefficients
+    np.divide(rise, right - left, out=value, where=wide)
+    return Fitted(PointCurve(score[kept], np.clip(score[kept] + value, 0.0, 1.0)))
 
 
-def _cumulative(measure: ScoreMeasure) -> tuple[Vector, Vector, Vector]:
-    """Scores, and both masses up to each of them; of many rows at some quantiles of the population only."""
-    if not isinstance(measure, FoldedMeasure):
-        return measure.score, np.cumsum(measure.mass), np.cumsum(measure.pos_mass)
-    rows = measure.support.sorted
-    ends = []
-    for name, x in rows.items():
-        if measure.of_mass[name] != 0:
-            ends += [x[np.linspace(0, len(x) - 1, 16 * POINTS).astype(np.intp)]]
-    score = np.unique(np.concatenate(ends))
-    below = {name: np.searchsorted(x, score, side="right") for name, x in rows.items()}
-    mass, pos = (
-        np.sum([part[name] * count for name, count in below.items()], axis=0)
-        for part in (measure.of_mass, measure.of_pos)
-    )
-    return score, mass, pos
+def _nearest(t: Vector, height: Vector, knots: Vector) -> Vector:
+    """Coefficients of the least squares fit, ∫ (f − height)² dt by the trapezoid rule."""
+    step = np.diff(t)
+    weight = np.sqrt((np.append(step, 0.0) + np.append(0.0, step)) / 2)
+    equations = np.empty((0, len(knots) + 1))
+    for start in range(0, len(t), CHUNK):
+        part = slice(start, start + CHUNK)
+        rows = np.column_stack([_natural(t[part], knots), height[part]]) * weight[part, None]
+        equations = np.concatenate([equations, rows])
+        if len(t) > CHUNK:  # the same squares in as many equations as there are unknowns
+            equations = np.asarray(np.linalg.qr(equations, mode="r"))
+    return np.asarray(np.linalg.lstsq(equations[:, :-1], equations[:, -1], rcond=None)[0])
 
 
 def _spread(mass: Vector, n: int) -> NDArray[np.intp]:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from halftruth.calibration.calibrators.binning import held_in_bins
-from halftruth.calibration.calibrators.parts import Fitted, column, shares
+from halftruth.calibration.calibrators.parts import Fitted, column
+from halftruth.calibration.rising import isotonic_points, shares
 from halftruth.checks import Vector
 from halftruth.errors import InputError
-from halftruth.folded import FoldedMeasure
 from halftruth.measure import ScoreMeasure
 
 
@@ -35,6 +35,17 @@ class PointCurve:
         if len(score) != len(value) or not len(score):
             raise InputError("`score` and `value` must have one length, at least 1")
         return cls(score, value)
+
+
+class RisingCurve(PointCurve):
+    """The same, never falling."""
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> RisingCurve:
+        read = super().from_dict(stored)
+        if (np.diff(read.value) < 0).any():
+            raise InputError("`value` must not fall")
+        return cls(read.score, read.value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,21 +74,7 @@ def isotonic(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
 
     Constant from the lowest to the highest score of a block, a straight line from one block to the next.
     """
-    from halftruth.kernels import monotone
-
-    if isinstance(measure, FoldedMeasure):
-        rows = measure.support.sorted
-        mass, pos = (np.asarray([part[k] for k in rows]) for part in (measure.of_mass, measure.of_pos))
-        found = monotone.isotonic_rows(tuple(rows.values()), mass, pos)
-        low, high, value = found.low, found.high, shares(found.mass, found.pos)
-    else:
-        blocks = monotone.isotonic(measure.mass, measure.pos_mass)
-        last = np.append(blocks.first[1:], len(measure.score)) - 1
-        low, high = measure.score[blocks.first], measure.score[last]
-        value = shares(blocks.mass, blocks.pos)
-    score = np.stack([low, high], axis=1).ravel()
-    kept = np.append(True, np.diff(score) > 0)
-    return Fitted(PointCurve(score[kept], np.repeat(value, 2)[kept]))
+    return Fitted(RisingCurve(*isotonic_points(measure)))
 
 
 def histogram(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
