@@ -600,3 +600,19 @@ def test_resampled_measures_are_refused() -> None:
     measure = ScoreMeasure(score=np.asarray([0.1, 0.2]), mass=np.ones((3, 2)), pos_mass=np.ones((3, 2)) / 2)
     with pytest.raises(InputError, match="one measure"):
         Calibrator().fit(measure)
+
+
+@pytest.mark.parametrize("method", ["platt", "temperature", "beta", "isotonic"])
+def test_scores_that_rank_the_wrong_way_are_said_to(method: str) -> None:
+    draw = ht.simulate.logistic_model().draw(500, rng=0)
+    turned = ht.Calibrator(method).fit(ht.Labeled(1 - draw.y, draw.score))
+    assert any("swapped" in note for note in turned.notes_)
+    assert not ht.Calibrator(method).fit(ht.Labeled(draw.y, draw.score)).notes_
+
+
+def test_a_histogram_keeps_few_distinct_scores_apart() -> None:
+    rng = np.random.default_rng(0)
+    score = rng.choice([0.1, 0.8], 4000)
+    y = rng.random(4000) < np.where(score > 0.5, 0.62, 0.1)
+    found = ht.Calibrator("histogram").fit(ht.Labeled(y, score)).predict([0.1, 0.8])
+    np.testing.assert_allclose(found, [y[score < 0.5].mean(), y[score > 0.5].mean()])

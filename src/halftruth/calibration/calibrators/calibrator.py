@@ -18,6 +18,7 @@ from halftruth.checks import Vector
 from halftruth.errors import HalftruthError, InputError
 from halftruth.measure import ScoreMeasure, as_measure
 
+FLAT = "The curve is flat: scores rank the positives no higher than the rest. Are labels or samples swapped?"
 FOR_MARGINS = 'For margins take method="platt" with scale="score", "isotonic" or "histogram".'
 
 
@@ -138,7 +139,7 @@ class Calibrator(Settings):
             except InputError as error:
                 raise InputError(f"{error} {FOR_MARGINS}") from None
         fitted = method.fit(measure, self.get_params())
-        self.curve_, self.notes_ = fitted.curve, fitted.notes
+        self.curve_, self.notes_ = fitted.curve, (*fitted.notes, *_on_flat(measure, fitted.curve))
         self.prior_ = float(measure.prior)
         self._fitted, self._fitted_with = method, self.get_params()
         return self
@@ -257,6 +258,12 @@ class Calibrator(Settings):
         [0.5]
         """
         return _read(cls, opened(Path(path)), str(path))
+
+
+def _on_flat(measure: ScoreMeasure, curve: Any) -> tuple[str, ...]:
+    low, high = measure.span
+    ends = np.asarray(curve(np.asarray([low, high])))
+    return (FLAT,) if low < high and ends[1] - ends[0] < 1e-9 else ()
 
 
 def _check_measure(measure: ScoreMeasure) -> None:
