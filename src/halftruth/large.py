@@ -52,10 +52,8 @@ class LargeSupport(Support):
 
     @cached_property
     def span(self) -> tuple[float, float]:
-        from halftruth import kernels
-
-        ends = [kernels.extent(x) for x in self.rows.values()]
-        return min(low for low, _ in ends), max(high for _, high in ends)
+        rows = self.rows.values()
+        return min(float(x.min()) for x in rows), max(float(x.max()) for x in rows)
 
     def sums(
         self,

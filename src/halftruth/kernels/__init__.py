@@ -10,13 +10,12 @@ from halftruth.kernels.folding import Fold, fold, mass_moments
 from halftruth.kernels.precisions import best_precisions
 from halftruth.kernels.sorting import sort
 from halftruth.kernels.splitting import split
-from halftruth.kernels.widths import extent, width_moments
+from halftruth.kernels.widths import width_moments
 
 __all__ = [
     "Fold",
     "best_precisions",
     "bin_rows",
-    "extent",
     "fold",
     "mass_moments",
     "sort",

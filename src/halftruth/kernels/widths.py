@@ -9,12 +9,8 @@ import numpy as np
 from halftruth.checks import Vector
 from halftruth.kernels.compiling import BLOCK, chunks_of, compiled, each, frozen
 
-
-def extent(score: Vector) -> tuple[float, float]:
-    """The lowest and the highest score."""
-    score = frozen(score)
-    ends = each(_extent, ((score[a:b],) for a, b in chunks_of(len(score))))
-    return min(float(low) for low, _ in ends), max(float(high) for _, high in ends)
+NEAR = 0.5 - 1e-8
+"""How far from the middle of a bin, in bins, a score lies on its edge as far as rounding can tell."""
 
 
 def width_moments(score: Vector, n_bins: int) -> Vector:
@@ -22,14 +18,6 @@ def width_moments(score: Vector, n_bins: int) -> Vector:
     score, edges = frozen(score), frozen(np.arange(n_bins + 1) / n_bins)
     parts = each(_width_moments, ((score[a:b], edges) for a, b in chunks_of(len(score))))
     return np.asarray(np.sum(parts, axis=0).T)
-
-
-@compiled
-def _extent(score: Any) -> Any:
-    low = high = score[0]
-    for i in range(len(score)):
-        low, high = min(low, score[i]), max(high, score[i])
-    return low, high
 
 
 @compiled
@@ -42,10 +30,13 @@ def _width_moments(score: Any, edges: Any) -> Any:
         part[:] = 0
         for i in range(start, min(start + BLOCK * 16, len(score))):
             s = score[i]
-            b: Any = min(np.int64(s * n_bins), n_bins - 1)
-            # The product may round over an edge, and an edge belongs to the bin below it.
-            b += s > edges[b + 1]
-            b -= (s <= edges[b]) & (b > 0)
+            x = s * n_bins
+            b: Any = np.int64(x)
+            # Near an edge the product may round over it, and the edge belongs to the bin below it.
+            if abs(x - b - 0.5) > NEAR:
+                b = min(b, n_bins - 1)
+                b += s > edges[b + 1]
+                b -= (s <= edges[b]) & (b > 0)
             part[b, 0] += 1
             part[b, 1] += s
             part[b, 2] += s * s
