@@ -44,7 +44,7 @@ def ks_calibration_error(evidence: object, statistic: str = "ks") -> Number:
     measure = as_measure(evidence)
     measure.need_probabilities("KS calibration error")
     low, high = _extremes(measure)
-    furthest = np.maximum(high, -low) if statistic == "ks" else high - low
+    furthest = np.maximum(high, 0.0 - low) if statistic == "ks" else high - low
     return measure.result(ratio(furthest, measure.total))
 
 

@@ -10,12 +10,12 @@ import numpy as np
 from halftruth import checks
 from halftruth.errors import InputError
 from halftruth.simulate.draw import Draw
+from halftruth.simulate.drawn import Drawn
 from halftruth.simulate.scores import GaussianScores
 from halftruth.simulate.strata import (
     Design,
     Propensity,
     Strata,
-    alpha_of,
     draw_rows,
     draw_share,
     draw_strata,
@@ -23,11 +23,11 @@ from halftruth.simulate.strata import (
 from halftruth.simulate.truth import truth
 
 if TYPE_CHECKING:
-    from halftruth.evidence import Labeled, PositiveConfidence, PositiveUnlabeled, SoftLabeled
+    from halftruth.evidence import PositiveUnlabeled
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaussianClasses(GaussianScores):
+class GaussianClasses(Drawn, GaussianScores):
     """A population of two normal classes, with the exact truth of every metric.
 
     X | Y=1 ~ N(location + separation, 1), X | Y=0 ~ N(location, 1), P(Y=1) = prior, and the score
@@ -89,32 +89,6 @@ class GaussianClasses(GaussianScores):
         """
         return truth(self, name, params)
 
-    def true_alpha(
-        self,
-        n_positive: int,
-        n_unlabeled: int,
-        n_negative: int = 0,
-        purity: float = 1.0,
-        population: str = "unlabeled",
-    ) -> float:
-        """Return the share of positives among unlabeled rows whose labels have no propensity.
-
-        It is the prior for population="unlabeled", and (prior n - purity n_P) / n_U for "all".
-
-        Examples
-        --------
-        >>> round(GaussianClasses(prior=0.3).true_alpha(100, 900, population="all"), 6)
-        0.222222
-        """
-        design = Design(
-            n_positive=n_positive,
-            n_unlabeled=n_unlabeled,
-            n_negative=n_negative,
-            purity=purity,
-            population=population,
-        )
-        return alpha_of(self.prior, design)
-
     def draw(self, n: int, rng: int | np.random.Generator) -> Draw:
         """Draw `n` rows of the population.
 
@@ -167,49 +141,6 @@ class GaussianClasses(GaussianScores):
             propensity=propensity,
         )
         return draw_strata(self, design, rng)
-
-    def labeled(self, n: int, rng: int | np.random.Generator) -> Labeled:
-        """Draw `n` rows with their true classes.
-
-        Examples
-        --------
-        >>> type(GaussianClasses().labeled(10, rng=0)).__name__
-        'Labeled'
-        """
-        from halftruth.evidence import Labeled
-
-        draw = self.draw(n, rng)
-        return Labeled(draw.y, draw.score)
-
-    def soft(self, n: int, rng: int | np.random.Generator) -> SoftLabeled:
-        """Draw `n` rows whose soft label is the exact P(Y=1 | x).
-
-        Examples
-        --------
-        >>> type(GaussianClasses().soft(10, rng=0)).__name__
-        'SoftLabeled'
-        """
-        from halftruth.evidence import SoftLabeled
-
-        draw = self.draw(n, rng)
-        return SoftLabeled(draw.posterior, draw.score)
-
-    def positive_confidence(
-        self, n: int, rng: int | np.random.Generator, prior: Any = None
-    ) -> PositiveConfidence:
-        """Draw `n` positives whose confidence is the exact P(Y=1 | x).
-
-        `prior` is handed on as it is, except that "true" stands for the population's.
-
-        Examples
-        --------
-        >>> type(GaussianClasses().positive_confidence(10, rng=0)).__name__
-        'PositiveConfidence'
-        """
-        from halftruth.evidence import PositiveConfidence
-
-        draw = self.draw_class(1, n, rng)
-        return PositiveConfidence(draw.posterior, draw.score, prior=self._known(prior))
 
     def positive_unlabeled(
         self,
@@ -268,9 +199,6 @@ class GaussianClasses(GaussianScores):
             propensity=strata.propensity,
             population=population,
         )
-
-    def _known(self, prior: Any) -> Any:
-        return self.prior if isinstance(prior, str) and prior == "true" else prior
 
 
 def logistic_model(beta0: float = -0.5, beta1: float = 1.5) -> GaussianClasses:

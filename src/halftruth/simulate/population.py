@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,16 +10,17 @@ import numpy as np
 from halftruth import checks
 from halftruth.errors import InputError
 from halftruth.simulate.draw import Draw, FloatArray, IntArray
+from halftruth.simulate.drawn import Drawn
 from halftruth.simulate.line import Line
 from halftruth.simulate.line_truth import LINE_TRUTHS
 from halftruth.simulate.strata import Design, Strata, alpha_of
 from halftruth.simulate.truth import truth
 
 if TYPE_CHECKING:
-    from halftruth.evidence import Labeled, PositiveConfidence, PositiveUnlabeled, SoftLabeled
+    from halftruth.evidence import PositiveUnlabeled
 
 
-class Population(ABC):
+class Population(Drawn):
     """A population of scores in [0, 1] with a known P(Y=1 | score).
 
     Wherever `rng` is an int, the same int draws the same rows.
@@ -63,40 +64,6 @@ class Population(ABC):
         0.04973
         """
         return truth(self.line, name, params, LINE_TRUTHS)
-
-    def true_alpha(
-        self,
-        n_positive: int,
-        n_unlabeled: int,
-        n_negative: int = 0,
-        purity: float = 1.0,
-        population: str = "unlabeled",
-    ) -> float:
-        """Return the share of positives among the unlabeled rows.
-
-        It is the prior for population="unlabeled", and (prior n - purity n_P) / n_U for "all".
-
-        Parameters
-        ----------
-        n_positive, n_unlabeled, n_negative : int
-        purity : float in (0, 1]
-        population : {"unlabeled", "all"}
-
-        Examples
-        --------
-        >>> from halftruth.simulate import BinomialProcess, LogitCurve
-        >>> model = BinomialProcess(curve=LogitCurve(), a1=2.0, a2=2.0)
-        >>> round(model.true_alpha(100, 900, population="all"), 6)
-        0.444444
-        """
-        design = Design(
-            n_positive=n_positive,
-            n_unlabeled=n_unlabeled,
-            n_negative=n_negative,
-            purity=purity,
-            population=population,
-        )
-        return alpha_of(self.prior, design)
 
     def draw(self, n: int, rng: int | np.random.Generator) -> Draw:
         """Draw `n` rows of the population.
@@ -175,67 +142,6 @@ class Population(ABC):
         parts = [self._share(n, share, generator) for n, share in zip(sizes, shares, strict=True)]
         return Strata(positive=parts[0], unlabeled=parts[1], negative=parts[2])
 
-    def labeled(self, n: int, rng: int | np.random.Generator) -> Labeled:
-        """Draw `n` rows with their true classes.
-
-        Parameters
-        ----------
-        n : int
-        rng : int or Generator
-
-        Examples
-        --------
-        >>> from halftruth.simulate import binomial_processes
-        >>> type(binomial_processes()["D1"].labeled(10, rng=0)).__name__
-        'Labeled'
-        """
-        from halftruth.evidence import Labeled
-
-        draw = self.draw(n, rng)
-        return Labeled(draw.y, draw.score)
-
-    def soft(self, n: int, rng: int | np.random.Generator) -> SoftLabeled:
-        """Draw `n` rows whose soft label is the exact P(Y=1 | score).
-
-        Parameters
-        ----------
-        n : int
-        rng : int or Generator
-
-        Examples
-        --------
-        >>> from halftruth.simulate import binomial_processes
-        >>> type(binomial_processes()["D1"].soft(10, rng=0)).__name__
-        'SoftLabeled'
-        """
-        from halftruth.evidence import SoftLabeled
-
-        draw = self.draw(n, rng)
-        return SoftLabeled(draw.posterior, draw.score)
-
-    def positive_confidence(
-        self, n: int, rng: int | np.random.Generator, prior: Any = None
-    ) -> PositiveConfidence:
-        """Draw `n` positives whose confidence is the exact P(Y=1 | score).
-
-        Parameters
-        ----------
-        n : int
-        rng : int or Generator
-        prior
-            "true" hands on the population's, anything else is handed on as it is.
-
-        Examples
-        --------
-        >>> from halftruth.simulate import binomial_processes
-        >>> type(binomial_processes()["D1"].positive_confidence(10, rng=0)).__name__
-        'PositiveConfidence'
-        """
-        from halftruth.evidence import PositiveConfidence
-
-        draw = self.draw_class(1, n, rng)
-        return PositiveConfidence(draw.posterior, draw.score, prior=self._known(prior))
-
     def positive_unlabeled(
         self,
         n_positive: int,
@@ -282,9 +188,6 @@ class Population(ABC):
             negative=strata.negative.score if n_negative else None,
             population=population,
         )
-
-    def _known(self, prior: Any) -> Any:
-        return self.prior if isinstance(prior, str) and prior == "true" else prior
 
     def _share(self, n: int, share: float, rng: np.random.Generator) -> Draw:
         """Draw `n` rows, each positive with probability `share`."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from functools import partial
 
-from halftruth import theory
 from halftruth.calibration.bins import number_of_bins
 from halftruth.evidence import Evidence, PositiveUnlabeled
 from halftruth.rows import Rows
@@ -42,6 +41,8 @@ def bias_bound(
     binning, rows = called.arguments["binning"], evidence.table.strata
     if binning == "mass" and len(rows[UNLABELED]) < 2 * n_bins:
         return None, FEW
+    from halftruth import theory
+
     assert evidence.prior.value is not None
     bound = theory.bias_bound(
         len(rows[POSITIVE]),
