@@ -148,6 +148,7 @@ def test_theory_where_its_assumptions_are_granted() -> None:
     n_bins = ht.theory.optimal_bins(1000, 10_000, 0.5)
     wanted = ht.theory.bias_bound(1000, 10_000, 0.5, n_bins, lipschitz=1.53, confidence_level=0.9)
     assert result["ece"].bound == float(wanted)
+    assert f"within {float(wanted):.3g}" in result["ece"].notes[-1]
     assert result["debiased"].bound is None
     assert "plug-in error" in result["debiased"].notes[-1]
     assert result["auc"].bound is None

@@ -53,7 +53,8 @@ def bias_bound(
         binning=binning,
         confidence_level=level,
     )
-    return float(bound), None if bound.informative else bound.note
+    within = f"by theory it lies within {float(bound):.3g} of the true one, the slope being as granted."
+    return float(bound), within if bound.informative else bound.note
 
 
 def _as_assumed(evidence: Evidence) -> bool:
