@@ -262,8 +262,8 @@ class Calibrator(Settings):
 
 def _on_flat(measure: ScoreMeasure, curve: Any) -> tuple[str, ...]:
     low, high = measure.span
-    ends = np.asarray(curve(np.asarray([low, high])))
-    return (FLAT,) if low < high and ends[1] - ends[0] < 1e-9 else ()
+    values = np.asarray(curve(np.linspace(low, high, 9)))
+    return (FLAT,) if low < high and np.ptp(values) < 1e-9 else ()
 
 
 def _check_measure(measure: ScoreMeasure) -> None:
