@@ -184,3 +184,44 @@ def test_histograms_take_debiased_errors_without_a_bound() -> None:
     )
     for name in rows:
         assert result[name].value == pytest.approx(exact[name].value, abs=2e-3)
+
+
+@pytest.mark.parametrize("norm", [1, 2, "max"])
+def test_the_posterior_error_is_the_mean_over_all_processes(norm) -> None:
+    """With matrices, weights by the normal density of the gaps, and the error from many draws of the signal."""
+    evidence = MODEL.positive_unlabeled(300, 3000, rng=3)
+    bins = binned(evidence.measure(), 8)
+    total, rng = float(bins.measure.total), np.random.default_rng(0)
+    width = debiased.SMOOTHING / debiased.enough_bins(bins.measure)
+    factor = debiased._factor(bins.smoothed_covariance(width) / total**2)
+    noise, gap, mass = factor @ factor.T, bins.gap / total, bins.mass / total
+    curves, rest = debiased._prior(mass, bins.mean_score)
+    weight, error = [], []
+    for cov in rest.values():
+        for size in debiased.SIZES:
+            for slope in debiased.SLOPES:
+                prior = size**2 * cov + slope**2 * curves @ curves.T
+                whole = prior + noise
+                gain = prior @ np.linalg.inv(whole)
+                left = prior - gain @ prior + 1e-16 * np.eye(len(gap))
+                signal = rng.multivariate_normal(gain @ gap, left, size=20_000, method="eigh")
+                weight.append(
+                    np.exp(-0.5 * gap @ np.linalg.solve(whole, gap) - 0.5 * np.linalg.slogdet(whole)[1])
+                )
+                each = np.abs(signal) / mass
+                # Of the largest gap the expectation of each is taken, then the largest.
+                means = {1: (each * mass).sum(axis=1).mean(), 2: (each**2 * mass).sum(axis=1).mean()}
+                error.append(means.get(norm, each.mean(axis=0).max()))
+    wanted = np.average(error, weights=np.asarray(weight) / np.sum(weight)) ** (0.5 if norm == 2 else 1)
+    # 20,000 draws of what varies by about a third.
+    assert float(debiased.posterior(bins, norm)) == pytest.approx(wanted, rel=5 / 3 / np.sqrt(20_000))
+
+
+def test_noise_that_grows_with_the_rows_of_a_bin_stays_where_it_is_when_averaged() -> None:
+    """Seven in ten scores tie, so that one bin holds most of the rows, each as noisy as the others."""
+    score = np.where(np.arange(2000) % 10 < 7, 0.5, 0.5 + np.linspace(-1e-6, 1e-6, 2000))
+    y = np.random.default_rng(0).permutation(np.arange(2000) % 2)
+    bins = binned(ht.Labeled(y, score).measure(), 20)
+    assert bins.mass.max() > 1300
+    found = np.diag(bins.smoothed_covariance(0.1))
+    np.testing.assert_allclose(found, bins.mass / 4 - bins.gap**2 / 2000, rtol=0.02, atol=0.5)
