@@ -15,8 +15,8 @@ from halftruth.cli import options, status, streams
 from halftruth.cli.render import Block, Cell, show
 
 if TYPE_CHECKING:
-    from halftruth.reproduce import claesen_run, jain_run
-    from halftruth.reproduce.store import Say
+    from halftruth.reproduce import jain_run
+    from halftruth.reproduce.store import Outcome, Say
 
 EXAMPLES = """\b
 Examples:
@@ -135,10 +135,7 @@ def pu_ece(
 
     with _long() as say:
         outcome = pu_ece_run.run(data, out, quick=quick, rng=rng, progress=True, say=say)
-    names = ("table", "model", "setting", "column", "value")
-    tables = [Table(**each) for each in summary_tables(outcome)]
-    show(Reproduced(outcome.page, tables, names, "results", tuple(outcome.notes)), style)
-    return status.FINE
+    return _shown(outcome, summary_tables(outcome), ("table", "model", "setting", "column", "value"), style)
 
 
 @reproduce.command(epilog=BPM_EXAMPLES)
@@ -158,8 +155,13 @@ def bpm(
 
     with _long() as say:
         outcome = bpm_run.run(data, out, quick=quick, rng=rng, progress=True, say=say)
-    names = ("table", "from", "metric", "column", "value")
-    tables = [Table(**each) for each in summary_tables(outcome)]
+    return _shown(outcome, summary_tables(outcome), ("table", "from", "metric", "column", "value"), style)
+
+
+def _shown(
+    outcome: Outcome, summaries: list[dict[str, Any]], names: tuple[str, ...], style: options.Format
+) -> int:
+    tables = [Table(**each) for each in summaries]
     show(Reproduced(outcome.page, tables, names, "results", tuple(outcome.notes)), style)
     return status.FINE
 
@@ -259,7 +261,7 @@ def _errors(outcome: jain_run.Outcome) -> list[Table]:
     return tables
 
 
-def _bounds(outcome: claesen_run.Outcome) -> list[Table]:
+def _bounds(outcome: Outcome) -> list[Table]:
     from halftruth.reproduce import claesen_tables as tables
     from halftruth.reproduce.claesen_cells import METHODS
 

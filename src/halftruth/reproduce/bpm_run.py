@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 from halftruth import checks
 from halftruth._version import __version__
@@ -16,7 +15,7 @@ from halftruth.reproduce import bpm_page, bpm_settings
 from halftruth.reproduce.bpm_logits import Split, found
 from halftruth.reproduce.bpm_settings import KINDS, Plan, processes
 from halftruth.reproduce.bpm_tables import HOW
-from halftruth.reproduce.store import Say, Step, Store, kept_or_made
+from halftruth.reproduce.store import Outcome, Say, Step, Store, kept_or_made
 
 NAME = "bpm"
 TITLE = "Dong et al., binomial process modeling"
@@ -62,15 +61,6 @@ def bpm(
     PosixPath('halftruth-bpm/bpm.html')
     """
     return run(data, out, quick=quick, rng=rng, progress=progress).page
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """The page, and what it was made from."""
-
-    page: Path
-    results: dict[str, Any]
-    notes: list[str]
 
 
 def run(

@@ -14,7 +14,7 @@ from halftruth.figures import canvas
 from halftruth.reproduce import claesen_cells as cells
 from halftruth.reproduce import claesen_models, claesen_page
 from halftruth.reproduce.datasets import Found, covertype
-from halftruth.reproduce.store import Say, Step, Store, kept_or_made
+from halftruth.reproduce.store import Outcome, Say, Step, Store, kept_or_made
 
 KNOWN = (0.1, 0.3, 0.5, 0.7)
 KNOWN_NEGATIVE = (0.0, 0.2, 0.4, 0.6, 0.8)
@@ -84,15 +84,6 @@ def claesen(
     PosixPath('halftruth-claesen/claesen.html')
     """
     return run(data, out, quick=quick, rng=rng, progress=progress).page
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """The page, and what it was made from."""
-
-    page: Path
-    results: dict[str, Any]
-    notes: list[str]
 
 
 def run(

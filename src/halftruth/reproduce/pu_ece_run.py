@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from halftruth.reproduce import pu_ece_page
 from halftruth.reproduce import pu_ece_tables as tables
 from halftruth.reproduce.page import as_csv
 from halftruth.reproduce.pu_ece_settings import DESIGNS, FULL, LIMITS, MNIST, QUICK, SYNTHETIC, TITLES, Plan
-from halftruth.reproduce.store import Say, Step, Store, kept_or_made
+from halftruth.reproduce.store import Outcome, Say, Step, Store, kept_or_made
 from halftruth.simulate import LogitMixture, logistic_model
 
 NAME = "pu-ece"
@@ -64,15 +64,6 @@ def pu_ece(
     PosixPath('halftruth-pu-ece/pu-ece.html')
     """
     return run(data, out, quick=quick, rng=rng, progress=progress).page
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """The page, and what it was made from."""
-
-    page: Path
-    results: dict[str, Any]
-    notes: list[str]
 
 
 def run(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,15 @@ Say = Callable[[str], None]
 """Takes a line of text for people."""
 Step = Callable[[], dict[str, Any]]
 """Makes one result."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The page, and what it was made from."""
+
+    page: Path
+    results: dict[str, Any]
+    notes: list[str]
 
 
 def begin(title: str, done: int, total: int, say: Say | None) -> None:

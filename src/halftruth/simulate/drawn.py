@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halftruth.simulate.draw import Draw
+from halftruth import checks
+from halftruth.errors import InputError
+from halftruth.simulate.draw import Draw, IntArray
 from halftruth.simulate.strata import Design, alpha_of
 
 if TYPE_CHECKING:
@@ -20,12 +22,49 @@ class Drawn(ABC):
     prior: float
 
     @abstractmethod
-    def draw(self, n: int, rng: int | np.random.Generator) -> Draw:
-        """Draw `n` rows of the population."""
+    def _share(self, n: int, share: float, rng: np.random.Generator) -> Draw:
+        """Draw `n` rows, each positive with probability `share`."""
 
     @abstractmethod
+    def _rows(self, y: IntArray, rng: np.random.Generator) -> Draw:
+        """Draw one row for each true class in `y`."""
+
+    def draw(self, n: int, rng: int | np.random.Generator) -> Draw:
+        """Draw `n` rows of the population.
+
+        Parameters
+        ----------
+        n : int
+        rng : int or Generator
+
+        Examples
+        --------
+        >>> from halftruth.simulate import binomial_processes
+        >>> len(binomial_processes()["D5"].draw(4, rng=0))
+        4
+        """
+        generator = np.random.default_rng(rng)
+        return self._share(checks.count(n, "n", least=1), self.prior, generator)
+
     def draw_class(self, y: int, n: int, rng: int | np.random.Generator) -> Draw:
-        """Draw `n` rows of the class `y`, 0 or 1."""
+        """Draw `n` rows of the class `y`, 0 or 1.
+
+        Parameters
+        ----------
+        y : {0, 1}
+        n : int
+        rng : int or Generator
+
+        Examples
+        --------
+        >>> from halftruth.simulate import binomial_processes
+        >>> binomial_processes()["D5"].draw_class(0, 3, rng=0).y.tolist()
+        [0, 0, 0]
+        """
+        if y not in (0, 1):
+            raise InputError(f"`y` must be 0 or 1, got {y!r}. Pass the class to draw from.")
+        classes = np.full(checks.count(n, "n", least=1), int(y), dtype=np.int64)
+        return self._rows(classes, np.random.default_rng(rng))
 
     def true_alpha(
         self,

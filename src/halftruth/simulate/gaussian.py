@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.errors import InputError
-from halftruth.simulate.draw import Draw
+from halftruth.simulate.draw import Draw, IntArray
 from halftruth.simulate.drawn import Drawn
 from halftruth.simulate.scores import GaussianScores
 from halftruth.simulate.strata import (
@@ -89,29 +87,11 @@ class GaussianClasses(Drawn, GaussianScores):
         """
         return truth(self, name, params)
 
-    def draw(self, n: int, rng: int | np.random.Generator) -> Draw:
-        """Draw `n` rows of the population.
+    def _share(self, n: int, share: float, rng: np.random.Generator) -> Draw:
+        return draw_share(self, n, share, rng)
 
-        Examples
-        --------
-        >>> GaussianClasses(margin=True).draw(3, rng=0).posterior.shape
-        (3,)
-        """
-        generator = np.random.default_rng(rng)
-        return draw_share(self, checks.count(n, "n", least=1), self.prior, generator)
-
-    def draw_class(self, y: int, n: int, rng: int | np.random.Generator) -> Draw:
-        """Draw `n` rows of the class `y`, 0 or 1.
-
-        Examples
-        --------
-        >>> GaussianClasses().draw_class(1, 3, rng=0).y.tolist()
-        [1, 1, 1]
-        """
-        if y not in (0, 1):
-            raise InputError(f"`y` must be 0 or 1, got {y!r}. Pass the class to draw from.")
-        classes = np.full(checks.count(n, "n", least=1), int(y), dtype=np.int64)
-        return draw_rows(self, classes, np.random.default_rng(rng))
+    def _rows(self, y: IntArray, rng: np.random.Generator) -> Draw:
+        return draw_rows(self, y, rng)
 
     def draw_strata(
         self,

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.errors import InputError
 from halftruth.simulate.draw import Draw, FloatArray, IntArray
 from halftruth.simulate.drawn import Drawn
 from halftruth.simulate.line import Line
@@ -64,43 +62,6 @@ class Population(Drawn):
         0.04973
         """
         return truth(self.line, name, params, LINE_TRUTHS)
-
-    def draw(self, n: int, rng: int | np.random.Generator) -> Draw:
-        """Draw `n` rows of the population.
-
-        Parameters
-        ----------
-        n : int
-        rng : int or Generator
-
-        Examples
-        --------
-        >>> from halftruth.simulate import binomial_processes
-        >>> len(binomial_processes()["D5"].draw(4, rng=0))
-        4
-        """
-        generator = np.random.default_rng(rng)
-        return self._share(checks.count(n, "n", least=1), self.prior, generator)
-
-    def draw_class(self, y: int, n: int, rng: int | np.random.Generator) -> Draw:
-        """Draw `n` rows of the class `y`, 0 or 1.
-
-        Parameters
-        ----------
-        y : {0, 1}
-        n : int
-        rng : int or Generator
-
-        Examples
-        --------
-        >>> from halftruth.simulate import binomial_processes
-        >>> binomial_processes()["D5"].draw_class(0, 3, rng=0).y.tolist()
-        [0, 0, 0]
-        """
-        if y not in (0, 1):
-            raise InputError(f"`y` must be 0 or 1, got {y!r}. Pass the class to draw from.")
-        classes = np.full(checks.count(n, "n", least=1), int(y), dtype=np.int64)
-        return self._rows(classes, np.random.default_rng(rng))
 
     def draw_strata(
         self,
