@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -67,12 +68,13 @@ class Rows:
         """The weights, ones where none were given."""
         return np.ones(len(self)) if self.weight is None else self.weight
 
-    @property
+    @cached_property
     def size(self) -> tuple[float, float]:
-        """Σ w and Σ w²."""
+        """Σ w and Σ w², the same whatever the order of the rows."""
         if self.weight is None:
             return float(len(self)), float(len(self))
-        return float(self.weight.sum()), float((self.weight**2).sum())
+        weight = np.sort(self.weight)
+        return float(weight.sum()), float((weight**2).sum())
 
     def cells(self) -> tuple[Vector, Cells]:
         """Distinct rows with their multiplicities, in an order that does not depend on the rows'."""

@@ -48,8 +48,8 @@ COUNTING: dict[str, list[dict[str, Any]]] = {
 """Parameters under which the number of rows matters, not only their distribution."""
 
 
-GRIDS = {"logit_smoothed_calibration_error": 2e-5}
-"""How far rounding of the masses can move what is integrated on a grid: a kink that crosses a node."""
+LOOSE = {"logit_smoothed_calibration_error": 2e-5, "brier_skill": 1e-9}
+"""How far rounding of the masses can move a value: a kink that crosses a node of a grid, a division by π(1−π)."""
 
 
 @dataclass(frozen=True)
@@ -139,12 +139,12 @@ def differences(
 ) -> dict[str, tuple[float | str, float | str]]:
     """The functionals that two pieces of evidence, or two measures, do not agree on.
 
-    What is integrated on a grid agrees no better than the grid, unless it must agree to the bit.
+    What magnifies rounding agrees no better than that, unless it must agree to the bit.
     """
     second = threshold if other_threshold is None else other_threshold
     out = {}
     for setting in settings:
         values = setting.of(one, threshold), setting.of(other, second)
-        if not same(*values, max(tolerance, GRIDS.get(setting.metric.name, 0.0)) if tolerance else 0.0):
+        if not same(*values, max(tolerance, LOOSE.get(setting.metric.name, 0.0)) if tolerance else 0.0):
             out[str(setting)] = values
     return out
