@@ -43,6 +43,8 @@ class Estimate:
         A figure to compare with, where one is known.
     bound : float or None
         A bound from theory, where its assumptions hold.
+    identified : (low, high) or None
+        What the value lies between where no amount of such data says more; None where they say it.
     compression : float or None
         Of a histogram: no table of rows with this histogram has a value farther from this one. None for exact
         rows, and where nothing is certified.
@@ -63,6 +65,7 @@ class Estimate:
     """What is possible; noisy evidence may leave it."""
     reference: float | None = None
     bound: float | None = None
+    identified: tuple[float, float] | None = None
     compression: float | None = None
 
     @property
@@ -101,6 +104,7 @@ class Estimate:
         """JSON-ready, without the replicates; undefined numbers are None."""
         names = ("value", "low", "high", "naive", "confidence_level", "reference", "bound")
         numbers: dict[str, Any] = {name: json_number(getattr(self, name)) for name in names}
+        numbers["identified"] = None if self.identified is None else [json_number(x) for x in self.identified]
         unbounded = self.compression is not None and math.isinf(self.compression)
         numbers["compression"] = "unbounded" if unbounded else json_number(self.compression)
         return numbers | {"method": self.method, "notes": list(self.notes)}

@@ -289,8 +289,10 @@ def _stratum(grid: Grid | None, meaning: str | None, columns: dict[str, Any]) ->
     if columns or (value is None) != (meaning is None) or meaning not in (None, *MEANINGS):
         raise InputError(f"unexpected columns {sorted(columns) or 'for its meaning'}")
     if value is not None:
-        value = checks.vector(value, "value", length=len(score))
         low, high = MEANINGS[str(meaning)]
+        zero = np.isposinf(value) & (meaning == "1/confidence")  # a confidence may be 0
+        checks.vector(np.where(zero, low, value), "value", length=len(score))
+        value = np.asarray(value, dtype=np.float64)
         if not ((value >= low) & (value <= high)).all():
             raise InputError(f"a {meaning} must lie in [{low:g}, {high:g}]")
     return Rows(score=score, weight=weight, value=value, meaning=meaning)

@@ -70,8 +70,26 @@ COLUMNS = {
     "scalar": (lambda: Labeled(1, 0.5), r"one-dimensional, got shape \(\)\. Pass one number for each row"),
     "ragged": (lambda: Labeled(Y, [[0.1], [0.2, 0.3]]), r"got nested sequences of different lengths\. Pass"),
     "three classes": (
-        lambda: SoftLabeled(np.ones((2, 3)) / 3),
-        r"`q` .* \(n,\) or \(n, 2\).*got \(2, 3\)\. Pass",
+        lambda: SoftLabeled(np.ones((2, 3)) / 3).measure(),
+        r"one class against the rest, got soft labels of 3 classes\. Pass .*`bayes_error` takes",
+    ),
+    "scores of three classes": (
+        lambda: SoftLabeled(np.ones((2, 3)) / 3, [0.1, 0.2]),
+        r"`q` has 3 classes.* Leave `y_score` out",
+    ),
+    "one class": (lambda: SoftLabeled(np.ones((2, 1))), r"`q` must have shape .*got \(2, 1\)\. Pass"),
+    "classes do not add up": (
+        lambda: SoftLabeled([[0.5, 0.5, 0.0], [0.2, 0.3, 0.2]]),
+        r"`q` must sum to 1 in each row, got 0\.7 at row 1 \(1 such",
+    ),
+    "columns of votes and m": (
+        lambda: SoftLabeled.from_votes([[1, 2, 3]], 6),
+        r"`m` is the sum of each row of `k`.* Leave it out",
+    ),
+    "no m": (lambda: SoftLabeled.from_votes([1, 2]), r"`m` must say how many votes each row has"),
+    "row without votes": (
+        lambda: SoftLabeled.from_votes([[1, 2, 3], [0, 0, 0]]),
+        r"got k=\[0, 0, 0\], m=0 at index 1 \(1 such",
     ),
 }
 
@@ -114,11 +132,15 @@ LABELS = {
     "unlabeled is a word": (lambda: from_labels(Y, S, unlabeled="U"), r"`unlabeled` must be .*got 'U'"),
     "votes": (
         lambda: SoftLabeled.from_votes([1, 5], 3),
-        r"`k` must lie between 0 and `m`.*k=5, m=3 at index 1",
+        r"`k` must be a whole number from 0 to `m`.*k=5, m=3 at index 1",
     ),
     "no ballots": (
         lambda: SoftLabeled.from_votes([0, 1], [0, 1]),
-        r"`m` be at least 1; got k=0, m=0 at index 0",
+        r"`m` one from 1; got k=0, m=0 at index 0",
+    ),
+    "half a vote": (
+        lambda: SoftLabeled.from_votes([0.5, 1], 2),
+        r"`k` must be a whole number .*k=0\.5, m=2 at index 0.*soft labels, SoftLabeled\(q\)",
     ),
     "half ballots": (lambda: SoftLabeled.from_votes([0, 1], 1.5), r"`m` must be a whole number .*got 1\.5"),
 }
@@ -156,9 +178,10 @@ PROBABILITIES = {
     ),
     "r": (lambda: PositiveConfidence([0.5, -0.5]), r"`r` must lie in \[0, 1\], got 1 .*\(-0\.5\) at index 1"),
     "r zero": (
-        lambda: PositiveConfidence([0.5, 0]),
+        lambda: PositiveConfidence([0.5, 0]).measure(),
         r"`r` must be greater than 0, got 1 .*index 1\. .*Bayes error",
     ),
+    "r all zero": (lambda: PositiveConfidence([0, 0]), r"`r` is 0 for all 2 positive\(s\).*Pass P\(pos"),
     "propensity": (lambda: pu(propensity=[5, 50]), r"`propensity` must lie in \[0, 1\], got 2 .*index 0"),
     "propensity zero": (
         lambda: pu(propensity=[1, 0]),

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from halftruth import checks
 from halftruth.belief import belief
+from halftruth.checks import Vector
+from halftruth.errors import InputError
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.measure import Number, ScoreMeasure, integral
 from halftruth.rows import Rows
@@ -22,8 +26,8 @@ class PositiveConfidence(Evidence):
 
     Parameters
     ----------
-    r : (n,) array in (0, 1]
-        Confidence of each positive.
+    r : (n,) array in [0, 1]
+        Confidence of each positive. Metrics divide by it, so that only `bayes_error` takes zeros.
     y_score : (n,) array, optional
         The scores to evaluate; r itself where left out.
     prior : float, (low, high), PriorEstimate or None
@@ -45,12 +49,17 @@ class PositiveConfidence(Evidence):
     )
 
     def __init__(self, r: Any, y_score: Any = None, *, prior: Any = None, sample_weight: Any = None) -> None:
-        why = "Metrics divide by the confidence; r = 0 is allowed only for the Bayes error."
-        confidence = checks.positive_probabilities(checks.scores(r, "r"), "r", why=why)
+        confidence = checks.probabilities(checks.scores(r, "r"), "r")
+        if not confidence.any():
+            raise InputError(
+                f"`r` is 0 for all {len(confidence)} positive(s): a case that cannot be positive is none. "
+                f"Pass P(positive | x) of each known positive."
+            )
         given = confidence if y_score is None else y_score
         score = checks.scores(given, "y_score", length=len(confidence))
         weight = checks.weights(sample_weight, "sample_weight", length=len(score))
-        rows = Rows(score=score, weight=weight, value=1 / confidence, meaning="1/confidence")
+        with np.errstate(divide="ignore"):
+            rows = Rows(score=score, weight=weight, value=1 / confidence, meaning="1/confidence")
         self._set_table(ScoreTable({POSITIVE: rows}), prior)
 
     @classmethod
@@ -67,10 +76,28 @@ class PositiveConfidence(Evidence):
         self.prior = belief(prior, "prior")
         self.purity = belief(1.0, "purity", closed_at_one=True)
 
+    @property
+    def confidences(self) -> tuple[Vector, Vector | None]:
+        """The confidences r of the rows, and their weights."""
+        rows = self.table.strata[POSITIVE]
+        assert isinstance(rows, Rows)
+        assert rows.value is not None  # rows carry 1/r
+        return 1 / rows.value, rows.weight
+
+    def _refuse_zeros(self) -> None:
+        zeros = self.confidences[0] == 0
+        if zeros.any():
+            raise InputError(
+                f"`r` must be greater than 0, got {int(zeros.sum())} zero(s), the first at index "
+                f"{int(np.argmax(zeros))}. Metrics divide by the confidence; r = 0 is allowed only for the "
+                f"Bayes error."
+            )
+
     def identified_prior(self, sums: Sums, purity: Number) -> Number:
         return total(sums, (POSITIVE, "weight")) / total(sums, (POSITIVE, "value"))
 
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
+        self._refuse_zeros()
         identified = self.identified_prior(sums, 1.0)
         prior = identified if scenario.prior is None else scenario.prior
         return MassRule(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from halftruth import checks
 from halftruth.belief import Belief
+from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.evidence.labeled import Labeled
@@ -18,14 +20,42 @@ from halftruth.rule import MassRule
 from halftruth.support import Sums
 from halftruth.table import SOFT, ScoreTable
 
+UNEVEN = 1e-3
+"""How far the probabilities of a row may be from summing to one: what rounding to some digits leaves."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SoftRows:
+    """The soft labels as they were given, one for each row.
+
+    Attributes
+    ----------
+    q : (n,) array, or (n, K) for K ≥ 3 classes
+    weight : (n,) array or None
+    ballots : (n,) array or None
+        How many votes q is the share of; None where q is the probability itself.
+    """
+
+    q: Vector
+    weight: Vector | None = None
+    ballots: Vector | None = None
+
+    @property
+    def n_classes(self) -> int:
+        return 2 if self.q.ndim == 1 else int(self.q.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.q)
+
 
 class SoftLabeled(Evidence):
     """Scores with soft labels q = P(Y=1 | x): μ̂ = Σ w δ_s, μ̂₁ = Σ w q δ_s.
 
     Parameters
     ----------
-    q : (n,) or (n, 2) array in [0, 1]
-        Probability of the positive class; of two columns the second.
+    q : (n,) or (n, K) array in [0, 1]
+        Probability of the positive class; of two columns the second. Three classes or more are for the Bayes
+        error alone: every other metric is binary.
     y_score : (n,) array, optional
         The scores to evaluate; q itself where left out.
     sample_weight : (n,) array, optional
@@ -38,21 +68,29 @@ class SoftLabeled(Evidence):
     """
 
     kind: ClassVar[str] = "soft"
+    _given: SoftRows | None = None
     assumption = "Assumes that the soft labels are P(positive | x), right on average."
 
     def __init__(self, q: Any, y_score: Any = None, *, sample_weight: Any = None) -> None:
-        soft = checks.probabilities(_positive_column(checks.native(q, "q")), "q")
-        if len(soft) == 0:
-            raise InputError("`q` is empty. Pass at least one soft label.")
-        score = checks.scores(soft if y_score is None else y_score, "y_score", length=len(soft))
+        soft = _soft_labels(q)
+        top = soft if soft.ndim == 1 else soft.max(axis=1)
+        if y_score is not None and soft.ndim == 2:
+            raise InputError(
+                f"`q` has {soft.shape[1]} classes, and scores are for binary metrics. Leave `y_score` out "
+                f"for the Bayes error, or pass one class against the rest, e.g. q[:, 0]."
+            )
+        score = checks.scores(top if y_score is None else y_score, "y_score", length=len(soft))
         weight = checks.weights(sample_weight, "sample_weight", length=len(soft))
-        self._set_table(
-            ScoreTable({SOFT: Rows(score=score, weight=weight, value=soft, meaning="soft label")})
-        )
+        rows = Rows(score=score, weight=weight, value=top, meaning="soft label")
+        self._set_table(ScoreTable({SOFT: rows}))
+        self._given = SoftRows(q=soft, weight=weight)
 
     @classmethod
     def from_table(cls, table: ScoreTable) -> SoftLabeled:
-        """Soft-labeled evidence from a table of such rows, e.g. merged ones."""
+        """Soft-labeled evidence from a table of such rows, e.g. merged ones.
+
+        A table holds shares of votes, not how many votes they are of.
+        """
         remedy = "Use the evidence class that the table came from."
         out = cls.__new__(cls)
         checks.instance(table, "table", ScoreTable).need((SOFT,), "soft label", remedy)
@@ -64,25 +102,48 @@ class SoftLabeled(Evidence):
         self.prior = Belief(value=None)
         self.purity = Belief(value=1.0)
 
+    @property
+    def labels(self) -> SoftRows:
+        """The soft labels, with how many votes each is the share of where that is known."""
+        if self._given is not None:
+            return self._given
+        rows = self.table.strata[SOFT]
+        assert rows.value is not None  # soft rows always carry q
+        return SoftRows(q=rows.value, weight=rows.weight)
+
     @classmethod
-    def from_votes(cls, k: Any, m: Any, y_score: Any = None, *, sample_weight: Any = None) -> SoftLabeled:
-        """Soft labels q = k/m from k positive votes out of m, for each row (m: a number or one a row)."""
-        votes = checks.vector(k, "k")
-        ballots = (
-            np.full(len(votes), float(checks.count(m, "m", least=1)))
-            if np.ndim(m) == 0
-            else checks.vector(m, "m", length=len(votes))
-        )
-        bad = (votes < 0) | (votes > ballots) | (ballots < 1)
-        if bad.any():
-            first = int(np.argmax(bad))
-            raise InputError(
-                f"`k` must lie between 0 and `m`, and `m` be at least 1; got k={votes[first]:g}, "
-                f"m={ballots[first]:g} at index {first} ({int(bad.sum())} such row(s))."
-            )
-        return cls(votes / ballots, y_score, sample_weight=sample_weight)
+    def from_votes(
+        cls, k: Any, m: Any = None, y_score: Any = None, *, sample_weight: Any = None
+    ) -> SoftLabeled:
+        """Soft labels q = k/m from k positive votes out of m, for each row.
+
+        Parameters
+        ----------
+        k : (n,) array, or (n, K) array
+            Positive votes; or the votes for each of K classes, where ``m`` is their sum.
+        m : int or (n,) array, optional
+            Votes, at least one for each row. Left out where ``k`` has a column for each class.
+        y_score, sample_weight : (n,) array, optional
+            As for soft labels.
+
+        Examples
+        --------
+        >>> import halftruth as ht
+        >>> ht.SoftLabeled.from_votes([0, 1, 3], 3).labels.q.round(2).tolist()
+        [0.0, 0.33, 1.0]
+        """
+        votes, ballots = _votes(checks.native(k, "k"), m)
+        shares = votes / (ballots if votes.ndim == 1 else ballots[:, None])
+        out = cls(shares, y_score, sample_weight=sample_weight)
+        out._given = replace(out.labels, ballots=ballots)
+        return out
 
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
+        if self.labels.n_classes > 2:
+            raise InputError(
+                f"Binary metrics need one class against the rest, got soft labels of {self.labels.n_classes} "
+                f"classes. Pass e.g. q[:, 0]; `bayes_error` takes all classes."
+            )
         size = self.table.effective_rows()
         return MassRule(
             mass={(SOFT, "weight"): 1.0},
@@ -97,12 +158,59 @@ class SoftLabeled(Evidence):
         return Labeled(rows.value >= 0.5, rows.score, sample_weight=rows.weight).measure()
 
 
-def _positive_column(q: NDArray[Any]) -> NDArray[Any]:
-    if q.ndim == 2 and q.shape[1] == 2:
-        return q[:, 1]
-    if q.ndim == 2:
+def _soft_labels(q: Any) -> NDArray[np.float64]:
+    """(n,) probabilities of the positive class, or (n, K) of K ≥ 3 classes, checked."""
+    given = checks.native(q, "q")
+    if given.ndim not in (1, 2) or (given.ndim == 2 and given.shape[1] < 2):
         raise InputError(
-            f"`q` must have shape (n,) or (n, 2) for binary metrics, got {q.shape}. Pass one class against "
-            f"the rest, e.g. q[:, 0]."
+            f"`q` must have shape (n,) or (n, K) with K ≥ 2 classes, got {given.shape}. Pass one "
+            f"probability a row, or one for each class."
         )
-    return q
+    if len(given) == 0:
+        raise InputError("`q` is empty. Pass at least one soft label.")
+    flat = checks.probabilities(given.ravel(), "q").reshape(given.shape)
+    if flat.ndim == 1:
+        return flat
+    uneven = np.abs(flat.sum(axis=1) - 1) > UNEVEN
+    if uneven.any():
+        first = int(np.argmax(uneven))
+        raise InputError(
+            f"`q` must sum to 1 in each row, got {flat[first].sum():g} at row {first} ({int(uneven.sum())} "
+            f"such row(s)). Pass probabilities of all classes; of votes, SoftLabeled.from_votes(counts)."
+        )
+    return np.ascontiguousarray(flat[:, 1]) if given.shape[1] == 2 else flat
+
+
+def _votes(k: NDArray[Any], m: Any) -> tuple[NDArray[np.float64], Vector]:
+    """Votes (n,) or (n, K), and how many there are for each row."""
+    if k.ndim == 2:
+        if m is not None:
+            raise InputError(
+                "`m` is the sum of each row of `k` where that has a column for each class. Leave it out."
+            )
+        votes = checks.vector(k.ravel(), "k").reshape(k.shape)
+        ballots = votes.sum(axis=1)
+    elif m is None:
+        raise InputError("`m` must say how many votes each row has: a number, or one for each row.")
+    else:
+        votes = checks.vector(k, "k")
+        ballots = (
+            np.full(len(votes), float(checks.count(m, "m", least=1)))
+            if np.ndim(m) == 0
+            else checks.vector(m, "m", length=len(votes))
+        )
+    most = ballots if votes.ndim == 1 else ballots[:, None]
+    wrong = (votes < 0) | (votes > most) | (most < 1) | (votes != np.floor(votes)) | (most != np.floor(most))
+    bad = wrong if votes.ndim == 1 else wrong.any(axis=1)
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise InputError(
+            f"`k` must be a whole number from 0 to `m`, and `m` one from 1; got k={_shown(votes[first])}, "
+            f"m={ballots[first]:g} at index {first} ({int(bad.sum())} such row(s)). Drop rows without votes; "
+            f"shares of votes are soft labels, SoftLabeled(q)."
+        )
+    return votes, ballots
+
+
+def _shown(votes: Any) -> str:
+    return f"{votes:g}" if np.ndim(votes) == 0 else "[" + ", ".join(f"{v:g}" for v in votes) + "]"
