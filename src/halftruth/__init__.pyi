@@ -40,6 +40,11 @@ from halftruth.evidence import PositiveConfidence as PositiveConfidence
 from halftruth.evidence import PositiveUnlabeled as PositiveUnlabeled
 from halftruth.evidence import SoftLabeled as SoftLabeled
 from halftruth.histogram import Grid as Grid
+from halftruth.limits.attainable import best_attainable as best_attainable
+from halftruth.limits.floor import bayes_error as bayes_error
+from halftruth.limits.risk import positive_confidence_risk as positive_confidence_risk
+from halftruth.limits.too_good import too_good_to_be_true as too_good_to_be_true
+from halftruth.limits.verdict import TooGood as TooGood
 from halftruth.measure import ScoreMeasure as ScoreMeasure
 from halftruth.metrics.areas import average_precision as average_precision
 from halftruth.metrics.areas import partial_auc as partial_auc

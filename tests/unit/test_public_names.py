@@ -100,6 +100,7 @@ RESULTS = {
     "MetricBounds",
     "CalibrationTest",
     "ReliabilityCurve",
+    "TooGood",
 }
 ROOT = Path(inspect.getfile(ht)).parent
 CALLABLE = [name for name in ht.__all__ if callable(getattr(ht, name))]

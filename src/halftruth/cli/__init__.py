@@ -44,7 +44,22 @@ OPTIONS = (
     "n_bins",
     "binning",
     "n_folds",
+    "labels",
+    "sign",
+    "calibrator",
+    "test_error",
+    "n_test",
+    "predictions",
 )
+
+CALLS = {
+    "SoftLabeled.from_votes(counts)": "--classes with --counts",
+    "SoftLabeled.from_votes(k, m)": "--votes",
+    "SoftLabeled.from_votes": "--votes",
+    "SoftLabeled(q)": "--soft",
+    "PositiveConfidence(r, prior=…)": "--prior",
+}
+"""What the library calls that an option stands for."""
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -96,8 +111,10 @@ def _refuse_repeated(command: Any, args: Sequence[str]) -> None:
         raise InputError(f"{twice} was given {given.count(twice)} times; it takes one value.{more}")
 
 
-def _in_words_of_the_shell(text: str) -> str:
+def in_words_of_the_shell(text: str) -> str:
     """The library's words for its arguments as options."""
+    for call, option in CALLS.items():
+        text = text.replace(call, option)
     text = re.sub(r"`?\b([a-z_]+)`?=([\"']?)([^\s,;)]+?)\2(?=[\s,;.)]|$)", _as_option, text)
     return re.sub(r"`([a-z_]+)`", lambda found: _option(found[1]) or found[0], text)
 
@@ -121,7 +138,7 @@ def _explain(error: Exception) -> int:
             streams.say(f"Try: {context.command_path} --help")
         return status.USAGE
     if isinstance(error, (HalftruthError, MissingDependency)):
-        streams.say(f"Error: {_in_words_of_the_shell(str(error))}")
+        streams.say(f"Error: {in_words_of_the_shell(str(error))}")
         return status.UNIDENTIFIED if isinstance(error, NotIdentifiable) else status.USAGE
     if os.environ.get("HALFTRUTH_DEBUG") == "1":
         traceback.print_exception(error)

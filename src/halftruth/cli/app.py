@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from halftruth._version import __version__
-from halftruth.cli import calibrate, compare, evaluate, prior, status
+from halftruth.cli import bayes, calibrate, compare, evaluate, prior, status
 from halftruth.cli.reproduce import reproduce
 
 # Plain help: rich's takes as long to import as all the rest.
@@ -18,6 +18,7 @@ app.command(epilog=evaluate.EXAMPLES)(evaluate.evaluate)
 app.command(epilog=compare.EXAMPLES)(compare.compare)
 app.command(epilog=prior.EXAMPLES)(prior.prior)
 app.command(epilog=calibrate.EXAMPLES)(calibrate.calibrate)
+app.command(epilog=bayes.EXAMPLES)(bayes.bayes_error)
 app.add_typer(reproduce)
 
 

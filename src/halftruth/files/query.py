@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.files import refusals
 from halftruth.files.cells import OUTSIDE, STRATA, Columns
-from halftruth.files.source import Query, Source
+from halftruth.files.source import Part, Query, Source
 from halftruth.histogram import Bins, Grid, refuse_weights
 
 BAD_SCORE, BAD_WEIGHT, NO_WEIGHT = -1, -2, -3
@@ -37,7 +37,19 @@ class BinnedRows:
     strata: dict[str, Bins]
 
 
-def relation(source: Source, columns: Columns) -> Query:
+class Selected(Protocol):
+    """Columns to read, and what is made of them."""
+
+    def names(self) -> tuple[str, ...]:
+        """The columns to read, each once."""
+        ...
+
+    def select(self, part: Part) -> str:
+        """The list of a SELECT."""
+        ...
+
+
+def relation(source: Source, columns: Selected) -> Query:
     """The rows of all files, in order, as one SELECT."""
     selects: list[str] = []
     parameters: list[Any] = []

@@ -16,7 +16,7 @@ Test = Callable[[str, str], str]
 
 def score(source: Source, name: str) -> NoReturn:
     """Refuse a score that is missing, not finite or no number."""
-    count, first = _first(source, name, lambda at, kind: f"NOT isfinite({number(at, kind)})")
+    count, first = first_bad(source, name, lambda at, kind: f"NOT isfinite({number(at, kind)})")
     raise InputError(
         f"Scores must be finite numbers, got {count} in column {quoted(name)} that are not: the first is "
         f"{first}. Drop or repair these rows; a decimal has a point."
@@ -25,7 +25,7 @@ def score(source: Source, name: str) -> NoReturn:
 
 def beyond_unit(source: Source, name: str) -> NoReturn:
     """Refuse a score outside [0, 1]."""
-    count, first = _first(source, name, lambda at, kind: f"NOT ({number(at, kind)} BETWEEN 0 AND 1)")
+    count, first = first_bad(source, name, lambda at, kind: f"NOT ({number(at, kind)} BETWEEN 0 AND 1)")
     raise InputError(
         f"A probability grid takes scores in [0, 1], got {count} outside in column {quoted(name)}: the first "
         f'is {first}. Use grid="margin".'
@@ -38,7 +38,7 @@ def weight(source: Source, name: str) -> NoReturn:
     def bad(at: str, kind: str) -> str:
         return f"NOT (isfinite({number(at, kind)}) AND {number(at, kind)} >= 0)"
 
-    count, first = _first(source, name, bad)
+    count, first = first_bad(source, name, bad)
     raise InputError(
         f"Weights must be finite numbers of at least 0, got {count} in column {quoted(name)} that are not: "
         f"the first is {first}. Drop or repair these rows."
@@ -51,7 +51,7 @@ def label(source: Source, columns: Columns) -> NoReturn:
     def bad(at: str, kind: str) -> str:
         return f"({stratum(at, kind, columns.unlabeled)}) = {OUTSIDE}"
 
-    count, first = _first(source, columns.label, bad)
+    count, first = first_bad(source, columns.label, bad)
     codes: set[str] = set()
     for part in source.parts:
         at, kind = part.at(columns.label)
@@ -66,7 +66,7 @@ def label(source: Source, columns: Columns) -> NoReturn:
     )
 
 
-def _first(source: Source, name: str, bad: Test) -> tuple[int, str]:
+def first_bad(source: Source, name: str, bad: Test) -> tuple[int, str]:
     """The number of bad cells; the first with its row, counted from 1 below the header, and file."""
     total, first = 0, ""
     for part in source.parts:
@@ -88,7 +88,7 @@ def _first(source: Source, name: str, bad: Test) -> tuple[int, str]:
 def no_rows(source: Source) -> NoReturn:
     """Refuse files without rows."""
     more = f" (and {len(source.files) - 1} more)" if len(source.files) > 1 else ""
-    raise InputError(f"{source.files[0].name}{more} has no rows. Pass at least one score.")
+    raise InputError(f"{source.files[0].name}{more} has no rows. Pass at least one.")
 
 
 def no_weight(source: Source, name: str | None) -> NoReturn:

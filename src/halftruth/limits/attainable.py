@@ -1,0 +1,330 @@
+"""The best that any classifier can reach, from the posterior of each case."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from halftruth import checks
+from halftruth.checks import Vector
+from halftruth.errors import InputError, NotIdentifiable
+from halftruth.evaluation import evaluate
+from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
+from halftruth.evidence.soft import SoftRows
+from halftruth.intervals import interval_of
+from halftruth.limits.floor import bayes_error, overlap
+from halftruth.limits.means import Mean, Settings, T, estimate
+from halftruth.measure import Number, ScoreMeasure, ratio, scalar
+from halftruth.metrics.areas import average_precision, pr_auc, roc_auc
+from halftruth.metrics.proper import brier, log_loss
+from halftruth.results import Estimate, Evaluation
+from halftruth.sweep import sweep
+from halftruth.uncertainty.progress import progress
+
+BAYES, LOG_LOSS, PRECISION = "bayes_error", "log_loss", "average_precision"
+MAX_REFITS = 200
+"""Resamples of votes, each with a fit of its own."""
+OF_MIXTURE = (
+    "All rows but bayes_error are those of the fitted mixture of posteriors: votes identify only as many of "
+    "its moments as each case has votes."
+)
+OF_FEW_VOTES = "Shares of few votes look surer than the posterior: the value is too small, never too large."
+Functional = Callable[[ScoreMeasure], Number]
+
+
+def best_attainable(
+    evidence: Evidence,
+    metrics: str | Iterable[str] | None = None,
+    *,
+    confidence_level: float = 0.95,
+    n_resamples: int = 2000,
+    rng: int | np.random.Generator = 0,
+) -> Evaluation:
+    """The best value of each metric that any classifier can have, from the posterior of each case.
+
+    The posterior P(Y=1 | x) is the best score there is: the metrics are those of the evidence with its own
+    posterior in place of the scores.
+
+    Parameters
+    ----------
+    evidence : SoftLabeled or PositiveConfidence
+        Soft labels, votes, or positive confidences, all above 0, with a prior or with the one that they
+        identify. Their own scores are not read. Soft labels of three classes or more have the rows
+        bayes_error and log_loss.
+    metrics : str or list of str, optional
+        Which rows, by default all. No classifier is below: "bayes_error", the error rate; "balanced_error",
+        the mean of the two classes' error rates; "log_loss"; "brier". None is above: "roc_auc";
+        "average_precision"; "f1", at the best threshold.
+    confidence_level : float
+    n_resamples : int
+        Bootstrap resamples. Votes are fitted anew in each, 200 times at most.
+    rng : int or numpy Generator
+        Same seed, same result.
+
+    Returns
+    -------
+    Evaluation
+        The row bayes_error is that of `bayes_error`, but for positive confidences without a prior: there it
+        takes the prior that they identify.
+
+    Notes
+    -----
+    These are limits of the population. On a small test set a classifier may pass them by chance;
+    `too_good_to_be_true` tests that for the error rate. Average precision takes cases with one posterior as
+    ties; a classifier that breaks them may be higher, up to `pr_auc` of the same evidence.
+
+    Soft labels must be the posterior itself. Noise that is right on average makes every row look better than
+    it is; votes are noisy in a known way, and their rows are those of a mixture fitted to them. Uncertainty
+    labels, min(q, 1−q), cannot be told from soft ones: only their bayes_error, log_loss and brier mean
+    anything.
+
+    Examples
+    --------
+    >>> import numpy as np, halftruth as ht
+    >>> q = np.random.default_rng(0).beta(0.5, 0.5, 2000)
+    >>> best = ht.best_attainable(ht.SoftLabeled(q), ["bayes_error", "roc_auc"], n_resamples=200)
+    >>> {name: round(row.value, 2) for name, row in best.items()}
+    {'bayes_error': 0.18, 'roc_auc': 0.91}
+    """
+    names = _names(metrics)
+    settings = Settings(
+        level=checks.confidence_level(confidence_level),
+        n_resamples=checks.count(n_resamples, "n_resamples", least=0),
+        rng=rng,
+    )
+    if isinstance(evidence, PositiveConfidence):
+        return _from_confidences(evidence, names, settings)
+    if not isinstance(evidence, SoftLabeled):
+        raise _refusal(evidence)
+    rows = evidence.labels
+    if rows.n_classes > 2:
+        return _many_classes(evidence, None if metrics is None else names, settings)
+    if rows.ballots is not None:
+        return _from_votes(evidence, names, settings)
+    own = SoftLabeled(rows.q, sample_weight=rows.weight)
+    return _evaluated(own, names, settings, _bayes(evidence, names, settings))
+
+
+def _refusal(evidence: Any) -> Exception:
+    if isinstance(evidence, Evidence):
+        return NotIdentifiable(
+            f"Scores do not say what is best: who sees more than the scores of {type(evidence).__name__} "
+            f"evidence may do better. Pass soft labels, votes or positive confidences. `bayes_error` of "
+            f"scores is an upper bound."
+        )
+    return InputError(
+        f"`evidence` must be SoftLabeled or PositiveConfidence, got {type(evidence).__name__}. Wrap your "
+        f"soft labels: SoftLabeled(q), or votes: SoftLabeled.from_votes(k, m)."
+    )
+
+
+def balanced_error(measure: ScoreMeasure) -> Number:
+    """The least mean of false-positive and false-negative rate over thresholds."""
+    line = sweep(measure)
+    return scalar(np.min(line.fpr + 1 - line.tpr, axis=-1) / 2)
+
+
+def best_f1(measure: ScoreMeasure) -> Number:
+    """The highest F1 over thresholds."""
+    line = sweep(measure)
+    return scalar(np.max(ratio(2 * line.tp, line.predicted + line.positives[..., None]), axis=-1))
+
+
+ROWS: dict[str, Functional] = {
+    BAYES: overlap,
+    "balanced_error": balanced_error,
+    "roc_auc": roc_auc,
+    PRECISION: average_precision,
+    "f1": best_f1,
+    LOG_LOSS: log_loss,
+    "brier": brier,
+}
+ADDITIVE = (LOG_LOSS, "brier")
+"""Rows that are means of one number a case."""
+
+
+def _names(metrics: Any) -> tuple[str, ...]:
+    if metrics is None:
+        return tuple(ROWS)
+    given = (metrics,) if isinstance(metrics, str) or not isinstance(metrics, Iterable) else tuple(metrics)
+    if not given or len(set(map(str, given))) < len(given):
+        raise InputError(f"`metrics` must name each row once, got {metrics!r}. Rows are {', '.join(ROWS)}.")
+    return tuple(checks.choice(name, "metrics", tuple(ROWS)) for name in given)
+
+
+def _bayes(evidence: Evidence, names: Iterable[str], settings: Settings) -> Estimate | None:
+    if BAYES not in names:
+        return None
+    return bayes_error(
+        evidence, confidence_level=settings.level, n_resamples=settings.n_resamples, rng=settings.rng
+    )
+
+
+def _evaluated(
+    own: Evidence,
+    names: tuple[str, ...],
+    settings: Settings,
+    bayes: Estimate | None,
+    *,
+    at_prior: bool = False,
+) -> Evaluation:
+    """The rows of evidence whose scores are its posterior."""
+    functionals = {name: ROWS[name] for name in names if name != BAYES or bayes is None}
+    if at_prior:
+        functionals = {n: _at_prior(call, additive=n in ADDITIVE) for n, call in functionals.items()}
+    found = evaluate(
+        own,
+        functionals or {"prevalence": "prevalence"},
+        confidence_level=settings.level,
+        n_resamples=settings.n_resamples,
+        rng=settings.rng,
+    )
+    # One who rounds posteriors to classes would call every metric perfect: that is no naive figure.
+    rows = {name: replace(found[name], naive=None) for name in functionals}
+    if bayes is not None:
+        own_notes = tuple(note for note in bayes.notes if note not in found.notes)
+        rows[BAYES] = replace(bayes, notes=own_notes)
+    return replace(found, rows={name: rows[name] for name in names})
+
+
+def _from_confidences(evidence: PositiveConfidence, names: tuple[str, ...], settings: Settings) -> Evaluation:
+    r, weight = evidence.confidences
+    checks.positive_probabilities(
+        r, "r", why="The other cases of such rows cannot be counted; `bayes_error` alone allows r = 0."
+    )
+    given = evidence.prior.value is not None
+    own = PositiveConfidence(r, sample_weight=weight)
+    own.prior = evidence.prior
+    bayes = _bayes(evidence, names, settings) if given else None
+    return _evaluated(own, names, settings, bayes, at_prior=given)
+
+
+def _at_prior(functional: Functional, *, additive: bool) -> Functional:
+    """The functional where a prior stands beside the confidences: each positive brings (1−r)/r negatives.
+
+    What adds up over cases is divided by as many cases as the prior says: far less noisy than by Σ 1/r. What
+    compares classes takes the negatives' distribution, and their number from the prior.
+    """
+
+    def call(measure: ScoreMeasure) -> Number:
+        positive, r = measure.pos_mass, measure.score
+        if additive:
+            negative = positive * (1 - r) / r
+        else:
+            negative = measure.mass * (1 - r)
+            negative = negative * ratio(measure.negatives, negative.sum(axis=-1))[..., None]
+        new = ScoreMeasure(score=r, mass=positive + negative, pos_mass=positive, neg_mass=negative)
+        value = functional(new)
+        return scalar(value * ratio(new.total, measure.total)) if additive else value
+
+    return call
+
+
+def _from_votes(evidence: SoftLabeled, names: tuple[str, ...], settings: Settings) -> Evaluation:
+    """The rows of the mixture fitted to the votes, with intervals from fits to resampled cases."""
+    rows = evidence.labels
+    # Ties of a mixture are those of its grid, so that average precision is the area with ties broken.
+    of_mixture = ROWS | {PRECISION: pr_auc}
+    functionals = {name: of_mixture[name] for name in names if name != BAYES}
+    found = _fitted(rows, functionals, settings) if functionals else {}
+    bayes = _bayes(evidence, names, settings)
+    if bayes is not None:
+        found[BAYES] = bayes
+    return Evaluation(
+        rows={name: found[name] for name in names},
+        evidence=repr(evidence),
+        prior=_mean(rows.q, rows.weight, 1.0, settings),
+        alpha=None,
+        notes=(*_assumed(evidence), *([OF_MIXTURE] if functionals else [])),
+    )
+
+
+def _fitted(rows: SoftRows, functionals: dict[str, Functional], settings: Settings) -> dict[str, Estimate]:
+    from halftruth.limits.votes import vote_measure
+
+    rng = np.random.default_rng(settings.rng)
+    n = min(settings.n_resamples or MAX_REFITS, MAX_REFITS)
+    draws: dict[str, Vector] = {name: np.empty(n) for name in functionals}
+    with progress("Fitting resamples", n, long=n * len(rows) > 100_000) as advance:
+        for i in range(n):
+            measure = vote_measure(_resampled(rows, rng))
+            for name, functional in functionals.items():
+                draws[name][i] = functional(measure)
+            advance(1)
+    fitted = vote_measure(rows)
+    return {
+        name: _bootstrapped(call(fitted), draws[name], np.inf if name == LOG_LOSS else 1.0, settings.level)
+        for name, call in functionals.items()
+    }
+
+
+def _resampled(rows: SoftRows, rng: np.random.Generator) -> SoftRows:
+    """As many rows, drawn with replacement: how often each came is in its weight."""
+    counts = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows))).astype(np.float64)
+    drawn = counts if rows.weight is None else counts * rows.weight
+    kept = drawn > 0
+    ballots = None if rows.ballots is None else rows.ballots[kept]
+    return SoftRows(q=rows.q[kept], weight=drawn[kept], ballots=ballots)
+
+
+def _bootstrapped(value: float, draws: Vector, most: float, level: float) -> Estimate:
+    centers, limits = np.asarray([value]), (0.0, most)
+    low, high = interval_of(draws, centers, level, "fitted", limits)
+    draws.flags.writeable = False
+    return Estimate(
+        value=float(value),
+        low=low,
+        high=high,
+        confidence_level=level,
+        method="fitted",
+        replicates=draws,
+        centers=centers,
+        limits=limits,
+    )
+
+
+class _ManyClasses(Evaluation):
+    """Limits for three classes or more, which have no prior of one class."""
+
+    def _shares(self) -> str:
+        return "More than two classes: only the Bayes error and the log loss."
+
+
+def _many_classes(evidence: SoftLabeled, names: tuple[str, ...] | None, settings: Settings) -> Evaluation:
+    """1 − E max q and the mean entropy."""
+    rows = evidence.labels
+    beyond = set(names or ()) - {BAYES, LOG_LOSS}
+    if beyond:
+        raise InputError(
+            f"`metrics` of {rows.n_classes} classes are {BAYES} and {LOG_LOSS}, got {sorted(beyond)}. Pass "
+            f"one class against the rest, e.g. q[:, 0], for the others."
+        )
+    names = names or (BAYES, LOG_LOSS)
+    bayes = _bayes(evidence, names, settings)
+    found: dict[str, Estimate] = {} if bayes is None else {BAYES: bayes}
+    if LOG_LOSS in names:
+        entropy = -np.sum(rows.q * np.log(np.where(rows.q > 0, rows.q, 1.0)), axis=1)
+        notes = () if rows.ballots is None else (OF_FEW_VOTES,)
+        found[LOG_LOSS] = replace(
+            _mean(entropy, rows.weight, float(np.log(rows.n_classes)), settings), notes=notes
+        )
+    return _ManyClasses(
+        rows={name: found[name] for name in names},
+        evidence=repr(evidence),
+        prior=Estimate(value=np.nan, low=np.nan, high=np.nan),
+        alpha=None,
+        notes=_assumed(evidence),
+    )
+
+
+def _mean(values: Vector, weight: Vector | None, most: float, settings: Settings) -> Estimate:
+    """A mean over rows with its t-interval."""
+    mean = Mean.of(values, weight, most)
+    return estimate(mean, lambda level: mean.ends(level, T), (0.0, most), settings)
+
+
+def _assumed(evidence: Evidence) -> tuple[str, ...]:
+    return (evidence.assumption,) if evidence.assumption else ()

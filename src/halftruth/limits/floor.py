@@ -1,0 +1,173 @@
+"""The Bayes error: what nobody's error rate gets below, from any evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from halftruth import checks
+from halftruth.errors import InputError
+from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
+from halftruth.limits.confidence import from_confidences
+from halftruth.limits.means import BOOTSTRAP, METHODS, Settings, T
+from halftruth.limits.soft_labels import KINDS, NOISY, SOFT, UNCERTAINTY, clean, noisy, uncertain
+from halftruth.limits.soft_labels import votes_among_many as many
+from halftruth.limits.through_scores import through_scores
+from halftruth.limits.votes import LIKELIHOOD, votes_estimate
+from halftruth.measure import Number, as_measure, ratio, scalar
+from halftruth.results import Estimate
+
+
+def overlap(evidence: object) -> Number:
+    """∫ min(dμ₁, dμ₀) / μ(all): the Bayes error where scores are posteriors, or rise with them.
+
+    One more functional of the measure: with the posterior η as the score it is ∫ min(η, 1 − η) dμ. Of hard
+    labels with distinct scores it is 0, which says nothing; `bayes_error` calibrates such scores first.
+
+    Parameters
+    ----------
+    evidence : evidence or ScoreMeasure
+
+    Returns
+    -------
+    float, or an array over the leading axes of the measure
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> round(overlap(ht.SoftLabeled([0.9, 0.2, 0.6])), 12)
+    0.233333333333
+    """
+    measure = as_measure(evidence)
+    return scalar(ratio(np.minimum(measure.pos_mass, measure.neg_mass).sum(axis=-1), measure.total))
+
+
+def bayes_error(
+    evidence: Evidence,
+    *,
+    labels: str = SOFT,
+    sign: Any = None,
+    method: str | None = None,
+    calibrator: Any = "beta",
+    n_folds: int = 5,
+    confidence_level: float = 0.95,
+    n_resamples: int = 2000,
+    rng: int | np.random.Generator = 0,
+) -> Estimate:
+    """The error rate that no classifier gets below, β = E min(η, 1 − η) with η = P(positive | x).
+
+    Parameters
+    ----------
+    evidence : SoftLabeled, PositiveConfidence, Labeled or PositiveUnlabeled
+    labels : {"soft", "uncertainty", "noisy"}
+        What the labels of `SoftLabeled` are: probabilities, exactly; the probability of the less likely
+        class; or probabilities that are right only on average. Shares of votes are known as such.
+    sign : (n,) array, optional
+        For noisy labels, the class that is likelier in truth: booleans, 0 and 1, or −1 and 1; of K ≥ 3
+        classes its number from 0.
+    method : {"t", "hoeffding", "bootstrap", "likelihood"}, optional
+        How the interval is made. By default "t" for means (soft labels, confidences), "likelihood" for votes
+        and "bootstrap" for scores. "hoeffding" holds for any number of rows, and is wide.
+    calibrator : Calibrator or str
+        For scores, as in `cross_calibrate`.
+    n_folds : int
+        For scores: parts of the rows, each calibrated by the others.
+    confidence_level : float
+    n_resamples : int
+        Of the bootstrap; for scores 0 gives an interval from the standard error.
+    rng : int or numpy Generator
+        Same seed, same result.
+
+    Returns
+    -------
+    Estimate
+        ``identified`` is what no amount of such data would narrow, None where the Bayes error is one number;
+        ``naive`` is what one would have reported who ignores the noise, or trusts the scores.
+
+    Notes
+    -----
+    - Soft labels: the mean of min(q, 1 − q), of K classes 1 − max q, unbiased if the labels are exact.
+    - Noisy labels: with the signs the mean of 1 − u where positive is likelier and of u elsewhere, unbiased.
+      Without them the mean of min(u, 1 − u), which is too small; the interval reaches to what is possible.
+    - Votes: see the notes of the result; of K ≥ 3 classes the plug-in, with an upper bound from how often two
+      voters disagree.
+    - Confidences r of positives: π times the mean of min(1, (1 − r)/r). Over a range of priors the interval
+      is the union; an estimate's error is carried in; without a prior the value is β/π.
+    - Scores (`Labeled`, `PositiveUnlabeled`) are calibrated, each by a fit on other rows; the value is the
+      measured error of calling cases positive at ½ or more. It is an upper bound of the Bayes error: who sees
+      only these scores can hardly do better, who sees more may.
+
+    Hoeffding's interval is ± √(log(2/δ) / 8n) for soft labels, ± √(log(2/δ) / 2n) for noisy ones with signs
+    and π times that for confidences; with weights n is (Σw)²/Σw². Intervals are cut to what is possible.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> found = bayes_error(ht.SoftLabeled([0.9, 0.2, 0.6, 1.0]))
+    >>> round(found.value, 12)
+    0.175
+    >>> round(bayes_error(ht.PositiveConfidence([1.0, 0.8, 0.4, 0.0], prior=0.4)).value, 12)
+    0.225
+    """
+    checks.choice(labels, "labels", KINDS)
+    if method is not None:
+        checks.choice(method, "method", (*METHODS, LIKELIHOOD))
+    settings = Settings(
+        method=T if method is None else method,
+        level=checks.confidence_level(confidence_level),
+        n_resamples=checks.count(n_resamples, "n_resamples", least=0),
+        rng=rng,
+    )
+    if isinstance(evidence, SoftLabeled):
+        return _from_soft(evidence, labels, sign, method, settings)
+    if not isinstance(evidence, Evidence):
+        raise InputError(
+            f"`evidence` must be SoftLabeled, PositiveConfidence, Labeled or PositiveUnlabeled, got "
+            f"{type(evidence).__name__}. Wrap your arrays, e.g. SoftLabeled(q)."
+        )
+    kind = type(evidence).__name__
+    if labels != SOFT or sign is not None:
+        what = f"`labels`={labels!r}" if labels != SOFT else "`sign`"
+        raise InputError(f"{what} is for SoftLabeled evidence, got {kind}. Leave it out.")
+    if isinstance(evidence, PositiveConfidence):
+        _refuse(method, METHODS, kind)
+        return from_confidences(evidence, _with_resamples(settings))
+    _refuse(method, (BOOTSTRAP,), f"scores ({kind})")
+    return through_scores(evidence, calibrator, n_folds, settings)
+
+
+def _from_soft(
+    evidence: SoftLabeled, labels: str, sign: Any, method: str | None, settings: Settings
+) -> Estimate:
+    rows = evidence.labels
+    if sign is not None and labels == UNCERTAINTY:
+        raise InputError('`sign` goes with noisy labels, not with labels="uncertainty". Leave one out.')
+    labels = NOISY if sign is not None else labels
+    if labels == SOFT and rows.ballots is not None and rows.n_classes == 2:
+        hint = ' Or pass labels="noisy", which takes shares of votes for noisy soft labels.'
+        _refuse(method, (LIKELIHOOD,), "votes", hint)
+        return votes_estimate(rows, settings.level)
+    hint = " It is for votes on two classes, SoftLabeled.from_votes." if method == LIKELIHOOD else ""
+    what = "votes on three classes or more" if rows.ballots is not None and labels == SOFT else "soft labels"
+    _refuse(method, METHODS, what, hint)
+    settings = _with_resamples(settings)
+    if labels == NOISY:
+        return noisy(rows, sign, settings)
+    if labels == UNCERTAINTY:
+        return uncertain(rows, settings)
+    return clean(rows, settings) if rows.ballots is None else many(rows, settings)
+
+
+def _refuse(method: str | None, allowed: tuple[str, ...], what: str, hint: str = "") -> None:
+    if method is not None and method not in allowed:
+        words = " or ".join(repr(word) for word in allowed)
+        raise InputError(
+            f"`method`={method!r} makes no interval from {what}. Pass {words}, or leave `method` out.{hint}"
+        )
+
+
+def _with_resamples(settings: Settings) -> Settings:
+    if settings.method == BOOTSTRAP and settings.n_resamples == 0:
+        raise InputError('`method`="bootstrap" needs n_resamples > 0, got 0. Pass some, or method="t".')
+    return settings

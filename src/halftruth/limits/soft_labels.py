@@ -1,0 +1,186 @@
+"""The Bayes error from soft labels: exact ones, uncertainties, noisy ones, and votes among many classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halftruth import checks
+from halftruth.checks import Vector
+from halftruth.errors import InputError
+from halftruth.evidence.soft import SoftRows
+from halftruth.limits.means import Ends, LimitEstimate, Mean, Settings, estimate, mean_of
+
+SOFT, UNCERTAINTY, NOISY = "soft", "uncertainty", "noisy"
+KINDS = (SOFT, UNCERTAINTY, NOISY)
+
+EXACT = (
+    "Assumes that the soft labels are the probabilities themselves. If they are right only on average, the "
+    'value is too small: pass labels="noisy", or votes by SoftLabeled.from_votes.'
+)
+SIGNED = (
+    "Assumes that the labels are right on average at every case, and that the signs are those of the true "
+    "probabilities."
+)
+NOISE = (
+    "The value is too small, never too large: noise in the labels makes cases look surer than they are. The "
+    "Bayes error lies between it and the error of calling all cases alike (`identified`). Pass `sign`, the "
+    "class that is likelier in truth, for a value without that bias."
+)
+VOTES = (
+    "The value is too small, never too large: few votes make cases look surer than they are. The Bayes error "
+    "lies between it and how often two voters of a case disagree, or the error of calling all cases alike "
+    "where that is smaller (`identified`). One class against the rest, k[:, 0] of m votes, has a value "
+    "with less of that bias."
+)
+
+
+def clean(rows: SoftRows, settings: Settings) -> LimitEstimate:
+    """From soft labels that are P(class | x): the mean of 1 − max q, min(q, 1 − q) of two classes."""
+    top = most(rows)
+    mean = mean_of(losses(rows.q), rows.weight, top, settings)
+    return estimate(mean, partial(mean.ends, method=settings.method), (0.0, top), settings, notes=(EXACT,))
+
+
+def uncertain(rows: SoftRows, settings: Settings) -> LimitEstimate:
+    """From uncertainty labels, the probability of the less likely class."""
+    if rows.n_classes > 2 or rows.ballots is not None:
+        raise InputError(
+            'labels="uncertainty" takes one number a row, the probability of the less likely class; got '
+            f"{'votes' if rows.ballots is not None else f'{rows.n_classes} classes'}. Leave `labels` out."
+        )
+    above = rows.q > 0.5
+    if above.any():
+        first = int(np.argmax(above))
+        raise InputError(
+            f"`q` must lie in [0, 0.5] as uncertainty labels, got {int(above.sum())} value(s) above, the "
+            f'first ({rows.q[first]}) at index {first}. Pass labels="soft" for P(positive | x).'
+        )
+    return clean(rows, settings)
+
+
+def noisy(rows: SoftRows, sign: Any, settings: Settings) -> LimitEstimate:
+    """From noisy soft labels u, right on average: with the signs of the truth, or without."""
+    if sign is None:
+        return _between(rows, None, settings, (NOISE,))
+    likelier = read_sign(sign, rows)
+    top, u = most(rows), rows.q
+    if u.ndim == 1:
+        lost = np.where(likelier == 1, 1 - u, u)
+    else:
+        lost = 1 - np.take_along_axis(u, likelier[:, None], axis=1)[:, 0]
+    mean = mean_of(lost, rows.weight, 1.0, settings)
+    ends = partial(mean.ends, method=settings.method)
+    naive = Mean.of(losses(u), rows.weight, top).value
+    notes = (SIGNED, *_on_signs(mean.value, ends(settings.level)[0], top))
+    return estimate(mean, ends, (0.0, top), settings, naive=naive, notes=notes)
+
+
+def votes_among_many(rows: SoftRows, settings: Settings) -> LimitEstimate:
+    """From votes among three classes or more: the plug-in, and how far above it the truth can be."""
+    ballots, u = rows.ballots, rows.q
+    assert ballots is not None  # asked for by the caller
+    single = ballots == 1
+    # max q ≥ Σ q², and two of a row's voters agree as often as Σ q² says.
+    disagree = (1 - np.einsum("ij,ij->i", u, u)) * ballots / np.where(single, 1, ballots - 1)
+    disagreement = mean_of(np.where(single, most(rows), disagree), rows.weight, 1.0, settings)
+    notes: tuple[str, ...] = (VOTES,)
+    if single.any():
+        notes += (
+            f"{int(single.sum())} row(s) have one vote, and no second voter who might disagree: in that "
+            f"bound they count as {most(rows):.4g}, the most that is possible.",
+        )
+    return _between(rows, disagreement, settings, notes)
+
+
+def _between(rows: SoftRows, above: Mean | None, settings: Settings, notes: tuple[str, ...]) -> LimitEstimate:
+    """The plug-in, with the interval from its lower limit to the upper limit of what bounds the truth."""
+    top, u = most(rows), rows.q
+    plug_in = mean_of(losses(u), rows.weight, top, settings)
+    others = [1 - u, u] if u.ndim == 1 else [1 - u[:, k] for k in range(u.shape[1])]
+    alike = tuple(mean_of(each, rows.weight, 1.0, settings) for each in others)
+    highest = min(mean.value for mean in (*alike, *([] if above is None else [above])))
+    bounds = Bounds(below=plug_in, above=above, alike=alike, method=settings.method)
+    identified = plug_in.value, max(plug_in.value, min(highest, top))
+    # An interval around the plug-in alone would not hold the truth: it is given no center.
+    out = estimate(
+        plug_in,
+        bounds.ends,
+        (0.0, top),
+        settings,
+        naive=plug_in.value,
+        notes=notes,
+        identified=identified,
+    )
+    return replace(out, centers=None, replicates=None)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Bounds:
+    """Means that lie below the truth and above it.
+
+    Attributes
+    ----------
+    below : Mean
+    above : Mean or None
+    alike : tuple of Mean
+        The error of calling all cases one class, for each class.
+    method : str
+    """
+
+    below: Mean
+    above: Mean | None
+    alike: tuple[Mean, ...]
+    method: str
+
+    def ends(self, level: float) -> Ends:
+        # Any of the classes may look best by chance; two share both sides of one interval.
+        each = 1 - 2 * (1 - level) / len(self.alike)
+        highs = [mean.ends(each, self.method)[1] for mean in self.alike]
+        if self.above is not None:
+            highs.append(self.above.ends(level, self.method)[1])
+        return self.below.ends(level, self.method)[0], min(highs)
+
+
+def losses(q: Vector) -> Vector:
+    """How often the likeliest class is wrong, for each row."""
+    return np.asarray(np.minimum(q, 1 - q) if q.ndim == 1 else 1 - q.max(axis=1))
+
+
+def most(rows: SoftRows) -> float:
+    """The largest Bayes error that so many classes can have."""
+    return 1 - 1 / rows.n_classes
+
+
+def read_sign(sign: Any, rows: SoftRows) -> NDArray[np.intp]:
+    """The class that is likelier in truth, for each row."""
+    given = checks.vector(sign, "sign", length=len(rows))
+    n_classes = rows.n_classes
+    codes = np.arange(float(n_classes))
+    if n_classes == 2 and (given == -1).any():
+        codes = np.asarray([-1.0, 1.0])
+    outside = ~np.isin(given, codes)
+    if outside.any():
+        first = int(np.argmax(outside))
+        words = (
+            "hold 0 and 1, −1 and 1, or booleans"
+            if n_classes == 2
+            else f"hold the number of the likeliest class, 0 to {n_classes - 1}"
+        )
+        raise InputError(
+            f"`sign` must {words}, got {int(outside.sum())} other value(s), the first ({given[first]:g}) at "
+            f"index {first}. Where classes are equally likely either will do."
+        )
+    return np.asarray(given > 0 if n_classes == 2 else given, dtype=np.intp)
+
+
+def _on_signs(value: float, low: float, top: float) -> Iterator[str]:
+    if value > top + 1e-12 and not math.isnan(low):
+        why = "the signs contradict the labels: check their order and their code" if low > top else "by noise"
+        yield f"The value is above {top:.4g}, the most that is possible: {why}."

@@ -1,0 +1,229 @@
+"""Too good to be true: is a test error lower than anyone's can be?"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from halftruth import checks
+from halftruth.checks import Vector
+from halftruth.errors import InputError, NotIdentifiable
+from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
+from halftruth.limits.floor import bayes_error
+from halftruth.limits.means import LimitEstimate, Mean, Settings, T, estimate
+from halftruth.limits.verdict import Found, TooGood, alternatives, notes_on
+from halftruth.results import Estimate
+
+
+def too_good_to_be_true(
+    test_error: float,
+    n_test: int,
+    evidence: Evidence,
+    *,
+    predictions: Any = None,
+    labels: str = "soft",
+    sign: Any = None,
+    method: str | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 2000,
+    rng: int | np.random.Generator = 0,
+) -> TooGood:
+    """Test whether a classifier errs less often than any classifier can.
+
+    Parameters
+    ----------
+    test_error : float in [0, 1]
+        The share of the test cases that the classifier gets wrong.
+    n_test : int
+        How many test cases.
+    evidence : SoftLabeled or PositiveConfidence
+        Soft labels, votes, or positive confidences with a prior, of the same population. Their own scores
+        are not read.
+    predictions : (n,) array, optional
+        The classifier's class for each row of the soft labels: 0 or 1, or 0 … K − 1 for K classes. Then its
+        error is also found with labels drawn from the soft labels instead of the test set's own.
+    labels, sign, method, confidence_level, n_resamples, rng
+        As in `bayes_error`. The test is at the level 1 − ``confidence_level``.
+
+    Returns
+    -------
+    TooGood
+
+    Notes
+    -----
+    With k errors, a Bayes error B and nothing known but that the classifier's true error is at least B, the
+    chance of k errors or fewer is at most P(Bin(n_test, B) ≤ k). The p-value is its mean over B, normal
+    around the estimate, with the standard error that the lower confidence limit implies, and cut to [0, 1].
+    Without that error it is the exact binomial one, with many cases that of the two-sample z-test. Where the
+    votes or noisy labels leave the Bayes error open, the lowest value that they allow takes its place, so
+    that no verdict rests on what they do not say.
+
+    The test takes the test cases and the rows of the soft labels as independent samples. Where they are the
+    same rows, as for votes on the test set itself, both errors rise and fall together, and the test is
+    conservative.
+
+    Scores with labels bound the Bayes error only from above: nothing is too good against them.
+
+    In 2,000 simulations each, the best rule was called too good at the level .05 in .028 to .050 of them
+    where q is Beta(½, ½), in 0 to .03 where q is Beta(.02, .02), and in .024 on the same rows. With 1,000
+    soft labels and 1,000 test cases, errors of .02, .03, .04 and .06 below a Bayes error of .18 were found in
+    .44, .78, .94 and all.
+
+    Examples
+    --------
+    >>> import numpy as np, halftruth as ht
+    >>> q = np.random.default_rng(0).beta(0.5, 0.5, 5000)
+    >>> found = ht.too_good_to_be_true(0.10, 2000, ht.SoftLabeled(q))
+    >>> found.too_good, round(found.bayes_error.value, 3)
+    (True, 0.177)
+    >>> ht.too_good_to_be_true(0.18, 2000, ht.SoftLabeled(q)).too_good
+    False
+    """
+    error = checks.inside(
+        test_error, "test_error", 0.0, 1.0, closed="both", advice="Pass a share of the cases, 0.02 for 2%."
+    )
+    n_test = checks.count(n_test, "n_test", least=1)
+    level = checks.confidence_level(confidence_level)
+    _refuse(evidence)
+    classes = None if predictions is None else _classes(predictions, evidence, labels)
+    bayes = bayes_error(
+        evidence,
+        labels=labels,
+        sign=sign,
+        method=method,
+        confidence_level=level,
+        n_resamples=n_resamples,
+        rng=rng,
+    )
+    left_open = bayes.identified or _over_priors(evidence, bayes.value)
+    floor, spread = _floor(bayes, left_open, level)
+    p_value = _p_value(error * n_test, n_test, floor, spread)
+    adjusted, scatter = (None, None) if classes is None else _adjusted(classes, evidence, level)
+    found = Found(
+        error=error,
+        n=n_test,
+        bayes=bayes,
+        floor=floor,
+        left_open=left_open,
+        p_value=p_value,
+        level=level,
+        adjusted=adjusted,
+    )
+    return TooGood(
+        test_error=error,
+        n_test=n_test,
+        bayes_error=bayes,
+        difference=error - bayes.value,
+        p_value=p_value,
+        too_good=found.too_good,
+        confidence_level=level,
+        adjusted=adjusted,
+        adjusted_spread=scatter,
+        verdict=found.verdict(),
+        alternatives=tuple(alternatives(found, evidence, labels)) if found.too_good else (),
+        notes=tuple(notes_on(found)),
+    )
+
+
+def _refuse(evidence: Any) -> None:
+    """Only soft labels and confidences say what is the least error."""
+    if isinstance(evidence, PositiveConfidence):
+        if evidence.prior.value is None:
+            raise NotIdentifiable(
+                "Without `prior` positive confidences give the Bayes error only relative to it, and a test "
+                "error cannot be compared with that. Pass PositiveConfidence(r, prior=…)."
+            )
+    elif not isinstance(evidence, Evidence):
+        raise InputError(
+            f"`evidence` must be SoftLabeled or PositiveConfidence, got {type(evidence).__name__}. Wrap your "
+            f"soft labels: SoftLabeled(q), or votes: SoftLabeled.from_votes(k, m)."
+        )
+    elif not isinstance(evidence, SoftLabeled):
+        raise NotIdentifiable(
+            f"Scores bound the Bayes error only from above: who sees more than the scores of "
+            f"{type(evidence).__name__} evidence may err less, so that no test error is too good against "
+            f"them. Pass soft labels, votes or positive confidences."
+        )
+
+
+def _classes(predictions: Any, evidence: Evidence, labels: str) -> Vector:
+    if not isinstance(evidence, SoftLabeled) or labels == "uncertainty":
+        raise InputError(
+            "`predictions` must belong to rows of soft labels: positive confidences say nothing of the "
+            "negative cases, uncertainty labels not which class is likelier. Leave `predictions` out, or "
+            "pass soft labels."
+        )
+    rows = evidence.labels
+    out = checks.vector(predictions, "predictions", length=len(rows))
+    bad = (out != np.floor(out)) | (out < 0) | (out >= rows.n_classes)
+    if bad.any():
+        first = int(np.argmax(bad))
+        code = "0 or 1" if rows.n_classes == 2 else f"whole numbers from 0 to {rows.n_classes - 1}"
+        raise InputError(
+            f"`predictions` must be {code}, got {int(bad.sum())} other value(s), the first ({out[first]:g}) "
+            f"at index {first}. Pass classes, not scores."
+        )
+    return out
+
+
+def _over_priors(evidence: Evidence, value: float) -> tuple[float, float] | None:
+    """What a range of priors leaves open: the Bayes error is in proportion to the prior."""
+    if not evidence.prior.is_range or evidence.prior.value is None:
+        return None
+    low, high = evidence.prior_ends()
+    return value * low / evidence.prior.value, value * high / evidence.prior.value
+
+
+def _floor(bayes: Estimate, left_open: tuple[float, float] | None, level: float) -> tuple[float, float]:
+    """The lowest Bayes error that the evidence allows, and its standard error."""
+    lower, upper = left_open or (bayes.value, bayes.value)
+    low, high = bayes.low, bayes.high
+    cut = low <= bayes.limits[0]
+    if cut and isinstance(bayes, LimitEstimate):
+        low, high = bayes.ends(level)
+    # Of an interval that ends at what is possible the other side says more.
+    side = max(lower - low, high - upper) if cut else lower - low
+    return lower, max(side, 0.0) / NormalDist().inv_cdf((1 + level) / 2)
+
+
+def _p_value(k: float, n: int, center: float, spread: float) -> float:
+    """The mean of P(Bin(n, B) ≤ k) over B, normal and cut to [0, 1]; k need not be whole."""
+    from scipy.special import betainc, ndtr
+
+    def at_most(b: Vector) -> Vector:
+        # P(Bin(n, b) ≤ k) is the chance that a Beta(k+1, n−k) exceeds b.
+        return np.ones_like(b) if k >= n else np.asarray(betainc(n - k, k + 1, 1 - b))
+
+    if math.isnan(center + spread):
+        return math.nan
+    mean = (k + 1) / (n + 2)
+    own = math.sqrt(mean * (1 - mean) / (n + 3))
+    if spread < 1e-5 * own:  # too narrow to matter, and to be told from rounding
+        return float(at_most(np.clip(np.asarray([center]), 0.0, 1.0))[0])
+    # Panels as narrow as the normal where that bends, and as the beta where that does.
+    edges = np.concatenate([center + spread * np.arange(-40, 41), mean + own * np.arange(-40, 41)])
+    edges = np.unique(np.clip(edges, 0.0, 1.0))
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    half = np.diff(edges)[:, None] / 2
+    b = edges[:-1, None] + half * (1 + nodes)
+    density = np.exp(-0.5 * ((b - center) / spread) ** 2) / (spread * math.sqrt(2 * math.pi))
+    inside = float(np.sum(half * weights * density * at_most(b)))
+    below = float(ndtr(-center / spread))
+    above = float(ndtr((center - 1) / spread)) if k >= n else 0.0
+    return min(1.0, below + inside + above)
+
+
+def _adjusted(classes: Vector, evidence: Evidence, level: float) -> tuple[Estimate, float]:
+    """The error where labels are drawn from the soft labels, and how far it scatters over drawings."""
+    assert isinstance(evidence, SoftLabeled)  # checked with the predictions
+    rows = evidence.labels
+    q = np.stack([1 - rows.q, rows.q], axis=1) if rows.n_classes == 2 else rows.q
+    right = np.take_along_axis(q, classes.astype(np.intp)[:, None], axis=1)[:, 0]
+    weight = np.ones(len(right)) if rows.weight is None else rows.weight
+    mean = Mean.of(1 - right, rows.weight, 1.0)
+    out = estimate(mean, lambda at: mean.ends(at, T), (0.0, 1.0), Settings(level=level))
+    share = weight / weight.sum()
+    return out, math.sqrt(float(np.sum(share**2 * right * (1 - right))))

@@ -1,0 +1,233 @@
+"""The verdict on a test error: what was found, and how to say it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from textwrap import fill
+from typing import Any
+
+from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
+from halftruth.results import Estimate, figure, interval_text, json_number
+
+SCHEMA = 1
+WIDTH = 100
+BY_CONSTRUCTION = (
+    "By construction no predictions have an adjusted error below the mean of min(q, 1−q) over these rows."
+)
+READ_SO = (
+    "An adjusted error near the Bayes error speaks for test labels that are surer than the soft labels; one "
+    "far above it for predictions that know the test labels."
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TooGood:
+    """Whether a test error is lower than the Bayes error by more than chance.
+
+    Attributes
+    ----------
+    test_error : float
+    n_test : int
+    bayes_error : Estimate
+    difference : float
+        Test error minus Bayes error.
+    p_value : float
+        The chance of a test error this low, or lower, if the classifier's true error were the Bayes error;
+        NaN where the Bayes error has no interval.
+    too_good : bool
+        Whether that chance is 1 − ``confidence_level`` or less.
+    confidence_level : float
+    adjusted : Estimate or None
+        With predictions: their expected error where each row's label is drawn anew from its soft label, with
+        the interval over rows.
+    adjusted_spread : float or None
+        Standard deviation of that error over such drawings, the rows being fixed.
+    verdict : str
+        The outcome in a sentence or two.
+    alternatives : tuple of str
+        What else than overfitting may explain an error that is too low.
+    notes : tuple of str
+    """
+
+    test_error: float
+    n_test: int
+    bayes_error: Estimate
+    difference: float
+    p_value: float
+    too_good: bool
+    confidence_level: float
+    adjusted: Estimate | None
+    adjusted_spread: float | None
+    verdict: str
+    alternatives: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(too_good={self.too_good}, p = {figure(self.p_value)})"
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = [
+            ("test error", f"{figure(self.test_error)} on {self.n_test:,} cases"),
+            ("Bayes error", _with_interval(self.bayes_error)),
+            ("difference", figure(self.difference)),
+            ("p-value", figure(self.p_value)),
+        ]
+        if self.adjusted is not None:
+            spread = f"; drawings scatter by {figure(self.adjusted_spread)}"
+            rows.append(("adjusted error", _with_interval(self.adjusted) + spread))
+        return rows
+
+    def __str__(self) -> str:
+        lines = [_filled(self.verdict), "", *(f"{name:<14}  {value}" for name, value in self._rows())]
+        if self.alternatives:
+            lines += ["", "Other than overfitting:", *(_filled(each, "  - ") for each in self.alternatives)]
+        notes = [_filled(note, "Note: ") for note in self.notes]
+        return "\n".join([*lines, *([""] if notes else []), *notes])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in self._rows())
+        said = "".join(f"<li>{escape(each)}</li>" for each in (*self.alternatives, *self.notes))
+        return f"<p>{escape(self.verdict)}</p><table>{rows}</table>" + (f"<ul>{said}</ul>" if said else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready and versioned; undefined numbers are None."""
+        names = ("test_error", "difference", "p_value", "confidence_level", "adjusted_spread")
+        return {
+            "schema": SCHEMA,
+            "n_test": self.n_test,
+            **{name: json_number(getattr(self, name)) for name in names},
+            "bayes_error": self.bayes_error.to_dict(),
+            "adjusted": None if self.adjusted is None else self.adjusted.to_dict(),
+            "too_good": self.too_good,
+            "verdict": self.verdict,
+            "alternatives": list(self.alternatives),
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Found:
+    """What the test found, and how to say it.
+
+    Attributes
+    ----------
+    error, n, bayes, p_value, level, adjusted
+        As in `TooGood`.
+    floor : float
+        The lowest Bayes error that the evidence allows.
+    left_open : (float, float) or None
+        What the evidence leaves open, where that is more than one value.
+    """
+
+    error: float
+    n: int
+    bayes: Estimate
+    floor: float
+    left_open: tuple[float, float] | None
+    p_value: float
+    level: float
+    adjusted: Estimate | None
+
+    @property
+    def too_good(self) -> bool:
+        return self.p_value <= 1 - self.level
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the evidence leaves more open than the digits shown."""
+        return self.left_open is not None and figure(self.left_open[0]) != figure(self.left_open[1])
+
+    def verdict(self) -> str:
+        """The outcome in a sentence or two."""
+        test, p = f"a test error of {figure(self.error)}", f"p = {figure(self.p_value)}"
+        least = "the least Bayes error possible" if self.is_open else "the Bayes error"
+        least = f"{least}, {figure(self.floor)}"
+        if math.isnan(self.p_value):
+            said = f"The Bayes error has no interval here, so that {test} cannot be judged."
+        elif self.too_good:
+            said = (
+                f"Too good to be true: {test} is below {least}, by more than chance explains ({p}). If the "
+                f"test labels were drawn as the soft labels say, no classifier could have earned it."
+            )
+        elif self.error < self.floor:
+            said = f"Not too good to be true: {test} is below {least}, but chance explains that ({p})."
+        else:
+            said = f"Not too good to be true: {test} is not below {least}."
+        return said if self.adjusted is None else f"{said} {self._after(self.adjusted)}"
+
+    def _after(self, adjusted: Estimate) -> str:
+        gap = adjusted.value - self.bayes.value
+        where = "at" if abs(gap) < 5e-16 else f"{figure(abs(gap))} {'above' if gap > 0 else 'below'}"
+        return (
+            f"With labels drawn anew from the soft labels its error is {_with_interval(adjusted)}, {where} "
+            f"the Bayes error."
+        )
+
+
+def _filled(text: str, lead: str = "") -> str:
+    """Text in lines that a terminal shows whole."""
+    return fill(text, WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead))
+
+
+def _with_interval(row: Estimate) -> str:
+    return f"{figure(row.value)} ({interval_text(row)})"
+
+
+def alternatives(found: Found, evidence: Evidence, labels: str) -> Iterator[str]:
+    """What else than overfitting may explain an error that is too low, of what can apply."""
+    yield (
+        "The test labels come from another process than the soft labels: from people who saw more of each "
+        "case, or saw it sharper, or from the way the cases were found. Then the soft labels are less sure "
+        "than the test labels, and their Bayes error is that of a harder task."
+    )
+    if found.adjusted is None or not isinstance(evidence, SoftLabeled) or len(evidence.labels) != found.n:
+        yield "The test cases are of another, easier population than the rows with soft labels."
+    yield "Test cases, or close copies of them, were among the training cases."
+    yield (
+        "The model is the best of many, or the test set one of several, chosen by this error; the p-value "
+        "knows of one model and one test set."
+    )
+    if isinstance(evidence, PositiveConfidence):
+        yield (
+            "The prior is too high, the confidences are too low, or the positives with confidences are not a "
+            "random sample of the positives: the Bayes error is in proportion to the prior."
+        )
+    elif isinstance(evidence, SoftLabeled) and evidence.labels.ballots is not None:
+        yield (
+            "The votes are of few, hurried or careless people, or some vote at random: that pulls the shares "
+            "of votes towards each other, and the Bayes error up."
+        )
+    elif labels == "noisy":
+        yield (
+            "The noise of the soft labels is not right on average, or signs are wrong: a label pulled to ½, "
+            "or on the wrong side of it, adds to the Bayes error."
+        )
+    else:
+        yield (
+            "The soft labels are less sure than they should be, e.g. smoothed or of careless people. Noise "
+            "that is right on average is no explanation: it makes the Bayes error too small."
+        )
+
+
+def notes_on(found: Found) -> Iterator[str]:
+    """What a reader should know of the test."""
+    yield from found.bayes.notes
+    if found.left_open is not None and found.is_open:
+        low, high = found.left_open
+        yield (
+            f"The evidence leaves the Bayes error open between {figure(low)} and {figure(high)}; the test is "
+            f"against the lower end."
+        )
+    k = found.error * found.n
+    if abs(k - round(k)) > 1e-6 * max(1.0, k):
+        yield (
+            f"`test_error` × `n_test` = {k:.5g} is no whole number of errors (a rounded figure, or weighted "
+            f"cases): the p-value lies between those of its neighbours."
+        )
+    if found.adjusted is not None:
+        yield BY_CONSTRUCTION
+        if found.too_good:
+            yield READ_SO

@@ -1,0 +1,111 @@
+"""Soft labels with noise of mean zero that leaves them in [0, 1], and what it does to the plug-in."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.special import erf, erfinv
+
+from halftruth import checks
+from halftruth.errors import InputError
+from halftruth.simulate.draw import FloatArray
+
+_ROOT_2 = math.sqrt(2.0)
+_FAR = 40.0
+"""Standard deviations beyond which a normal density is 0 in doubles."""
+
+
+def noisy_labels(
+    c: Any, sd: float = 0.4, rng: int | np.random.Generator = 0, *, truncation: str = "paper"
+) -> FloatArray:
+    """Draw a noisy soft label for each clean one: normal noise, cut off at equal distances of the mean.
+
+    Parameters
+    ----------
+    c : (n,) array in [0, 1]
+        The clean labels; the mean of each noisy one.
+    sd : float > 0
+        Standard deviation of the normal before it is cut off.
+    rng : int or Generator
+        The same int draws the same noise.
+    truncation : {"paper", "authors"}
+        Where the normal is cut off: at c ± min(c, 1−c), as Ishida et al. (2023) write, or at
+        c ± sd·min(c, 1−c), as the code behind their figures does; that takes sd <= 1.
+
+    Returns
+    -------
+    (n,) ndarray in [0, 1]
+
+    Examples
+    --------
+    >>> u = noisy_labels(np.full(10_000, 0.2), rng=0)
+    >>> bool(u.min() >= 0 and u.max() <= 0.4), round(float(u.mean()), 2)
+    (True, 0.2)
+    >>> noisy_labels([0.0, 1.0]).tolist()
+    [0.0, 1.0]
+    """
+    clean, spread, reach = _read(c, sd, truncation)
+    sign = np.random.default_rng(rng).uniform(-1.0, 1.0, len(clean))
+    # The error function and its inverse keep all digits near 0, where differences of Φ lose them.
+    noise = _ROOT_2 * spread * erfinv(sign * erf(_in_sd(reach, spread) / _ROOT_2))
+    return np.asarray(clean + np.clip(noise, -reach, reach))
+
+
+def noisy_plug_in(c: Any, sd: float = 0.4, *, truncation: str = "paper") -> FloatArray:
+    """E min(u, 1−u) of the noisy label u of each clean one: at most min(c, 1−c), by what the noise hides.
+
+    Parameters
+    ----------
+    c : (n,) array in [0, 1]
+        The clean labels.
+    sd : float > 0
+        Standard deviation of the normal before it is cut off.
+    truncation : {"paper", "authors"}
+        As in `noisy_labels`.
+
+    Returns
+    -------
+    (n,) ndarray
+        In closed form; min(c, 1−c) less this is the bias of the plug-in estimate.
+
+    Examples
+    --------
+    >>> noisy_plug_in([0.1, 0.4, 0.5]).round(4).tolist()
+    [0.1, 0.3015, 0.2806]
+    """
+    clean, spread, reach = _read(c, sd, truncation)
+    mean = np.minimum(clean, 1.0 - clean)
+    gap = 0.5 - mean
+    near, far = _in_sd(gap, spread), _in_sd(reach, spread)
+    # E(z − gap)₊ of the noise z, before division by the mass kept.
+    density = np.exp(-0.5 * near**2) / math.sqrt(2.0 * math.pi)
+    height = -spread * density * np.expm1(np.minimum(-0.5 * (far - near) * (far + near), 0.0))
+    over = height - 0.5 * gap * (erf(far / _ROOT_2) - erf(near / _ROOT_2))
+    crossing = reach > gap
+    kept = np.where(crossing, erf(far / _ROOT_2), 1.0)
+    return np.asarray(mean - 2.0 * np.where(crossing, np.maximum(over, 0.0) / kept, 0.0))
+
+
+def _read(c: Any, sd: Any, truncation: Any) -> tuple[FloatArray, float, FloatArray]:
+    """The clean labels, the standard deviation, and how far the noise reaches."""
+    clean = checks.probabilities(c, "c")
+    spread = checks.finite(sd, "sd")
+    by_authors = checks.choice(truncation, "truncation", ("paper", "authors")) == "authors"
+    if spread <= 0.0:
+        raise InputError(
+            f"`sd` must be greater than 0, got {sd!r}. Use the labels `c` where there is no noise."
+        )
+    if by_authors and spread > 1.0:
+        raise InputError(
+            f"`sd` must be at most 1 with truncation='authors', got {sd!r}: labels would leave [0, 1]. Use "
+            f"truncation='paper'."
+        )
+    reach = np.minimum(clean, 1.0 - clean)
+    return clean, spread, reach * spread if by_authors else reach
+
+
+def _in_sd(distance: FloatArray, sd: float) -> FloatArray:
+    with np.errstate(over="ignore"):
+        return np.asarray(np.minimum(distance / sd, _FAR))

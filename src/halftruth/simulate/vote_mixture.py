@@ -1,0 +1,220 @@
+"""Votes on rows whose probability of being positive follows a mixture of Betas."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.special import betainc
+
+from halftruth import checks
+from halftruth.errors import InputError
+from halftruth.simulate.draw import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from halftruth.evidence import SoftLabeled
+
+
+class VoteDraw(NamedTuple):
+    """Rows of a `VoteMixture`.
+
+    Attributes
+    ----------
+    q : (n,) ndarray
+        P(Y=1 | x) of each row, which real votes hide.
+    k : (n,) ndarray
+        Its positive votes.
+
+    Examples
+    --------
+    >>> q, k = VoteMixture(1.0, 0.5, 0.5).draw(4, 3, rng=0)
+    >>> q.shape, k.shape
+    ((4,), (4,))
+    """
+
+    q: FloatArray
+    k: IntArray
+
+
+@dataclass(frozen=True)
+class VoteMixture:
+    """Rows with q ~ Σ weight · Beta(a, b), and k of m voters for positive: k ~ Binomial(m, q).
+
+    Parameters
+    ----------
+    weights : float or sequence of float
+        Shares of the components, summing to one.
+    a, b : float or sequence of float
+        Of each component, greater than 0.
+
+    Notes
+    -----
+    Wherever `rng` is an int, the same int draws the same rows; m is a number, or one a row.
+
+    Examples
+    --------
+    >>> votes = VoteMixture(1.0, 0.3, 0.3)
+    >>> round(votes.bayes_error, 3), round(votes.plug_in(3), 3)  # the plug-in is too small
+    (0.134, 0.094)
+    >>> VoteMixture([0.7, 0.3], [1, 4], [20, 4]).moments(2).round(6).tolist()
+    [1.0, 0.183333, 0.086364]
+    """
+
+    weights: float | Sequence[float]
+    a: float | Sequence[float]
+    b: float | Sequence[float]
+
+    def __post_init__(self) -> None:
+        parts = {
+            name: checks.vector(np.atleast_1d(getattr(self, name)), name) for name in ("weights", "a", "b")
+        }
+        share = parts["weights"]
+        for name, values in parts.items():
+            if len(values) != len(share) or len(share) == 0:
+                raise InputError(
+                    f"`weights`, `a` and `b` must have one value for each component, got "
+                    f"{', '.join(str(len(each)) for each in parts.values())} values."
+                )
+            if name != "weights" and (values <= 0.0).any():
+                raise InputError(f"`{name}` must be greater than 0, got {values.tolist()}.")
+        if (share < 0.0).any() or abs(math.fsum(share) - 1.0) > 1e-9:
+            raise InputError(
+                f"`weights` must be at least 0 and sum to 1, got {share.tolist()}. Divide by their sum."
+            )
+        parts["weights"] = share / math.fsum(share)
+        for name, values in parts.items():
+            object.__setattr__(self, name, tuple(values.tolist()))
+
+    @cached_property
+    def _parts(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return np.array(self.weights), np.array(self.a), np.array(self.b)
+
+    @property
+    def prior(self) -> float:
+        """P(Y=1) = E q."""
+        return float(self.moments(1)[1])
+
+    @property
+    def bayes_error(self) -> float:
+        """E min(q, 1−q), by the incomplete beta function."""
+        share, a, b = self._parts
+        below = a / (a + b) * betainc(a + 1.0, b, 0.5)
+        above = b / (a + b) * betainc(b + 1.0, a, 0.5)
+        return float(share @ (below + above))
+
+    def moments(self, order: int) -> FloatArray:
+        """E qʲ for j = 0, …, order: all that the votes of rows with `order` voters tell of q.
+
+        Parameters
+        ----------
+        order : int >= 0
+
+        Examples
+        --------
+        >>> VoteMixture(1.0, 1.0, 1.0).moments(3).round(4).tolist()
+        [1.0, 0.5, 0.3333, 0.25]
+        """
+        share, a, b = self._parts
+        step = np.arange(checks.count(order, "order", least=0))[:, None]
+        factors = np.vstack([np.ones_like(a), (a + step) / (a + b + step)])
+        return np.asarray(np.cumprod(factors, axis=0) @ share)
+
+    def vote_shares(self, m: int) -> FloatArray:
+        """P(k = 0), …, P(k = m) of a row with m voters: a mixture of beta-binomials.
+
+        Parameters
+        ----------
+        m : int >= 1
+
+        Examples
+        --------
+        >>> VoteMixture(1.0, 1.0, 1.0).vote_shares(3).round(4).tolist()
+        [0.25, 0.25, 0.25, 0.25]
+        """
+        share, a, b = self._parts
+        k = np.arange(checks.count(m, "m", least=1), dtype=np.float64)[:, None]
+        # Ratios of neighbours keep all digits where differences of ln Γ of large a and b lose them.
+        steps = np.log((m - k) / (k + 1.0)) + np.log(k + a) - np.log(m - 1.0 - k + b)
+        heights = np.vstack([np.zeros_like(a), np.cumsum(steps, axis=0)])
+        masses = np.exp(heights - heights.max(axis=0))
+        return np.asarray(masses / masses.sum(axis=0) @ share)
+
+    def plug_in(self, m: Any) -> float:
+        """E min(k, m−k)/m, what the vote shares give for the Bayes error: too little.
+
+        Parameters
+        ----------
+        m : int, or array of int
+            Voters of each row; of an array, the mean over the rows.
+
+        Examples
+        --------
+        >>> votes = VoteMixture(1.0, 2.0, 2.0)
+        >>> [round(votes.plug_in(m), 4) for m in (1, 2, 50)], votes.bayes_error
+        ([0.0, 0.2, 0.3052], 0.3125)
+        """
+        ballots, rows = np.unique(np.atleast_1d(_ballots(m, None)), return_counts=True)
+        means = [self._plug_in(int(each)) for each in ballots]
+        return math.fsum(mean * int(n) for mean, n in zip(means, rows, strict=True)) / int(rows.sum())
+
+    def _plug_in(self, m: int) -> float:
+        k = np.arange(m + 1)
+        return float(self.vote_shares(m) @ (np.minimum(k, m - k) / m))
+
+    def draw(self, n: int, m: Any, rng: int | np.random.Generator) -> VoteDraw:
+        """Draw `n` rows and the votes on them.
+
+        Parameters
+        ----------
+        n : int
+        m : int, or (n,) array of int
+            Voters of each row.
+        rng : int or Generator
+
+        Examples
+        --------
+        >>> drawn = VoteMixture([0.5, 0.5], [1, 9], [9, 1]).draw(3, [3, 5, 7], rng=0)
+        >>> bool((drawn.k <= [3, 5, 7]).all())
+        True
+        """
+        ballots = _ballots(m, checks.count(n, "n", least=1))
+        generator = np.random.default_rng(rng)
+        share, a, b = self._parts
+        part = generator.choice(len(share), size=n, p=share)
+        q = generator.beta(a[part], b[part])
+        return VoteDraw(q, generator.binomial(ballots, q))
+
+    def evidence(self, n: int, m: Any, rng: int | np.random.Generator) -> SoftLabeled:
+        """Draw `n` rows, and give their votes as evidence.
+
+        Parameters
+        ----------
+        n : int
+        m : int, or (n,) array of int
+            Voters of each row.
+        rng : int or Generator
+
+        Examples
+        --------
+        >>> type(VoteMixture(1.0, 0.3, 0.3).evidence(10, 3, rng=0)).__name__
+        'SoftLabeled'
+        """
+        from halftruth.evidence import SoftLabeled
+
+        return SoftLabeled.from_votes(self.draw(n, m, rng).k, m)
+
+
+def _ballots(m: Any, n: int | None) -> int | IntArray:
+    """Voters of each row, at least one: a number, or one for each of `n` rows."""
+    if np.ndim(m) == 0:
+        return checks.count(m, "m", least=1)
+    values = checks.vector(m, "m", length=n)
+    bad = (values < 1) | (values != np.floor(values))
+    if len(values) == 0 or bad.any():
+        first = f"{values[bad][0]:g}" if len(values) else "none"
+        raise InputError(f"`m` must hold whole numbers of at least 1, got {first}. Drop rows without votes.")
+    return values.astype(np.int64)

@@ -1,0 +1,1 @@
+"""The limits: the Bayes error, and what is too good to be true."""

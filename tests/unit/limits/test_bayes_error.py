@@ -1,0 +1,661 @@
+"""`bayes_error`: every kind of evidence by hand, every interval, and what is refused."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import halftruth as ht
+from halftruth.limits.floor import bayes_error, overlap
+from halftruth.results import Refuted
+from halftruth.simulate import GaussianClasses
+
+Q = [0.9, 0.2, 0.6, 1.0]
+LOSSES = [0.1, 0.2, 0.4, 0.0]
+U, SIGN = [0.7, 0.4, 0.1, 0.55], [1, 0, 1, 0]
+SIGNED = [0.3, 0.4, 0.9, 0.55]
+R = [1.0, 0.8, 0.4, 0.0]
+OF_R = [0.0, 0.25, 1.0, 1.0]
+CLASSES = [[0.5, 0.3, 0.2], [0.1, 0.1, 0.8], [0.2, 0.6, 0.2]]
+approx = pytest.approx
+
+
+def soft(*args: Any, **kwargs: Any) -> ht.SoftLabeled:
+    return ht.SoftLabeled(*args, **kwargs)
+
+
+def t_interval(values: list[float], level: float = 0.95) -> tuple[float, float]:
+    found = stats.ttest_1samp(values, 0).confidence_interval(level)
+    return float(found.low), float(found.high)
+
+
+def hoeffding(span: float, n: float, level: float = 0.95) -> float:
+    return span * math.sqrt(math.log(2 / (1 - level)) / (2 * n))
+
+
+def ends(found: ht.Estimate) -> tuple[float, float]:
+    return found.low, found.high
+
+
+# --- The functional -------------------------------------------------------------------------------------
+
+
+def test_overlap_is_the_bayes_error_of_posteriors() -> None:
+    assert overlap(soft(Q)) == approx(0.175, abs=1e-15)
+    assert overlap(soft(Q, [30.0, -2.0, 7.0, 90.0])) == approx(0.175, abs=1e-15)
+    weighted = soft(Q, sample_weight=[1, 2, 3, 4])
+    assert overlap(weighted) == approx((0.1 + 0.4 + 1.2) / 10, abs=1e-15)
+
+
+def test_overlap_of_positives_with_confidences_is_their_bayes_error() -> None:
+    r = [0.9, 0.75, 0.3, 0.6]
+    evidence = ht.PositiveConfidence(r)
+    prior = 1 / np.mean(1 / np.asarray(r))
+    wanted = bayes_error(ht.PositiveConfidence(r, prior=prior))
+    assert overlap(evidence) == approx(wanted.value, abs=1e-15)
+
+
+def test_overlap_works_along_the_last_axis() -> None:
+    measure = ht.ScoreMeasure(
+        score=np.asarray([0.1, 0.5]),
+        mass=np.asarray([[2.0, 2.0], [1.0, 3.0]]),
+        pos_mass=np.asarray([[0.5, 1.5], [0.0, 1.0]]),
+    )
+    assert overlap(measure).tolist() == [0.25, 0.25]
+    assert overlap(measure[1]) == 0.25
+
+
+# --- Exact soft labels ----------------------------------------------------------------------------------
+
+
+def test_exact_labels() -> None:
+    found = bayes_error(soft(Q))
+    assert found.value == approx(0.175, abs=1e-15)
+    low, high = t_interval(LOSSES)
+    assert low < 0 < high < 0.5
+    assert ends(found) == approx((0.0, high))
+    assert (found.method, found.confidence_level) == ("t", 0.95)
+    assert found.standard_error == approx(stats.sem(LOSSES))
+    assert found.identified is None
+    assert found.naive is None
+    assert "right only on average" in found.notes[0]
+    assert repr(found).startswith("Estimate(0.175, 0")
+
+
+def test_a_level_is_asked_for_before_or_after() -> None:
+    found, other = bayes_error(soft(Q)), bayes_error(soft(Q), confidence_level=0.5)
+    assert ends(other) == approx(t_interval(LOSSES, 0.5))
+    assert found.interval(0.5) == ends(other)
+    normal = stats.norm.ppf(0.75) * stats.sem(LOSSES)
+    assert found.interval(0.5, "normal") == approx((0.175 - normal, 0.175 + normal))
+
+
+def test_hoeffding_of_exact_labels() -> None:
+    """Proposition 4.2: √(log(2/δ) / 8n)."""
+    q = np.tile([0.5, 0.1], 200)
+    found = bayes_error(soft(q), method="hoeffding")
+    side = math.sqrt(math.log(2 / 0.05) / (8 * 400))
+    assert ends(found) == approx((0.3 - side, 0.3 + side))
+    assert found.interval(0.8) == approx((0.3 - hoeffding(0.5, 400, 0.8), 0.3 + hoeffding(0.5, 400, 0.8)))
+    assert found.standard_error is None
+    with pytest.raises(ht.InputError, match="only its own"):
+        found.interval(0.9, "normal")
+    few = bayes_error(soft(Q), method="hoeffding")
+    assert ends(few) == (0.0, 0.5)
+
+
+def test_weights() -> None:
+    weight = [1.0, 2.0, 0.0, 3.0]
+    z, w = np.asarray([0.1, 0.2, 0.0]), np.asarray([1.0, 2.0, 3.0])
+    value = (0.1 + 0.4) / 6
+    error = math.sqrt(((w * (z - value)) ** 2).sum() / 36 * 3 / 2)
+    found = bayes_error(soft(Q, sample_weight=weight), confidence_level=0.5)
+    assert found.value == approx(value)
+    assert found.standard_error == approx(error)
+    side = stats.t.ppf(0.75, 2) * error
+    assert ends(found) == approx((value - side, value + side))
+    bound = bayes_error(soft(np.tile(Q, 100), sample_weight=np.tile(weight, 100)), method="hoeffding")
+    side = hoeffding(0.5, 600**2 / 1400)
+    assert ends(bound) == approx((max(0, value - side), value + side))
+
+
+def test_bootstrap() -> None:
+    q = np.random.default_rng(1).beta(1, 2, 500)
+    found = bayes_error(soft(q), method="bootstrap", n_resamples=1000, rng=3)
+    by_t = bayes_error(soft(q))
+    assert found.value == by_t.value
+    assert found.method == "percentile"
+    assert found.replicates is not None
+    assert found.replicates.shape == (1000,)
+    # The spread of 1,000 draws is known to √(1/2000): five of those.
+    assert by_t.standard_error is not None
+    assert found.replicates.std() == approx(by_t.standard_error, rel=5 / math.sqrt(2000))
+    low, high = np.quantile(found.replicates, [0.05, 0.95], method="weibull")
+    assert found.interval(0.9) == approx((low, high))
+    again = bayes_error(soft(q), method="bootstrap", n_resamples=1000, rng=3)
+    assert ends(again) == ends(found)
+    assert found.interval(0.9, "basic") == approx((2 * found.value - high, 2 * found.value - low))
+
+
+def test_one_row() -> None:
+    for method in ("t", "bootstrap"):
+        found = bayes_error(soft([0.3]), method=method, n_resamples=50)
+        assert found.value == approx(0.3)
+        assert np.isnan(ends(found)).all()
+        assert "One row" in found.notes[-1]
+        assert np.isnan(found.interval(0.5)).all()
+    assert ends(bayes_error(soft([0.3]), method="hoeffding")) == (0.0, 0.5)
+    one = bayes_error(soft([0.3, 0.5], sample_weight=[2, 0]))
+    assert one.value == approx(0.3)
+    assert np.isnan(one.low)
+
+
+def test_rows_that_agree_leave_no_error() -> None:
+    assert ends(bayes_error(soft([0.25, 0.75, 0.25]))) == (0.25, 0.25)
+
+
+def test_estimates_can_be_stored_and_sent() -> None:
+    each: list[dict[str, Any]] = [{}, {"labels": "noisy"}, {"labels": "noisy", "sign": SIGN}]
+    for told in each:
+        found = bayes_error(soft(U), **told)
+        assert pickle.loads(pickle.dumps(found)).interval(0.5) == found.interval(0.5)
+        assert found.to_dict()["method"] == "t"
+
+
+# --- Classes --------------------------------------------------------------------------------------------
+
+
+def test_many_classes() -> None:
+    found = bayes_error(soft(CLASSES), confidence_level=0.5)
+    losses = [0.5, 0.2, 0.4]
+    assert found.value == approx(1.1 / 3)
+    assert ends(found) == approx(t_interval(losses, 0.5))
+    wide = bayes_error(soft(np.tile(CLASSES, (100, 1))), method="hoeffding")
+    side = hoeffding(2 / 3, 300)
+    assert ends(wide) == approx((1.1 / 3 - side, 1.1 / 3 + side))
+    assert ends(bayes_error(soft(CLASSES), method="hoeffding")) == approx((0.0, 2 / 3))
+    boots = bayes_error(soft(CLASSES), method="bootstrap", n_resamples=300)
+    assert boots.value == found.value
+    assert min(losses) - 1e-12 <= boots.low < boots.value < boots.high <= max(losses) + 1e-12
+
+
+def test_two_columns_are_two_classes() -> None:
+    pair = np.stack([1 - np.asarray(Q), Q], axis=1)
+    assert ends(bayes_error(soft(pair))) == approx(ends(bayes_error(soft(Q))))
+
+
+def test_noisy_classes_with_the_likeliest_one() -> None:
+    found = bayes_error(soft(CLASSES), labels="noisy", sign=[0, 2, 0], confidence_level=0.5)
+    assert found.value == approx((0.5 + 0.2 + 0.8) / 3)
+    assert ends(found) == approx(
+        (t_interval([0.5, 0.2, 0.8], 0.5)[0], min(2 / 3, t_interval([0.5, 0.2, 0.8], 0.5)[1]))
+    )
+    assert found.naive == approx(1.1 / 3)
+    with pytest.raises(ht.InputError, match=r"`sign` must hold the number of the likeliest class, 0 to 2.*3"):
+        bayes_error(soft(CLASSES), labels="noisy", sign=[0, 3, 1])
+
+
+def test_noisy_classes_alone() -> None:
+    found = bayes_error(soft(CLASSES), labels="noisy")
+    assert found.value == approx(1.1 / 3)
+    # The means of the classes are 0.8/3, 1/3 and 1.2/3.
+    assert found.identified == approx((1.1 / 3, 1.8 / 3))
+    each = 1 - 2 * 0.05 / 3
+    highs = [t_interval(list(1 - np.asarray(CLASSES)[:, k]), each)[1] for k in range(3)]
+    low = t_interval([0.5, 0.2, 0.4])[0]
+    assert ends(found) == approx((max(low, 0), min(*highs, 2 / 3)))
+
+
+# --- Uncertainty ----------------------------------------------------------------------------------------
+
+
+def test_uncertainty_labels() -> None:
+    found = bayes_error(soft(LOSSES), labels="uncertainty")
+    assert ends(found) == approx(ends(bayes_error(soft(Q))))
+    assert found.value == approx(0.175)
+    assert bayes_error(soft([0.5, 0.5]), labels="uncertainty").value == 0.5
+
+
+def test_uncertainty_above_one_half_is_refused() -> None:
+    with pytest.raises(ht.InputError, match=r"\[0, 0.5\] as uncertainty labels, got 2 value.*0.6.*index 1"):
+        bayes_error(soft([0.1, 0.6, 0.5, 0.7]), labels="uncertainty")
+    with pytest.raises(ht.InputError, match=r"one number a row.*got 3 classes"):
+        bayes_error(soft(CLASSES), labels="uncertainty")
+    with pytest.raises(ht.InputError, match=r"one number a row.*got votes"):
+        bayes_error(ht.SoftLabeled.from_votes([0, 1], 3), labels="uncertainty")
+
+
+# --- Noise ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "sign", [SIGN, [True, False, True, False], np.array([1.0, -1.0, 1.0, -1.0]), [1, -1, 1, -1]]
+)
+def test_noisy_labels_with_signs(sign: Any) -> None:
+    found = bayes_error(soft(U), labels="noisy", sign=sign, confidence_level=0.5)
+    assert found.value == approx(2.15 / 4)
+    low, high = t_interval(SIGNED, 0.5)
+    assert low < 0.5 < high
+    assert ends(found) == approx((low, 0.5))
+    assert found.naive == approx((0.3 + 0.4 + 0.1 + 0.45) / 4)
+    assert found.identified is None
+    assert "above 0.5" in found.notes[1]
+    assert "by noise" in found.notes[1]
+
+
+def test_signs_that_contradict_the_labels_are_named() -> None:
+    u = np.tile([0.05, 0.95], 50)
+    found = bayes_error(soft(u), labels="noisy", sign=u < 0.5)
+    assert found.value == approx(0.95)
+    assert ends(found) == (0.5, 0.5)
+    assert "signs contradict the labels" in found.notes[1]
+    right = bayes_error(soft(u), labels="noisy", sign=u > 0.5)
+    assert right.value == approx(0.05)
+    assert len(right.notes) == 1
+
+
+def test_hoeffding_of_noisy_labels_with_signs() -> None:
+    """Proposition 4.5: √(log(2/δ) / 2n)."""
+    u = np.tile([0.3, 0.6], 500)
+    found = bayes_error(soft(u), labels="noisy", sign=u > 0.5, method="hoeffding")
+    side = math.sqrt(math.log(2 / 0.05) / (2 * 1000))
+    assert ends(found) == approx((0.35 - side, 0.35 + side))
+
+
+def test_noisy_labels_without_signs() -> None:
+    u = [0.7, 0.4, 0.1, 0.2, 0.3]
+    found = bayes_error(soft(u), labels="noisy", confidence_level=0.8)
+    plug_in = [0.3, 0.4, 0.1, 0.2, 0.3]
+    assert found.value == found.naive == approx(0.26)
+    assert found.identified == approx((0.26, 0.34))
+    assert ends(found) == approx((t_interval(plug_in, 0.8)[0], t_interval(u, 0.8)[1]))
+    assert "too small, never too large" in found.notes[0]
+    mirror = bayes_error(soft(1 - np.asarray(u)), labels="noisy", confidence_level=0.8)
+    assert ends(mirror) == approx(ends(found))
+    assert found.standard_error == approx(stats.sem(plug_in))
+    with pytest.raises(ht.InputError, match="only its own"):
+        found.interval(0.8, "normal")
+
+
+@pytest.mark.parametrize("method", ["hoeffding", "bootstrap"])
+def test_other_intervals_of_noisy_labels_without_signs(method: str) -> None:
+    u = np.random.default_rng(2).beta(1, 3, 800)
+    found = bayes_error(soft(u), labels="noisy", method=method, n_resamples=1000)
+    plug_in, top = np.minimum(u, 1 - u).mean(), u.mean()
+    assert found.identified == approx((plug_in, top))
+    if method == "hoeffding":
+        assert ends(found) == approx((plug_in - hoeffding(0.5, 800), top + hoeffding(1.0, 800)))
+    else:
+        # Quantiles of 1,000 draws: √(p(1−p)/1000) over the density at 1.96, five times.
+        slack = 5 * math.sqrt(0.025 * 0.975 / 1000) / stats.norm.pdf(1.96)
+        assert abs((plug_in - found.low) / stats.sem(np.minimum(u, 1 - u)) - 1.96) < slack + 0.1
+        assert abs((found.high - top) / stats.sem(u) - 1.96) < slack + 0.1
+    assert found.interval(0.5)[0] > found.low
+
+
+def test_noise_around_a_half_is_cut_at_a_half() -> None:
+    found = bayes_error(soft([0.2, 0.8, 0.1, 0.9]), labels="noisy")
+    assert found.identified == approx((0.15, 0.5))
+    assert found.high == 0.5
+
+
+@pytest.mark.parametrize(
+    ("sign", "message"),
+    [
+        ([1, 0, 1], "`sign` has length 3.*number 4"),
+        ([1, 0, -1, 1], r"0 and 1, −1 and 1, or booleans, got 1 other.*\(0\) at index 1"),
+        ([1, 2, 0, 1], r"got 1 other value.*\(2\) at index 1"),
+        ([0.3, 0.9, 1, 0], r"got 2 other value.*\(0.3\) at index 0"),
+        ([1, 0, np.nan, 1], "`sign` must be finite"),
+        (["+", "-", "+", "-"], "`sign` must be numeric"),
+        (1, "one-dimensional"),
+    ],
+)
+def test_bad_signs(sign: Any, message: str) -> None:
+    with pytest.raises(ht.InputError, match=message):
+        bayes_error(soft(U), labels="noisy", sign=sign)
+
+
+def test_signs_go_with_noisy_labels() -> None:
+    evidence = soft([0.1, 0.2, 0.3, 0.4])
+    with pytest.raises(ht.InputError, match=r'`sign` goes with noisy labels, not .*"uncertainty"'):
+        bayes_error(evidence, labels="uncertainty", sign=SIGN)
+    assert bayes_error(evidence, sign=SIGN).value == bayes_error(evidence, labels="noisy", sign=SIGN).value
+
+
+# --- Votes ----------------------------------------------------------------------------------------------
+
+
+def test_votes_on_two_classes_have_their_own_estimator() -> None:
+    evidence = ht.SoftLabeled.from_votes([0, 1, 3], 3)
+    found = [bayes_error(evidence, method=method, confidence_level=0.8) for method in (None, "likelihood")]
+    assert {(x.value, x.low, x.high, x.method) for x in found} == {
+        (found[0].value, *ends(found[0]), "likelihood")
+    }
+    assert found[0].naive == pytest.approx(1 / 9)
+
+
+def test_votes_can_be_taken_for_noisy_labels() -> None:
+    votes, shares = ht.SoftLabeled.from_votes([0, 1, 3, 2], 4), soft([0, 0.25, 0.75, 0.5])
+    for sign in (None, [0, 0, 1, 1]):
+        found, wanted = (bayes_error(x, labels="noisy", sign=sign) for x in (votes, shares))
+        assert (found.value, *ends(found)) == (wanted.value, *ends(wanted))
+
+
+def test_votes_among_many_classes() -> None:
+    k = np.asarray([[4, 0, 0], [2, 1, 1], [0, 3, 1], [2, 0, 2]])
+    found = bayes_error(ht.SoftLabeled.from_votes(k), confidence_level=0.5)
+    plug_in = [0, 0.5, 0.25, 0.5]
+    # Two of four voters disagree in 0, 5, 3 and 4 of 6 pairs.
+    pairs = [0, 5 / 6, 3 / 6, 4 / 6]
+    assert found.value == found.naive == approx(1.25 / 4)
+    # Calling all cases the first class errs in half.
+    assert found.identified == approx((1.25 / 4, 0.5))
+    low, high = t_interval(plug_in, 0.5)[0], t_interval(pairs, 0.5)[1]
+    alike = t_interval([0, 0.5, 1, 0.5], 1 - 2 * 0.5 / 3)[1]
+    assert ends(found) == approx((low, min(high, alike, 2 / 3)))
+    assert "two voters" in found.notes[0]
+    assert len(found.notes) == 1
+
+
+def test_the_disagreement_of_voters_bounds_more_than_calling_all_alike() -> None:
+    k = np.repeat([[5, 0, 0], [0, 5, 0], [0, 1, 4]], 20, axis=0)
+    found = bayes_error(ht.SoftLabeled.from_votes(k))
+    # In the last rows 4 of 10 pairs of voters disagree.
+    assert found.identified == approx((0.2 / 3, 0.4 / 3))
+    pairs = np.repeat([0, 0, 0.4], 20)
+    assert found.high == approx(t_interval(list(pairs))[1])
+
+
+def test_rows_with_one_vote_bound_nothing() -> None:
+    k = np.concatenate([np.repeat([[1, 0, 0], [0, 1, 0], [0, 0, 1]], 10, axis=0)])
+    found = bayes_error(ht.SoftLabeled.from_votes(k))
+    assert found.value == 0
+    assert found.identified == approx((0, 2 / 3))
+    assert "30 row(s) have one vote" in found.notes[1]
+    assert found.high == approx(2 / 3)
+
+
+def test_methods_for_votes_among_many() -> None:
+    evidence = ht.SoftLabeled.from_votes(np.repeat([[4, 0, 1], [2, 1, 2], [0, 5, 0]], 30, axis=0))
+    for method in ("hoeffding", "bootstrap"):
+        found = bayes_error(evidence, method=method, n_resamples=200)
+        assert found.identified is not None
+        assert 0 <= found.low < found.identified[0] <= found.identified[1] < found.high
+    with pytest.raises(ht.InputError, match=r"votes on three classes or more.*votes on two classes"):
+        bayes_error(evidence, method="likelihood")
+
+
+# --- Confidences ----------------------------------------------------------------------------------------
+
+
+def test_confidences_with_a_prior() -> None:
+    found = bayes_error(ht.PositiveConfidence(R, prior=0.4), confidence_level=0.5)
+    low, high = t_interval(OF_R, 0.5)
+    assert found.value == approx(0.225)
+    assert ends(found) == approx((0.4 * low, 0.4 * high))
+    assert found.standard_error == approx(0.4 * stats.sem(OF_R))
+    assert found.interval(0.2) == approx(tuple(0.4 * x for x in t_interval(OF_R, 0.2)))
+    assert found.identified is None
+    assert found.naive is None
+    assert ends(bayes_error(ht.PositiveConfidence(R, prior=0.4))) == approx((0.0, 0.4))
+    weighted = bayes_error(ht.PositiveConfidence(R, prior=0.4, sample_weight=[1, 2, 0, 1]))
+    assert weighted.value == approx(0.4 * 1.5 / 4)
+
+
+def test_hoeffding_of_confidences_is_tightened_by_the_prior() -> None:
+    """Proposition 5.3 is √(log(2/δ) / 2n): π times that holds."""
+    found = bayes_error(ht.PositiveConfidence(np.tile(R, 200), prior=0.4), method="hoeffding")
+    side = 0.4 * math.sqrt(math.log(2 / 0.05) / (2 * 800))
+    assert ends(found) == approx((0.225 - side, 0.225 + side))
+
+
+def test_bootstrap_of_confidences() -> None:
+    r = np.random.default_rng(4).beta(3, 1, 400)
+    found = bayes_error(ht.PositiveConfidence(r, prior=0.4), method="bootstrap", n_resamples=1000)
+    by_t = bayes_error(ht.PositiveConfidence(r, prior=0.4))
+    assert found.replicates is not None
+    assert by_t.standard_error is not None
+    assert found.replicates.std() == approx(by_t.standard_error, rel=5 / math.sqrt(2000))
+    assert ends(found) == approx(tuple(np.quantile(found.replicates, [0.025, 0.975], method="weibull")))
+
+
+def test_confidences_without_a_prior() -> None:
+    found = bayes_error(ht.PositiveConfidence([1.0, 0.8, 0.4, 0.5]), confidence_level=0.5)
+    losses = [0, 0.25, 1, 1]
+    assert found.value == approx(0.5625)
+    assert ends(found) == approx(t_interval(losses, 0.5))
+    text = " ".join(found.notes)
+    # 1/r is 1, 1.25, 2.5 and 2: their mean is 1.6875.
+    assert "divided by the prior, β/π" in text
+    assert "identify π = 0.5926, and with it a Bayes error of 0.3333" in text
+    zeros = bayes_error(ht.PositiveConfidence(R))
+    assert "identify no prior themselves, as 1 of them are 0" in " ".join(zeros.notes)
+    hidden = bayes_error(ht.PositiveConfidence([*R, 0.5], sample_weight=[1, 1, 1, 0, 1]))
+    assert "identify π = 0.5926" in " ".join(hidden.notes)
+
+
+@pytest.mark.parametrize("method", ["t", "hoeffding", "bootstrap"])
+def test_a_range_of_priors(method: str) -> None:
+    r = np.tile([1.0, 0.8, 0.4, 0.7, 0.9], 40)
+    told: dict[str, Any] = {"method": method, "n_resamples": 300}
+    low, middle, high = (bayes_error(ht.PositiveConfidence(r, prior=p), **told) for p in (0.2, 0.3, 0.4))
+    found = bayes_error(ht.PositiveConfidence(r, prior=(0.2, 0.4)), **told)
+    assert (found.value, *ends(found)) == approx((middle.value, low.low, high.high))
+    assert found.interval(0.5) == approx((low.interval(0.5)[0], high.interval(0.5)[1]))
+    assert found.identified == approx((low.value, high.value))
+    assert found.standard_error == approx(middle.standard_error)
+    if method != "hoeffding":
+        assert found.interval(0.9, "normal") == approx(
+            (low.interval(0.9, "normal")[0], high.interval(0.9, "normal")[1])
+        )
+
+
+def test_a_range_of_priors_keeps_to_what_each_allows() -> None:
+    """All cases are doubtful: β = min(π, 1−π) at every prior, largest at ½."""
+    found = bayes_error(ht.PositiveConfidence([0.3, 0.4, 0.2], prior=(0.4, 0.9)))
+    assert ends(found) == approx((0.1, 0.5))
+    assert found.identified == approx((0.1, 0.5))
+    above = bayes_error(ht.PositiveConfidence([0.3, 0.4, 0.2], prior=0.9))
+    assert above.value == approx(0.9)
+    assert ends(above) == approx((0.1, 0.1))
+    assert any("above 0.1, the most that is possible" in note for note in above.notes)
+
+
+def test_an_estimated_prior_is_carried_in() -> None:
+    r = np.tile([1.0, 0.8, 0.4, 0.7, 0.9], 40)
+    losses = np.tile([0, 0.25, 1, 3 / 7, 1 / 9], 40)
+    draws = np.linspace(0.35, 0.45, 501)
+    prior = ht.PriorEstimate(value=0.4, replicates=draws, method="survey")
+    evidence = ht.PositiveConfidence(r, prior=prior)
+    found = bayes_error(evidence)
+    error = math.hypot(0.4 * stats.sem(losses), losses.mean() * draws.std())
+    side = stats.t.ppf(0.975, 199) * error
+    assert found.value == approx(0.4 * losses.mean())
+    assert found.standard_error == approx(error)
+    assert ends(found) == approx((found.value - side, found.value + side))
+    assert "estimated (survey)" in " ".join(found.notes)
+
+    boots = bayes_error(evidence, method="bootstrap", n_resamples=2000)
+    assert boots.replicates is not None
+    # A product of independent draws has a little more than the delta method's spread.
+    assert boots.replicates.std() == approx(error, rel=5 / math.sqrt(4000) + 0.01)
+
+    bound = bayes_error(evidence, method="hoeffding")
+    half = hoeffding(1.0, 200, 0.975)
+    low, high = np.quantile(draws, [0.0125, 0.9875], method="weibull")
+    assert ends(bound) == approx((low * (losses.mean() - half), high * (losses.mean() + half)))
+
+
+def test_an_estimate_without_error_is_a_number_and_one_without_replicates_a_range() -> None:
+    r = np.tile([1.0, 0.8, 0.4, 0.7, 0.9], 40)
+    for method in ("t", "bootstrap"):
+        certain = ht.PriorEstimate(value=0.4, replicates=[0.4, 0.4])
+        found, wanted = (
+            bayes_error(ht.PositiveConfidence(r, prior=p), method=method, n_resamples=200)
+            for p in (certain, 0.4)
+        )
+        assert (found.value, *ends(found)) == approx((wanted.value, *ends(wanted)))
+    ranged = bayes_error(ht.PositiveConfidence(r, prior=ht.PriorEstimate(value=0.3, low=0.2, high=0.5)))
+    wanted = bayes_error(ht.PositiveConfidence(r, prior=(0.2, 0.5)))
+    assert ends(ranged) == approx(ends(wanted))
+    assert ranged.value == approx(0.3 / 0.35 * wanted.value)
+
+
+def test_a_prior_that_the_confidences_refute() -> None:
+    r = np.tile([1.0, 0.8, 0.4, 0.5], 100)
+    refuted = bayes_error(ht.PositiveConfidence(r, prior=0.2))
+    note = next(note for note in refuted.notes if isinstance(note, Refuted))
+    inverse = np.tile([1, 1.25, 2.5, 2], 100)
+    share = 1 / inverse.mean()
+    side = stats.norm.ppf(0.995) * share**2 * stats.sem(inverse)
+    assert f"between {share - side:.4g} and {share + side:.4g} (99%)" in note
+    for prior in (0.6, (0.2, 0.7)):
+        found = bayes_error(ht.PositiveConfidence(r, prior=prior))
+        assert not any(isinstance(note, Refuted) for note in found.notes)
+    with_zero = bayes_error(ht.PositiveConfidence([*r, 0.0], prior=0.2))
+    assert not any(isinstance(note, Refuted) for note in with_zero.notes)
+
+
+def test_one_confidence() -> None:
+    for prior in (None, 0.4, (0.3, 0.5), ht.PriorEstimate(value=0.4, replicates=[0.3, 0.5])):
+        evidence = ht.PositiveConfidence([0.8], prior=prior)
+        found = bayes_error(evidence)
+        assert found.value == approx(0.25 if prior is None else 0.1)
+        assert np.isnan(ends(found)).all()
+        assert "One row" in found.notes[-1]
+        assert bayes_error(evidence, method="hoeffding").low == 0
+
+
+# --- Scores ---------------------------------------------------------------------------------------------
+
+MODEL = GaussianClasses(prior=0.35, separation=1.4, intercept=-0.9, slope=0.7)
+
+
+def test_labeled_scores() -> None:
+    evidence = MODEL.labeled(800, 1)
+    found = bayes_error(evidence, n_folds=4, rng=7, n_resamples=300)
+    held_out = ht.cross_calibrate(evidence, n_folds=4, rng=7)
+    assert found.value == approx(1 - ht.confusion(held_out, 0.5).accuracy, abs=1e-12)
+    assert found.replicates is not None
+    assert found.interval(0.9) == approx(
+        tuple(np.quantile(found.replicates, [0.05, 0.95], method="weibull")), abs=1e-12
+    )
+    assert found.interval(0.95) == approx(ends(found))
+    # The spread of a share of 800 rows, known from 300 resamples to √(1/600).
+    error = math.sqrt(found.value * (1 - found.value) / 800)
+    assert found.replicates.std() == approx(error, rel=5 / math.sqrt(600))
+    measure = evidence.measure()
+    trusted = (np.minimum(measure.score, 1 - measure.score) * measure.mass).sum() / 800
+    assert found.naive == approx(trusted)
+    assert found.identified == (0.0, found.value)
+    assert found.notes[0].startswith("An upper bound of the Bayes error")
+    assert bayes_error(evidence, n_folds=4, rng=7, n_resamples=300, method="bootstrap").high == found.high
+
+
+def test_scores_without_resamples_have_an_interval_from_the_error() -> None:
+    evidence = MODEL.labeled(800, 1)
+    found, wanted = bayes_error(evidence, n_resamples=0), bayes_error(evidence)
+    assert found.value == wanted.value
+    assert found.method == "influence, logit"
+    assert found.low < found.value < found.high
+    assert found.interval(0.95) == approx(ends(found))
+    assert found.high - found.low == approx(wanted.high - wanted.low, rel=0.1)
+
+
+def test_margins_are_no_probabilities() -> None:
+    drawn = MODEL.draw(300, 6)
+    evidence = ht.Labeled(drawn.y, 4 * drawn.score - 1)
+    with pytest.raises(ht.InputError, match=r'from -.* `calibrator`="isotonic", or Calibrator\("platt"'):
+        bayes_error(evidence)
+    with pytest.raises(ht.InputError, match=r"`n_folds` must be a whole number of at least 2, got 1.$"):
+        bayes_error(ht.Labeled(drawn.y, drawn.score), n_folds=1)
+    margins = bayes_error(evidence, calibrator="isotonic", n_resamples=20)
+    assert margins.naive is None
+    wanted = bayes_error(ht.Labeled(drawn.y, drawn.score), calibrator="isotonic", n_resamples=20)
+    assert margins.value == approx(wanted.value)
+    platt = bayes_error(evidence, calibrator=ht.Calibrator("platt", scale="score"), n_resamples=20)
+    assert 0 < platt.value < 0.5
+
+
+def test_scores_that_say_nothing_are_cut_at_a_half() -> None:
+    rng = np.random.default_rng(3)
+    found = bayes_error(ht.Labeled(rng.random(40) < 0.5, rng.random(40)), n_resamples=200)
+    assert 0 <= found.low <= found.high <= 0.5
+    assert found.interval(0.99)[1] <= 0.5
+    assert found.identified is not None
+    assert found.identified[1] <= 0.5
+
+
+@pytest.mark.parametrize("purity", [1.0, 0.85])
+def test_positives_and_unlabeled(purity: float) -> None:
+    evidence = MODEL.positive_unlabeled(200, 900, 3, purity=purity)
+    found = bayes_error(evidence, n_resamples=100)
+    held_out = ht.cross_calibrate(evidence)
+    assert found.value == approx(1 - ht.confusion(held_out, 0.5).accuracy, abs=1e-12)
+    assert 0 <= found.low < found.value < found.high <= 0.5
+    assert any("SCAR" in note for note in found.notes)
+
+
+def test_positives_and_unlabeled_with_other_priors() -> None:
+    point, ranged = (
+        bayes_error(MODEL.positive_unlabeled(200, 900, 3, prior=prior), n_resamples=100)
+        for prior in (0.35, (0.25, 0.45))
+    )
+    assert ranged.value == approx(point.value)
+    assert ranged.high - ranged.low > point.high - point.low
+    with pytest.raises(ht.NotIdentifiable, match="Pass `prior`"):
+        bayes_error(MODEL.positive_unlabeled(200, 900, 3, prior=None))
+
+
+# --- What is refused ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"labels": "hard"}, "`labels` must be 'soft' or 'uncertainty' or 'noisy', got 'hard'"),
+        ({"method": "delta"}, "`method` must be 't' or .* got 'delta'"),
+        ({"method": "likelihood"}, "'likelihood' makes no interval from soft labels.*from_votes"),
+        ({"confidence_level": 95}, "Pass 0.95 for 95%"),
+        ({"n_resamples": -1}, "`n_resamples` must be a whole number"),
+        ({"method": "bootstrap", "n_resamples": 0}, 'needs n_resamples > 0.*method="t"'),
+    ],
+)
+def test_bad_arguments(told: dict[str, Any], message: str) -> None:
+    with pytest.raises(ht.InputError, match=message):
+        bayes_error(soft(Q), **told)
+
+
+def test_methods_that_make_no_sense_are_refused() -> None:
+    votes = ht.SoftLabeled.from_votes([0, 1, 3], 3)
+    for method in ("t", "hoeffding", "bootstrap"):
+        with pytest.raises(ht.InputError, match=f'{method}.*no interval from votes.*labels="noisy"'):
+            bayes_error(votes, method=method)
+    with pytest.raises(ht.InputError, match=r"likelihood.*PositiveConfidence.*'t' or 'hoeffding'"):
+        bayes_error(ht.PositiveConfidence(R, prior=0.4), method="likelihood")
+    for method in ("t", "hoeffding", "likelihood"):
+        with pytest.raises(ht.InputError, match=f"{method}.*scores \\(Labeled\\). Pass 'bootstrap'"):
+            bayes_error(MODEL.labeled(50, 1), method=method)
+
+
+def test_labels_and_signs_are_for_soft_labels() -> None:
+    for evidence in (ht.PositiveConfidence(R, prior=0.4), MODEL.labeled(50, 1)):
+        with pytest.raises(ht.InputError, match="`labels`='noisy' is for SoftLabeled"):
+            bayes_error(evidence, labels="noisy")
+        with pytest.raises(ht.InputError, match="`sign` is for SoftLabeled"):
+            bayes_error(evidence, sign=SIGN)
+
+
+def test_what_is_no_evidence_is_refused() -> None:
+    with pytest.raises(ht.InputError, match=r"got list. Wrap your arrays, e.g. SoftLabeled\(q\)"):
+        bayes_error(Q)  # type: ignore[arg-type]
+    with pytest.raises(ht.InputError, match=r"\[0, 1\]"):
+        bayes_error(soft([0.2, 1.3]))
+    with pytest.raises(ht.InputError, match="`r` is 0 for all"):
+        bayes_error(ht.PositiveConfidence([0.0, 0.0], prior=0.5))

@@ -1,0 +1,200 @@
+"""The Bayes error from votes: identified sets, fitted laws and intervals against closed forms and programs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq, linprog
+from scipy.special import betainc, betaln, gammaln, xlogy
+
+import halftruth as ht
+from halftruth.limits.identified import identified_set, likely_range
+from halftruth.limits.mixture import Votes, beta_law, fitted_beta, fitted_law, grid, nearest
+
+Q = grid()[0]
+LOSS = np.minimum(Q, 1 - Q)
+HALF_CHI = 1.9207294103470621
+"""Half the 95% quantile of χ² with one degree of freedom."""
+
+
+def beta_binomial(m, a, b):
+    k = np.arange(m + 1)
+    choose = gammaln(m + 1) - gammaln(k + 1) - gammaln(m - k + 1)
+    return np.exp(choose + betaln(k + a, m - k + b) - betaln(a, b))
+
+
+def exact(m, a, b, n=1e6):
+    """Votes in exactly the shares of a Beta law."""
+    return Votes(k=np.arange(m + 1.0), m=np.full(m + 1, float(m)), count=n * beta_binomial(m, a, b))
+
+
+def drawn(m, a, b, n, seed):
+    count = np.random.default_rng(seed).multinomial(n, beta_binomial(m, a, b)).astype(float)
+    seen = count > 0
+    return Votes(k=np.arange(m + 1.0)[seen], m=np.full(seen.sum(), float(m)), count=count[seen])
+
+
+def beta_bayes_error(a, b):
+    return a / (a + b) * betainc(a + 1, b, 0.5) + b / (a + b) * betainc(b + 1, a, 0.5)
+
+
+@pytest.mark.parametrize(("m", "a", "b"), [(3, 0.3, 0.3), (4, 1, 3), (6, 2, 2), (10, 0.5, 8)])
+def test_identified_set_is_the_moment_program(m, a, b):
+    law = beta_law(a, b)
+    found = identified_set(exact(m, a, b), law, LOSS)
+    fine = np.linspace(0, 1, 2001)
+    powers = np.arange(m + 1)
+    moments = np.exp(betaln(a + powers, b) - betaln(a, b))
+    for sign, end in zip((1, -1), found, strict=True):
+        program = linprog(
+            sign * np.minimum(fine, 1 - fine),
+            A_eq=fine[None, :] ** powers[:, None],
+            b_eq=moments,
+            bounds=(0, None),
+        )
+        # Both are on grids: what the finer one allows more is of the order of a squared step.
+        assert end == pytest.approx(sign * program.fun, abs=3e-4)
+    assert found[0] < beta_bayes_error(a, b) < found[1]
+
+
+def test_one_vote_identifies_the_mean_alone():
+    votes = Votes(k=np.array([0.0, 1.0]), m=np.ones(2), count=np.array([700.0, 300.0]))
+    law = fitted_law(votes)
+    assert law @ Q == pytest.approx(0.3, abs=1e-3)
+    assert identified_set(votes, law, LOSS) == pytest.approx((0, law @ Q), abs=1e-9)
+
+    # The interval reaches to the binomial likelihood's upper limit of the mean.
+    def log_ratio(p):
+        return 700 * np.log(0.7 / (1 - p)) + 300 * np.log(0.3 / p) - HALF_CHI
+
+    low, high = likely_range(votes, LOSS, HALF_CHI)
+    assert high == pytest.approx(brentq(log_ratio, 0.3, 0.45), abs=2e-4)
+    assert low == pytest.approx(0, abs=1e-4)
+
+
+@pytest.mark.parametrize(("m", "a", "b", "seed"), [(3, 0.3, 0.3, 0), (5, 2, 2, 1), (8, 1, 3, 2)])
+def test_ends_of_the_interval_are_those_of_cutting_planes(m, a, b, seed):
+    votes = drawn(m, a, b, 2000, seed)
+    top, peak = _likeliest(votes)
+    low, high = likely_range(votes, LOSS, HALF_CHI)
+    for sign, end in ((-1.0, low), (1.0, high)):
+        inside, outside = _by_tangents(votes, sign, top, peak - HALF_CHI)
+        assert outside - inside < 0.01 * (high - low)
+        assert inside - 0.005 * (high - low) < sign * end < outside + 0.005 * (high - low)
+
+
+def _by_tangents(votes, sign, top, floor):
+    """The largest mean of sign · loss by linear programs, cut by tangents where the likelihood is lowest."""
+    rows, sides, inside = [-(votes.count / (votes.kernel @ top)) @ votes.kernel], [], -np.inf
+    sides.append(votes.log_likelihood(top) - votes.total - floor)
+    for _ in range(300):
+        found = linprog(-sign * LOSS, A_ub=rows, b_ub=sides, A_eq=[np.ones_like(Q)], b_eq=[1], bounds=(0, 1))
+
+        def above(share, corner=found.x):
+            fitted = votes.kernel @ (top + share * (corner - top))
+            return votes.count @ np.log(np.maximum(fitted, 1e-300)) - floor
+
+        share = 1.0 if above(1.0) >= 0 else brentq(above, 0.0, 1.0, xtol=1e-12)
+        law = top + share * (found.x - top)
+        inside = max(inside, sign * float(LOSS @ law))
+        if -found.fun - inside < 1e-5:
+            break
+        point = votes.kernel @ law
+        rows.append(-(votes.count / point) @ votes.kernel)
+        sides.append(votes.count @ np.log(point) - votes.total - floor)
+    return inside, -found.fun
+
+
+def _likeliest(votes):
+    """The likeliest law by the EM algorithm."""
+    law = np.full(len(Q), 1 / len(Q))
+    for _ in range(20_000):
+        law = law * (votes.kernel.T @ (votes.count / (votes.kernel @ law))) / votes.total
+    return law, votes.log_likelihood(law)
+
+
+@pytest.mark.parametrize(("m", "a", "b"), [(4, 0.3, 0.3), (5, 1, 3), (10, 0.05, 0.05), (50, 2, 2)])
+def test_a_beta_law_is_found(m, a, b):
+    votes = exact(m, a, b)
+    assert fitted_beta(votes) == pytest.approx((a, b), rel=1e-3)
+    assert LOSS @ fitted_law(votes) == pytest.approx(beta_bayes_error(a, b), abs=2e-4)
+
+
+@pytest.mark.parametrize("m", [3, 5, 10, 50])
+def test_the_nearest_law_solves_its_problem(m):
+    """Where it maximises, the slope of the likelihood less that of the divergence is the same everywhere."""
+    votes, reference = drawn(m, 0.8, 2.0, 5000, m), beta_law(1.0, 1.0)
+    law = nearest(votes, reference)
+    slope = votes.kernel.T @ (votes.count / (votes.kernel @ law)) - np.log(law / reference)
+    assert np.sqrt(law @ (slope - law @ slope) ** 2) < 0.1
+    spread = np.log(law / reference)
+    assert np.sqrt(law @ (spread - law @ spread) ** 2) > 0.1  # it is not the reference itself
+
+
+def test_value_identified_set_and_interval_hold_each_other():
+    rng = np.random.default_rng(4)
+    for m in (1, 2, 3, 5, 12):
+        q = rng.beta(0.5, 0.9, 400)
+        found = ht.bayes_error(ht.SoftLabeled.from_votes(rng.binomial(m, q), m))
+        low, high = found.identified
+        assert found.low <= low <= found.value <= high <= found.high
+        assert found.naive <= found.value + 1e-9
+        assert found.method == "likelihood"
+        wide = found.interval(0.99)
+        assert wide[0] <= found.low < found.high <= wide[1]
+        assert wide != (found.low, found.high)
+
+
+def test_the_plug_in_is_named_and_what_is_identified():
+    found = ht.bayes_error(ht.SoftLabeled.from_votes([0, 0, 1, 3, 2, 3], 3))
+    assert found.naive == pytest.approx((1 / 3 + 1 / 3) / 6)
+    assert "would give 0.1111, too small" in found.notes[0]
+    assert f"between {found.identified[0]:.4g} and {found.identified[1]:.4g}" in found.notes[0]
+    many = ht.bayes_error(ht.SoftLabeled.from_votes([0, 3, 40, 60, 20], 60))
+    assert "leave it open" not in many.notes[0] or f"{many.identified[0]:.4g}" != f"{many.identified[1]:.4g}"
+
+
+def test_whole_weights_are_repeated_rows_and_others_their_effective_number():
+    k, m, w = np.array([0, 1, 2, 5]), 5, np.array([3.0, 2.0, 1.0, 4.0])
+    weighted = ht.bayes_error(ht.SoftLabeled.from_votes(k, m, sample_weight=w))
+    repeated = ht.bayes_error(ht.SoftLabeled.from_votes(np.repeat(k, w.astype(int)), m))
+    assert (weighted.value, weighted.low, weighted.high) == (repeated.value, repeated.low, repeated.high)
+    halves = ht.bayes_error(ht.SoftLabeled.from_votes(k, m, sample_weight=w / 8))
+    assert halves.high - halves.low > weighted.high - weighted.low  # 100/30 rows in effect, not 10
+
+
+def test_rows_may_have_different_numbers_of_votes():
+    rng = np.random.default_rng(7)
+    m = rng.integers(2, 9, 3000)
+    k = rng.binomial(m, rng.beta(2, 2, 3000))
+    found = ht.bayes_error(ht.SoftLabeled.from_votes(k, m))
+    assert found.low < beta_bayes_error(2, 2) < found.high
+    assert abs(found.value - beta_bayes_error(2, 2)) < abs(found.naive - beta_bayes_error(2, 2)) / 3
+
+
+@pytest.mark.parametrize("k", [[0, 0, 0], [3, 3, 3], [0, 3, 0, 3], [1], [2, 1, 2, 1]])
+def test_votes_that_all_agree_or_hardly_any_are_no_trouble(k):
+    found = ht.bayes_error(ht.SoftLabeled.from_votes(k, 3))
+    assert 0 <= found.low <= found.identified[0] <= found.value <= found.identified[1] <= found.high <= 0.5
+    if set(k) <= {0, 3}:
+        assert found.low == pytest.approx(0, abs=1e-6)
+        assert found.high > 0.25
+
+
+def test_unanimous_votes_bound_the_bayes_error_as_the_rule_of_three_does():
+    """All 3 votes of n cases positive: E q³ is at least .05^(1/n) at the one-sided level."""
+    n, m = 200, 3
+    votes = Votes(k=np.array([float(m)]), m=np.array([float(m)]), count=np.array([float(n)]))
+    _, high = likely_range(votes, LOSS, HALF_CHI)
+    share = np.exp(-HALF_CHI / n)  # of cases whose votes all agree, at least
+    # The most Bayes error per disagreement: the largest min(q, 1−q) / (1 − q³), at q = ½.
+    assert high == pytest.approx((1 - share) * 0.5 / (1 - 0.125), rel=0.02)
+
+
+def test_likelihood_counts_what_was_seen():
+    votes = drawn(4, 1, 1, 50, 0)
+    law = beta_law(1, 1)
+    chance = np.full(5, 0.2)  # of each number of votes, under a uniform law
+    assert votes.log_likelihood(law) == pytest.approx(
+        xlogy(votes.count, chance[votes.k.astype(int)]).sum(), rel=1e-4
+    )
