@@ -270,7 +270,7 @@ def test_draws() -> None:
 
 def test_evidence_of_a_pair() -> None:
     pair = SETUPS["D"]
-    soft = pair.soft_labeled(50, rng=0)
+    soft = pair.soft(50, rng=0)
     np.testing.assert_array_equal(soft.table.strata["soft"].value, pair.draw(50, rng=0).posterior)
     confident = pair.positive_confidence(50, rng=0)
     np.testing.assert_array_equal(

@@ -17,6 +17,7 @@ from halftruth.evidence.soft import SoftRows
 from halftruth.intervals import interval_of
 from halftruth.limits.floor import bayes_error, overlap
 from halftruth.limits.means import Mean, Settings, T, estimate
+from halftruth.limits.votes import counted, vote_measure
 from halftruth.measure import Number, ScoreMeasure, ratio, scalar
 from halftruth.metrics.areas import average_precision, pr_auc, roc_auc
 from halftruth.metrics.proper import brier, log_loss
@@ -243,31 +244,21 @@ def _from_votes(evidence: SoftLabeled, names: tuple[str, ...], settings: Setting
 
 
 def _fitted(rows: SoftRows, functionals: dict[str, Functional], settings: Settings) -> dict[str, Estimate]:
-    from halftruth.limits.votes import vote_measure
-
+    votes = counted(rows)
     rng = np.random.default_rng(settings.rng)
     n = min(settings.n_resamples or MAX_REFITS, MAX_REFITS)
     draws: dict[str, Vector] = {name: np.empty(n) for name in functionals}
-    with progress("Fitting resamples", n, long=n * len(rows) > 100_000) as advance:
+    with progress("Fitting resamples", n, long=n * len(votes.count) > 10_000) as advance:
         for i in range(n):
-            measure = vote_measure(_resampled(rows, rng))
+            measure = vote_measure(votes.resampled(rng))
             for name, functional in functionals.items():
                 draws[name][i] = functional(measure)
             advance(1)
-    fitted = vote_measure(rows)
+    fitted = vote_measure(votes)
     return {
         name: _bootstrapped(call(fitted), draws[name], np.inf if name == LOG_LOSS else 1.0, settings.level)
         for name, call in functionals.items()
     }
-
-
-def _resampled(rows: SoftRows, rng: np.random.Generator) -> SoftRows:
-    """As many rows, drawn with replacement: how often each came is in its weight."""
-    counts = rng.multinomial(len(rows), np.full(len(rows), 1 / len(rows))).astype(np.float64)
-    drawn = counts if rows.weight is None else counts * rows.weight
-    kept = drawn > 0
-    ballots = None if rows.ballots is None else rows.ballots[kept]
-    return SoftRows(q=rows.q[kept], weight=drawn[kept], ballots=ballots)
 
 
 def _bootstrapped(value: float, draws: Vector, most: float, level: float) -> Estimate:

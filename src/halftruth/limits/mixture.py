@@ -44,7 +44,7 @@ class Votes:
     ----------
     k, m : (c,) arrays
     count : (c,) array
-        Rows, all positive.
+        Rows.
     """
 
     k: Vector
@@ -70,6 +70,13 @@ class Votes:
         """(r, grid) orthonormal directions in which the votes tell laws apart."""
         _, size, rows = np.linalg.svd(self.kernel, full_matrices=False)
         return np.asarray(rows[size > 1e-9 * size[0]])
+
+    def resampled(self, rng: np.random.Generator) -> Votes:
+        """As many rows, drawn with replacement."""
+        n = max(round(self.total), 1)
+        out = Votes(k=self.k, m=self.m, count=rng.multinomial(n, self.count / self.total).astype(np.float64))
+        out.__dict__.update(kernel=self.kernel, basis=self.basis)  # the same places, and slow to find
+        return out
 
     def plug_in(self) -> float:
         """The mean of min(q, 1 − q) at q = k/m."""

@@ -79,9 +79,8 @@ def _in_words(plug_in: float, identified: Ends) -> str:
     )
 
 
-def vote_measure(rows: SoftRows) -> ScoreMeasure:
+def vote_measure(votes: Votes) -> ScoreMeasure:
     """The measure of posteriors under the fitted law of q, with q itself as the score."""
-    votes = counted(rows)
     q, mass = grid()[0], fitted_law(votes) * votes.total
     return ScoreMeasure(score=q, mass=mass, pos_mass=mass * q, size=votes.total)
 
@@ -93,7 +92,8 @@ def counted(rows: SoftRows) -> Votes:
     weight = np.ones(len(rows)) if rows.weight is None else rows.weight
     if not (weight == np.floor(weight)).all():
         weight = weight * weight.sum() / (weight**2).sum()
-    cells, place = np.unique(np.column_stack([m, k]), axis=0, return_inverse=True)
-    count: Vector = np.bincount(place.ravel(), weights=weight, minlength=len(cells)).astype(np.float64)
+    base = m.max() + 1
+    cells, place = np.unique(m * base + k, return_inverse=True)
+    count = np.bincount(place, weights=weight, minlength=len(cells))
     seen = count > 0
-    return Votes(k=cells[seen, 1], m=cells[seen, 0], count=count[seen])
+    return Votes(k=cells[seen] % base, m=cells[seen] // base, count=count[seen].astype(np.float64))

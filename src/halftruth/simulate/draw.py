@@ -24,8 +24,8 @@ class Draw:
         The true class, 0 or 1.
     posterior : ndarray of shape (n,)
         P(Y=1 | x) in the population.
-    x : ndarray of shape (n,)
-        The feature.
+    x : ndarray of shape (n,) or (n, d)
+        The features.
 
     Examples
     --------

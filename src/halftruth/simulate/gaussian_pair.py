@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, ndtr
+from numpy.typing import ArrayLike
+from scipy.special import expit
 
 from halftruth import checks
 from halftruth.errors import InputError
+from halftruth.simulate.chernoff import Chernoff, log_odds, of_equal_covariances
 from halftruth.simulate.draw import Draw, FloatArray, IntArray
 from halftruth.simulate.drawn import Drawn
 
 if TYPE_CHECKING:
     from halftruth.evidence import PositiveConfidence
-
-_REACH = 40.0
-"""The integrand falls at least as e^−u, so that nothing of a double is left beyond this u."""
-_BEND = 0.3
-"""Slope of the arms of the contour; below 1 the Gaussian factors still fall along them."""
-_POINTS = (2**8, 2**17)
-_AGREE = 1e-12
-_UNDERFLOW = -745.0
-"""The exponential of anything less is 0 in doubles."""
 
 
 class _Class(NamedTuple):
@@ -127,7 +117,7 @@ class GaussianPair(Drawn):
         gap = np.einsum("ij,ij->j", zn / size - zp / size, zn / size + zp / size)
         volumes = [np.log(np.diag(root)).sum() for root in self._roots]
         with np.errstate(over="ignore"):
-            return np.asarray(_logit(self.prior) + (volumes[0] - volumes[1]) + 0.5 * gap * size * size)
+            return np.asarray(log_odds(self.prior) + (volumes[0] - volumes[1]) + 0.5 * gap * size * size)
 
     def posterior(self, x: ArrayLike) -> FloatArray:
         """P(Y=1 | x).
@@ -156,8 +146,8 @@ class GaussianPair(Drawn):
         """
         if np.array_equal(*self._covs):
             shift = np.linalg.solve(self._roots[0], self._means[1] - self._means[0])
-            return _of_equal_covariances(float(np.sqrt(shift @ shift)), self.prior)
-        return _Chernoff.of(self._means, self._covs, self._roots, self.prior).overlap()
+            return of_equal_covariances(float(np.sqrt(shift @ shift)), self.prior)
+        return Chernoff.of(self._means, self._covs, self._roots, self.prior).overlap()
 
     def draw_per_class(self, n_positive: int, n_negative: int, rng: int | np.random.Generator) -> Draw:
         """Draw so many rows of each class, the positives first.
@@ -179,8 +169,6 @@ class GaussianPair(Drawn):
         if sum(sizes) == 0:
             raise InputError("`n_positive` and `n_negative` must not both be 0. Pass the rows to draw.")
         return self._rows(np.repeat(np.array([1, 0], dtype=np.int64), sizes), np.random.default_rng(rng))
-
-    soft_labeled = Drawn.soft
 
     def positive_confidence(
         self, n: int, rng: int | np.random.Generator, prior: Any = "true"
@@ -211,98 +199,6 @@ class GaussianPair(Drawn):
             x[chosen] = self._means[each] + x[chosen] @ self._roots[each].T
         posterior = self.posterior(x)
         return Draw(score=posterior, y=y, posterior=posterior, x=x)
-
-
-class _Chernoff(NamedTuple):
-    """∫ pˢ q¹⁻ˢ dx of two classes, in axes where q has unit variances and p the variances `ratio`."""
-
-    ratio: FloatArray
-    shift: FloatArray
-    prior: float
-
-    @classmethod
-    def of(
-        cls,
-        means: tuple[FloatArray, FloatArray],
-        covs: tuple[FloatArray, FloatArray],
-        roots: tuple[FloatArray, FloatArray],
-        prior: float,
-    ) -> _Chernoff:
-        half = np.linalg.solve(roots[0], covs[1])
-        white = np.linalg.solve(roots[0], half.T)
-        ratio, axes = np.linalg.eigh((white + white.T) / 2.0)
-        return cls(ratio, axes.T @ np.linalg.solve(roots[0], means[1] - means[0]), prior)
-
-    def log(self, s: NDArray[np.complex128]) -> NDArray[np.complex128]:
-        """The logarithm of ∫ pˢ q¹⁻ˢ dx at complex s."""
-        out = s * math.log(self.prior) + (1.0 - s) * math.log1p(-self.prior)
-        for ratio, shift in zip(self.ratio, self.shift, strict=True):
-            mixed = ratio + (1.0 - ratio) * s
-            out -= 0.5 * shift * shift * s * ((1.0 - s) / mixed)
-            out -= 0.5 * (np.log(mixed) - (1.0 - s) * math.log(ratio))
-        return np.asarray(out)
-
-    def overlap(self) -> float:
-        """∫ min(p, q) dx, along a contour through the saddle point, with exponential convergence.
-
-        The contour is a hyperbola. Far out, the integrand is a power of s times exp(κ s), with κ the
-        log-odds where they are flat: the arms bend to the side on which this falls. No singularity is
-        crossed, for all of these lie on the real axis, outside (0, 1).
-        """
-        from scipy.optimize import minimize_scalar
-
-        def height(s: NDArray[np.complex128]) -> NDArray[np.complex128]:
-            return np.asarray(self.log(s) - np.log(s) - np.log(1.0 - s))
-
-        def on_axis(s: float) -> float:
-            return float(height(np.array([s], dtype=np.complex128))[0].real)
-
-        saddle = float(minimize_scalar(on_axis, bounds=(1e-9, 1 - 1e-9), method="bounded").x)
-        mixed = self.ratio + (1.0 - self.ratio) * saddle
-        curved = (self.shift**2 * self.ratio / mixed**3 + 0.5 * ((1.0 - self.ratio) / mixed) ** 2).sum()
-        width = 1.0 / math.sqrt(curved + saddle**-2 + (1.0 - saddle) ** -2)
-        bend = -_BEND * np.sign(self._flat())
-        top = on_axis(saddle)
-        if top < _UNDERFLOW:
-            return 0.0
-
-        def mean_height(u: FloatArray) -> float:
-            s = saddle + width * (1j * np.sinh(u) + bend * (np.cosh(u) - 1.0))
-            along = width * (np.cosh(u) - 1j * bend * np.sinh(u))
-            return float(np.mean((np.exp(height(s) - top) * along).real))
-
-        found = math.exp(top) * _REACH / math.pi * _even_integral(mean_height)
-        return min(found, self.prior, 1.0 - self.prior)
-
-    def _flat(self) -> float:
-        """The log-odds where their gradient vanishes, along the axes that have such a point."""
-        bent = np.abs(1.0 - self.ratio) > 1e-12
-        peaks = 0.5 * self.shift[bent] ** 2 / (1.0 - self.ratio[bent])
-        return float(_logit(self.prior) - 0.5 * np.log(self.ratio).sum() + peaks.sum())
-
-
-def _even_integral(mean_height: Callable[[FloatArray], float]) -> float:
-    """Mean height of an even function up to the reach: the midpoint rule, refined until it stands."""
-    n, most = _POINTS
-    last = math.inf
-    while n <= most:
-        value = mean_height(np.arange(0.5, n, dtype=np.float64) * (_REACH / n))
-        if abs(value - last) <= _AGREE * abs(value):
-            return float(value)
-        last, n = value, 2 * n
-    raise ArithmeticError(f"the Bayes error was not found to {_AGREE:g} with {most} points")
-
-
-def _of_equal_covariances(distance: float, prior: float) -> float:
-    if distance == 0.0:
-        return min(prior, 1.0 - prior)
-    tilt = _logit(prior) / distance
-    missed, alarms = ndtr(-0.5 * distance - tilt), ndtr(-0.5 * distance + tilt)
-    return float(prior * missed + (1.0 - prior) * alarms)
-
-
-def _logit(prior: float) -> float:
-    return math.log(prior) - math.log1p(-prior)
 
 
 def _class(value: Any, name: str) -> _Class:

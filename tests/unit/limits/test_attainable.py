@@ -9,8 +9,9 @@ import pytest
 
 import halftruth as ht
 from halftruth.evidence.soft import SoftRows
-from halftruth.limits.attainable import OF_FEW_VOTES, OF_MIXTURE, ROWS, _resampled, best_attainable
+from halftruth.limits.attainable import OF_FEW_VOTES, OF_MIXTURE, ROWS, best_attainable
 from halftruth.limits.floor import bayes_error
+from halftruth.limits.votes import counted
 
 N = 600
 RNG = np.random.default_rng(5)
@@ -203,15 +204,15 @@ def test_same_seed_same_result():
     assert (first["brier"].replicates != other["brier"].replicates).any()
 
 
-def test_rows_are_resampled_with_their_weights():
-    rows = SoftRows(q=Q, weight=W, ballots=np.full(N, 3.0))
-    drawn = _resampled(rows, np.random.default_rng(0))
-    weight = dict(zip(Q, W, strict=True))
-    counts = np.asarray([w / weight[q] for q, w in zip(drawn.q, drawn.weight, strict=True)])
-    assert counts.sum() == N
-    assert (counts == counts.round()).all()
-    assert 0.5 * N < len(drawn) < 0.75 * N
-    assert len(drawn.ballots) == len(drawn)
+def test_votes_are_resampled_as_rows():
+    votes = counted(SoftRows(q=VOTES / 3, ballots=np.full(N, 3.0)))
+    draws = np.stack([votes.resampled(np.random.default_rng(i)).count for i in range(2000)])
+    assert (draws.sum(axis=1) == N).all()
+    share = votes.count / N
+    error = np.sqrt(share * (1 - share) / N / 2000)
+    assert (np.abs(draws.mean(axis=0) / N - share) < 4 * error).all()
+    spread = draws.std(axis=0) / np.sqrt(N * share * (1 - share))
+    assert (np.abs(spread - 1) < 4 / np.sqrt(2 * 2000)).all()
 
 
 # Many classes -----------------------------------------------------------------------------------------------
