@@ -38,6 +38,11 @@ Examples:
   halftruth reproduce bpm --quick
   HALFTRUTH_DATA=folder halftruth reproduce bpm --out results
 """
+BAYES_EXAMPLES = """\b
+Examples:
+  halftruth reproduce bayes-error --quick
+  HALFTRUTH_DATA=folder halftruth reproduce bayes-error --out results
+"""
 JAIN_LEGEND = (
     "Mean absolute errors over the complete data sets: (a) against a supervised model, (b) hidden labels",
     "PU not corrected; I indirect, D direct, C concave; with R real α and ρ, E AlphaMax's, A those of auto",
@@ -156,6 +161,26 @@ def bpm(
     with _long() as say:
         outcome = bpm_run.run(data, out, quick=quick, rng=rng, progress=True, say=say)
     return _shown(outcome, summary_tables(outcome), ("table", "from", "metric", "column", "value"), style)
+
+
+@reproduce.command("bayes-error", epilog=BAYES_EXAMPLES)
+def bayes_error(
+    data: Data = None,
+    out: Out = "halftruth-bayes-error",
+    quick: Quick = False,
+    rng: options.Seed = 0,
+    style: options.Style = options.Format.table,
+) -> int:
+    """Ishida et al. 2023: the Bayes error from soft labels.
+
+    A run that was stopped goes on where it was.
+    """
+    from halftruth.reproduce import bayes_run
+    from halftruth.reproduce.bayes_tables import summary_tables
+
+    with _long() as say:
+        outcome = bayes_run.run(data, out, quick=quick, rng=rng, progress=True, say=say)
+    return _shown(outcome, summary_tables(outcome), ("table", "of", "for", "column", "value"), style)
 
 
 def _shown(

@@ -12,9 +12,10 @@ PosixPath('halftruth-jain/jain.html')
 
 from __future__ import annotations
 
+from halftruth.reproduce.bayes_run import bayes_error
 from halftruth.reproduce.bpm_run import bpm
 from halftruth.reproduce.claesen_run import claesen
 from halftruth.reproduce.jain_run import jain
 from halftruth.reproduce.pu_ece_run import pu_ece
 
-__all__ = ["bpm", "claesen", "jain", "pu_ece"]
+__all__ = ["bayes_error", "bpm", "claesen", "jain", "pu_ece"]
