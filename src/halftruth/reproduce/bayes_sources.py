@@ -1,0 +1,138 @@
+"""What a folder holds of the data of the Bayes error paper: votes, networks' outputs, review scores."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halftruth.checks import Vector
+from halftruth.errors import InputError
+from halftruth.reproduce.bpm_logits import SOURCES
+from halftruth.reproduce.datasets import VARIABLE
+
+VOTES, REVIEWS = "cifar10h", "iclr_scores"
+SHA256 = {
+    VOTES: "cc8e71d1bb849f9d885889e9918d213d4dee08ba2f301b2a711593b70514cdb2",
+    REVIEWS: "ba8fd67f3ddb07f97aa2f90fb3b64bdc3e5f786cb7f2d5703683002e46195f1e",
+}
+
+Classes = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Votes of people for each class of the CIFAR-10 test images, and their published labels."""
+
+    counts: Vector
+    label: Classes
+
+    def share(self, positive: tuple[int, ...]) -> Vector:
+        """Of the votes for these classes, by image."""
+        return np.asarray(self.for_classes(positive) / self.counts.sum(axis=1))
+
+    def for_classes(self, positive: tuple[int, ...]) -> Vector:
+        """Votes for any of these classes, by image."""
+        return np.asarray(self.counts[:, positive].sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Reviews:
+    """Mean review scores of papers, the year, and whether they were accepted."""
+
+    score: Vector
+    year: Classes
+    accepted: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """What was found; None or nothing for what was not."""
+
+    votes: Votes | None = None
+    reviews: Reviews | None = None
+    predicted: dict[str, Classes] = field(default_factory=dict)
+    """Classes by network, in the order of the votes."""
+    other_rows: tuple[str, ...] = ()
+    """Networks whose labels are not those of the votes, row by row."""
+
+
+def found(folder: str | os.PathLike[str] | None = None) -> Data:
+    """The data that a folder holds; none where no folder is named.
+
+    Parameters
+    ----------
+    folder : path, optional
+        By default the one that the environment variable HALFTRUTH_DATA names.
+
+    Examples
+    --------
+    >>> found("data").votes.counts.shape  # doctest: +SKIP
+    (10000, 10)
+    """
+    named = os.environ.get(VARIABLE, "") if folder is None else folder
+    if not named:
+        return Data()
+    place = Path(named)
+    if not place.is_dir():
+        raise InputError(
+            f"`data` must be a folder that exists, got {str(place)!r}. Pass the folder of the data sets, "
+            f"or let {VARIABLE} name it."
+        )
+    votes, reviews = _votes(place), _reviews(place)
+    if votes is None:
+        return Data(reviews=reviews)
+    networks = {name: own for name in SOURCES if (own := _network(place, name)) is not None}
+    same = {name: np.array_equal(label, votes.label) for name, (_, label) in networks.items()}
+    predicted = {name: classes for name, (classes, _) in networks.items() if same[name]}
+    return Data(votes, reviews, predicted, tuple(name for name, own in same.items() if not own))
+
+
+def _votes(place: Path) -> Votes | None:
+    arrays = _read(place / f"{VOTES}.npz", SHA256[VOTES], ("counts", "label"))
+    if arrays is None:
+        return None
+    counts, label = arrays
+    return Votes(counts.astype(np.float64), label.astype(np.intp))
+
+
+def _reviews(place: Path) -> Reviews | None:
+    arrays = _read(place / f"{REVIEWS}.npz", SHA256[REVIEWS], ("X", "y"))
+    if arrays is None:
+        return None
+    x, y = arrays
+    return Reviews(x[:, 0].astype(np.float64), x[:, 1].astype(np.intp), y == 1)
+
+
+def _network(place: Path, name: str) -> tuple[Classes, Classes] | None:
+    """The class that the network gives each test image, and its label."""
+    source = SOURCES[name]
+    arrays = _read(place / f"{name}.npz", source.sha256, source.arrays[-2:])
+    if arrays is None:
+        return None
+    outputs, label = arrays
+    return outputs.argmax(axis=1), label.astype(np.intp)
+
+
+def _read(path: Path, sha256: str, names: tuple[str, ...]) -> list[NDArray[Any]] | None:
+    if not path.is_file():
+        return None
+    if (got := hashlib.sha256(path.read_bytes()).hexdigest()) != sha256:
+        raise InputError(
+            f"The file {path.name} must have the SHA-256 checksum {sha256}, got {got}: it is damaged or "
+            f"another version. Get it again, or move it out of the folder."
+        )
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            return [np.asarray(arrays[name]) for name in names]
+    except (OSError, EOFError, ValueError, LookupError, zipfile.BadZipFile) as error:
+        raise InputError(
+            f"The file {path.name} must be an .npz with the arrays {', '.join(names)}, but cannot be read "
+            f"({error}). Get it again, or move it out of the folder."
+        ) from error
