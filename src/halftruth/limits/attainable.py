@@ -17,7 +17,8 @@ from halftruth.evidence.soft import SoftRows
 from halftruth.intervals import interval_of
 from halftruth.limits.floor import bayes_error, overlap
 from halftruth.limits.means import Mean, Settings, T, estimate
-from halftruth.limits.votes import counted, vote_measure
+from halftruth.limits.tally import counted
+from halftruth.limits.votes import vote_measure
 from halftruth.measure import Number, ScoreMeasure, ratio, scalar
 from halftruth.metrics.areas import average_precision, pr_auc, roc_auc
 from halftruth.metrics.proper import brier, log_loss

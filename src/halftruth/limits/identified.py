@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from halftruth.checks import Vector
-from halftruth.limits.mixture import Votes
+from halftruth.limits.tally import Votes
 
 CLOSE = 0.01
 """How far below its maximum a log likelihood may be taken for the maximum."""

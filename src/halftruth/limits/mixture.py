@@ -6,15 +6,12 @@ nearest to a fitted Beta.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-
 import numpy as np
-from scipy.special import betainc, betaln, gammaln
+from scipy.special import betainc, betaln
 
 from halftruth.checks import Vector
+from halftruth.limits.tally import EDGES, Votes
 
-N_GRID = 257
 FEW_VOTES = 3
 BETA_SHARE = 0.3
 """With so few votes a law that piles up at 0 and 1 and one of two clusters inside cannot be told apart. This
@@ -27,67 +24,6 @@ PRECISE = 1e-6
 """In units of the log likelihood."""
 LOG_LIMITS = (-7.0, 9.0)
 """Of the logarithms of a Beta's parameters: all votes alike, or all q alike."""
-
-
-def grid() -> tuple[Vector, Vector]:
-    """Places of q and the edges between them, as fine as votes tell apart: equal steps of arcsin √q."""
-    angle = np.linspace(0, np.pi / 2, N_GRID)
-    edges = np.concatenate([[0.0], np.sin((angle[1:] + angle[:-1]) / 2) ** 2, [1.0]])
-    return np.sin(angle) ** 2, edges
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Votes:
-    """How often each (k, m) was seen.
-
-    Attributes
-    ----------
-    k, m : (c,) arrays
-    count : (c,) array
-        Rows.
-    """
-
-    k: Vector
-    m: Vector
-    count: Vector
-
-    @property
-    def total(self) -> float:
-        return float(self.count.sum())
-
-    @cached_property
-    def kernel(self) -> Vector:
-        """(c, grid) P(k of m votes | q)."""
-        q = grid()[0]
-        k, m = self.k[:, None], self.m[:, None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            log_q = np.where(k > 0, k * np.log(q), 0.0)
-            log_rest = np.where(m - k > 0, (m - k) * np.log1p(-q), 0.0)
-        return np.asarray(np.exp(_log_choose(self.m, self.k)[:, None] + log_q + log_rest))
-
-    @cached_property
-    def basis(self) -> Vector:
-        """(r, grid) orthonormal directions in which the votes tell laws apart."""
-        _, size, rows = np.linalg.svd(self.kernel, full_matrices=False)
-        return np.asarray(rows[size > 1e-9 * size[0]])
-
-    def resampled(self, rng: np.random.Generator) -> Votes:
-        """As many rows, drawn with replacement."""
-        n = max(round(self.total), 1)
-        out = Votes(k=self.k, m=self.m, count=rng.multinomial(n, self.count / self.total).astype(np.float64))
-        out.__dict__.update(kernel=self.kernel, basis=self.basis)  # the same places, and slow to find
-        return out
-
-    def plug_in(self) -> float:
-        """The mean of min(q, 1 − q) at q = k/m."""
-        return float(self.count @ (np.minimum(self.k, self.m - self.k) / self.m)) / self.total
-
-    def log_likelihood(self, law: Vector) -> float:
-        return float(self.count @ np.log(self.kernel @ law))
-
-
-def _log_choose(m: Vector, k: Vector) -> Vector:
-    return np.asarray(gammaln(m + 1) - gammaln(k + 1) - gammaln(m - k + 1))
 
 
 def fitted_beta(votes: Votes) -> tuple[float, float]:
@@ -108,8 +44,8 @@ def fitted_beta(votes: Votes) -> tuple[float, float]:
 
 
 def beta_law(a: float, b: float) -> Vector:
-    """A Beta law on the grid."""
-    mass = np.maximum(np.diff(betainc(a, b, grid()[1])), 1e-300)
+    """A Beta law on the places of q."""
+    mass = np.maximum(np.diff(betainc(a, b, EDGES)), 1e-300)
     return np.asarray(mass / mass.sum())
 
 
@@ -169,7 +105,7 @@ def _tilted(votes: Votes, reference: Vector, tilt: Vector, strength: float) -> V
 
 
 def fitted_law(votes: Votes) -> Vector:
-    """The law of q on the grid: of all that explain the votes the one nearest to a Beta.
+    """The law of q: of all that explain the votes the one nearest to a Beta.
 
     With few votes also that nearest to a flat one, averaged.
     """

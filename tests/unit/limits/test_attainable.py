@@ -11,7 +11,7 @@ import halftruth as ht
 from halftruth.evidence.soft import SoftRows
 from halftruth.limits.attainable import OF_FEW_VOTES, OF_MIXTURE, ROWS, best_attainable
 from halftruth.limits.floor import bayes_error
-from halftruth.limits.votes import counted
+from halftruth.limits.tally import counted
 
 N = 600
 RNG = np.random.default_rng(5)

@@ -9,10 +9,9 @@ from scipy.special import betainc, betaln, gammaln, xlogy
 
 import halftruth as ht
 from halftruth.limits.identified import identified_set, likely_range
-from halftruth.limits.mixture import Votes, beta_law, fitted_beta, fitted_law, grid, nearest
+from halftruth.limits.mixture import beta_law, fitted_beta, fitted_law, nearest
+from halftruth.limits.tally import LOSS, Q, Votes, counted
 
-Q = grid()[0]
-LOSS = np.minimum(Q, 1 - Q)
 HALF_CHI = 1.9207294103470621
 """Half the 95% quantile of χ² with one degree of freedom."""
 
@@ -40,8 +39,8 @@ def beta_bayes_error(a, b):
 
 @pytest.mark.parametrize(("m", "a", "b"), [(3, 0.3, 0.3), (4, 1, 3), (6, 2, 2), (10, 0.5, 8)])
 def test_identified_set_is_the_moment_program(m, a, b):
-    law = beta_law(a, b)
-    found = identified_set(exact(m, a, b), law, LOSS)
+    votes = exact(m, a, b)
+    found = identified_set(votes, beta_law(a, b), LOSS)
     fine = np.linspace(0, 1, 2001)
     powers = np.arange(m + 1)
     moments = np.exp(betaln(a + powers, b) - betaln(a, b))
@@ -123,7 +122,8 @@ def test_a_beta_law_is_found(m, a, b):
 @pytest.mark.parametrize("m", [3, 5, 10, 50])
 def test_the_nearest_law_solves_its_problem(m):
     """Where it maximises, the slope of the likelihood less that of the divergence is the same everywhere."""
-    votes, reference = drawn(m, 0.8, 2.0, 5000, m), beta_law(1.0, 1.0)
+    votes = drawn(m, 0.8, 2.0, 5000, m)
+    reference = beta_law(1.0, 1.0)
     law = nearest(votes, reference)
     slope = votes.kernel.T @ (votes.count / (votes.kernel @ law)) - np.log(law / reference)
     assert np.sqrt(law @ (slope - law @ slope) ** 2) < 0.1
@@ -198,3 +198,26 @@ def test_likelihood_counts_what_was_seen():
     assert votes.log_likelihood(law) == pytest.approx(
         xlogy(votes.count, chance[votes.k.astype(int)]).sum(), rel=1e-4
     )
+
+
+@pytest.mark.parametrize("m", [1000, 40_000])
+def test_many_votes_are_as_good_as_the_probabilities(m):
+    q = np.random.default_rng(0).beta(2, 2, 500)
+    votes = ht.SoftLabeled.from_votes(np.random.default_rng(1).binomial(m, q), m)
+    found, plain = ht.bayes_error(votes), ht.bayes_error(ht.SoftLabeled(q))
+    assert found.value == pytest.approx(plain.value, abs=2e-3)
+    assert (found.low, found.high) == pytest.approx((plain.low, plain.high), abs=4e-3)
+
+
+def test_many_numbers_of_votes_are_counted_together_and_change_little():
+    rng = np.random.default_rng(0)
+    m = rng.integers(1, 400, 20_000)
+    k = rng.binomial(m, rng.beta(2, 2, 20_000))
+    votes = ht.SoftLabeled.from_votes(k, m)
+    tally = counted(votes.labels)
+    assert len(tally.count) < 5000 < len({*zip(k, m, strict=True)})
+    assert tally.total == 20_000
+    assert set(tally.m[tally.m <= 60]) == set(range(1, 61))
+    found = ht.bayes_error(votes)
+    assert found.value == pytest.approx(beta_bayes_error(2, 2), abs=4 * 0.13 / np.sqrt(20_000))
+    assert found.naive == pytest.approx(np.minimum(k / m, 1 - k / m).mean())
