@@ -13,14 +13,18 @@ from halftruth.checks import Vector
 from halftruth.limits.tally import EDGES, Votes
 
 FEW_VOTES = 3
-BETA_SHARE = 0.3
-"""With so few votes a law that piles up at 0 and 1 and one of two clusters inside cannot be told apart. This
-weight of the first keeps the bias within half of the plug-in's for either, unless it is an extreme one."""
+BETA_SHARE = (0.1, 0.5), (0.5, 0.3)
+"""With so few votes a law that piles up at 0 and 1 and one of two clusters inside cannot be told apart. The
+law nearest to a Beta is right for the first, that nearest to a flat one for the second. A weight of the former
+of .5 where the fitted a + b is .1 or less, and of .3 where it is .5 or more, keeps the bias within half of the
+plug-in's for either, unless it is an extreme one."""
 STRENGTH = 1.0
-"""Rows that the nearness to the reference weighs."""
+"""Rows that the nearness to the reference weighs: it keeps noise out of what votes tell apart faintly."""
+FAINT = 1e-3
+"""The same with few votes, which tell nothing faintly."""
 SLOWER = 10.0
 MOST_STEPS = 50
-PRECISE = 1e-6
+PRECISE = 1e-10
 """In units of the log likelihood."""
 LOG_LIMITS = (-7.0, 9.0)
 """Of the logarithms of a Beta's parameters: all votes alike, or all q alike."""
@@ -57,12 +61,13 @@ def nearest(votes: Votes, reference: Vector) -> Vector:
     and then for less, so that each search begins near its end.
     """
     tilt = np.zeros(len(votes.basis))
-    strength = max(votes.total, STRENGTH)
+    least = STRENGTH if votes.m.max() > FEW_VOTES else FAINT
+    strength = max(votes.total, least)
     while True:
         tilt = _tilted(votes, reference, tilt, strength)
-        if strength <= STRENGTH:
+        if strength <= least:
             return _law(votes, reference, tilt)[0]
-        strength = max(strength / SLOWER, STRENGTH)
+        strength = max(strength / SLOWER, least)
 
 
 def _law(votes: Votes, reference: Vector, tilt: Vector) -> tuple[Vector, float]:
@@ -109,7 +114,9 @@ def fitted_law(votes: Votes) -> Vector:
 
     With few votes also that nearest to a flat one, averaged.
     """
-    near_beta = nearest(votes, beta_law(*fitted_beta(votes)))
+    a, b = fitted_beta(votes)
+    near_beta = nearest(votes, beta_law(a, b))
     if votes.m.max() > FEW_VOTES:
         return near_beta
-    return np.asarray(BETA_SHARE * near_beta + (1 - BETA_SHARE) * nearest(votes, beta_law(1.0, 1.0)))
+    share = float(np.interp(a + b, *BETA_SHARE))
+    return np.asarray(share * near_beta + (1 - share) * nearest(votes, beta_law(1.0, 1.0)))

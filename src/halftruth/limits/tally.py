@@ -83,8 +83,7 @@ def counted(rows: SoftRows) -> Votes:
     assert rows.ballots is not None  # the caller's
     m = np.minimum(rows.ballots, MOST_VOTES)
     weight = np.ones(len(rows)) if rows.weight is None else rows.weight
-    if not (weight == np.floor(weight)).all():
-        weight = weight * weight.sum() / (weight**2).sum()
+    weight = weight * (weight.sum() / (weight**2).sum())
     votes = _tally(np.rint(rows.q * m), m, weight)
     if len(votes.count) <= MANY_CELLS:
         return votes
