@@ -607,7 +607,7 @@ def test_equal_weights_of_votes_are_none(size):
 @pytest.mark.parametrize(("negative", "positive"), [(700, 300), (95, 5), (4000, 1000)])
 def test_the_interval_of_one_vote_is_that_of_a_share_by_its_likelihood(negative, positive, level):
     """All laws of one mean are as likely: the upper end is the largest mean that a likelihood ratio allows."""
-    n, drop = negative + positive, stats.chi2.ppf(level, 1) / 2
+    n, drop = negative + positive, stats.chi2.ppf(level, 2) / 2  # two degrees of freedom
     share = positive / n
 
     def lost(p):

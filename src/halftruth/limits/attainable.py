@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,9 @@ from halftruth.checks import Vector
 from halftruth.errors import InputError, NotIdentifiable
 from halftruth.evaluation import evaluate
 from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
-from halftruth.evidence.soft import SoftRows
-from halftruth.intervals import interval_of
 from halftruth.limits.floor import bayes_error, overlap
 from halftruth.limits.means import Mean, Settings, T, estimate
-from halftruth.limits.tally import counted
-from halftruth.limits.votes import vote_measure
+from halftruth.limits.votes import ASSUMPTION, FittedVotes
 from halftruth.measure import Number, ScoreMeasure, ratio, scalar
 from halftruth.metrics.areas import average_precision, pr_auc, roc_auc
 from halftruth.metrics.proper import brier, log_loss
@@ -27,11 +25,10 @@ from halftruth.sweep import sweep
 from halftruth.uncertainty.progress import progress
 
 BAYES, LOG_LOSS, PRECISION = "bayes_error", "log_loss", "average_precision"
-MAX_REFITS = 200
-"""Resamples of votes, each with a fit of its own."""
-OF_MIXTURE = (
-    "All rows but bayes_error are those of the fitted mixture of posteriors: votes identify only as many of "
-    "its moments as each case has votes."
+MANY_CELLS = 300
+OF_LAW = (
+    "The value is that of the law fitted to the votes; the interval spans the laws that they do not refute, "
+    "as far as a search finds them."
 )
 OF_FEW_VOTES = "Shares of few votes look surer than the posterior: the value is too small, never too large."
 Functional = Callable[[ScoreMeasure], Number]
@@ -62,7 +59,7 @@ def best_attainable(
         "average_precision"; "f1", at the best threshold.
     confidence_level : float
     n_resamples : int
-        Bootstrap resamples. Votes are fitted anew in each, 200 times at most.
+        Bootstrap resamples; votes need none.
     rng : int or numpy Generator
         Same seed, same result.
 
@@ -79,7 +76,7 @@ def best_attainable(
     ties; a classifier that breaks them may be higher, up to `pr_auc` of the same evidence.
 
     Soft labels must be the posterior itself. Noise that is right on average makes every row look better than
-    it is; votes are noisy in a known way, and their rows are those of a mixture fitted to them. Uncertainty
+    it is; votes are noisy in a known way, and their rows are those of a law fitted to them. Uncertainty
     labels, min(q, 1−q), cannot be told from soft ones: only their bayes_error, log_loss and brier mean
     anything.
 
@@ -226,55 +223,26 @@ def _at_prior(functional: Functional, *, additive: bool) -> Functional:
 
 
 def _from_votes(evidence: SoftLabeled, names: tuple[str, ...], settings: Settings) -> Evaluation:
-    """The rows of the mixture fitted to the votes, with intervals from fits to resampled cases."""
+    """The rows of the law fitted to the votes, with intervals over all laws that they do not refute."""
     rows = evidence.labels
-    # Ties of a mixture are those of its grid, so that average precision is the area with ties broken.
-    of_mixture = ROWS | {PRECISION: pr_auc}
-    functionals = {name: of_mixture[name] for name in names if name != BAYES}
-    found = _fitted(rows, functionals, settings) if functionals else {}
-    bayes = _bayes(evidence, names, settings)
-    if bayes is not None:
-        found[BAYES] = bayes
+    fitted = FittedVotes(rows=rows)
+    found: dict[str, Estimate] = {}
+    with progress("Limits", len(names), long=len(fitted.votes.count) > MANY_CELLS) as advance:
+        for name in names:
+            if name == BAYES:
+                found[name] = fitted.bayes_error(settings.level)
+            else:
+                # Ties of a law are those of its places: average precision is the area with ties broken.
+                call = pr_auc if name == PRECISION else ROWS[name]
+                limits = (0.0, np.inf if name == LOG_LOSS else 1.0)
+                found[name] = replace(fitted.limit(call, limits, settings.level), notes=(OF_LAW,))
+            advance(1)
     return Evaluation(
-        rows={name: found[name] for name in names},
+        rows=found,
         evidence=repr(evidence),
         prior=_mean(rows.q, rows.weight, 1.0, settings),
         alpha=None,
-        notes=(*_assumed(evidence), *([OF_MIXTURE] if functionals else [])),
-    )
-
-
-def _fitted(rows: SoftRows, functionals: dict[str, Functional], settings: Settings) -> dict[str, Estimate]:
-    votes = counted(rows)
-    rng = np.random.default_rng(settings.rng)
-    n = min(settings.n_resamples or MAX_REFITS, MAX_REFITS)
-    draws: dict[str, Vector] = {name: np.empty(n) for name in functionals}
-    with progress("Fitting resamples", n, long=n * len(votes.count) > 10_000) as advance:
-        for i in range(n):
-            measure = vote_measure(votes.resampled(rng))
-            for name, functional in functionals.items():
-                draws[name][i] = functional(measure)
-            advance(1)
-    fitted = vote_measure(votes)
-    return {
-        name: _bootstrapped(call(fitted), draws[name], np.inf if name == LOG_LOSS else 1.0, settings.level)
-        for name, call in functionals.items()
-    }
-
-
-def _bootstrapped(value: float, draws: Vector, most: float, level: float) -> Estimate:
-    centers, limits = np.asarray([value]), (0.0, most)
-    low, high = interval_of(draws, centers, level, "fitted", limits)
-    draws.flags.writeable = False
-    return Estimate(
-        value=float(value),
-        low=low,
-        high=high,
-        confidence_level=level,
-        method="fitted",
-        replicates=draws,
-        centers=centers,
-        limits=limits,
+        notes=(ASSUMPTION,) if BAYES not in names else (),
     )
 
 
@@ -315,7 +283,7 @@ def _many_classes(evidence: SoftLabeled, names: tuple[str, ...] | None, settings
 def _mean(values: Vector, weight: Vector | None, most: float, settings: Settings) -> Estimate:
     """A mean over rows with its t-interval."""
     mean = Mean.of(values, weight, most)
-    return estimate(mean, lambda level: mean.ends(level, T), (0.0, most), settings)
+    return estimate(mean, partial(mean.ends, method=T), (0.0, most), settings)
 
 
 def _assumed(evidence: Evidence) -> tuple[str, ...]:

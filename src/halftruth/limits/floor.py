@@ -13,8 +13,9 @@ from halftruth.limits.confidence import from_confidences
 from halftruth.limits.means import BOOTSTRAP, METHODS, Settings, T
 from halftruth.limits.soft_labels import KINDS, NOISY, SOFT, UNCERTAINTY, clean, noisy, uncertain
 from halftruth.limits.soft_labels import votes_among_many as many
+from halftruth.limits.tally import MOST_VOTES
 from halftruth.limits.through_scores import through_scores
-from halftruth.limits.votes import LIKELIHOOD, votes_estimate
+from halftruth.limits.votes import LIKELIHOOD, FittedVotes
 from halftruth.measure import Number, as_measure, ratio, scalar
 from halftruth.results import Estimate
 
@@ -147,7 +148,9 @@ def _from_soft(
     if labels == SOFT and rows.ballots is not None and rows.n_classes == 2:
         hint = ' Or pass labels="noisy", which takes shares of votes for noisy soft labels.'
         _refuse(method, (LIKELIHOOD,), "votes", hint)
-        return votes_estimate(rows, settings.level)
+        if np.median(rows.ballots) > MOST_VOTES:
+            return clean(rows, settings)
+        return FittedVotes(rows=rows).bayes_error(settings.level)
     hint = " It is for votes on two classes, SoftLabeled.from_votes." if method == LIKELIHOOD else ""
     what = "votes on three classes or more" if rows.ballots is not None and labels == SOFT else "soft labels"
     _refuse(method, METHODS, what, hint)

@@ -1,75 +1,138 @@
-"""What votes say of a mean over the law of q: the range of all laws that explain them."""
+"""What votes say of the law of q: all laws that explain them, or that they do not refute."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from halftruth.checks import Vector
-from halftruth.limits.tally import Votes
+from halftruth.limits.tally import PLACES, Q, Votes
+from halftruth.measure import Number, ScoreMeasure
 
 CLOSE = 0.01
 """How far below its maximum a log likelihood may be taken for the maximum."""
+PUSH = PLACES / CLOSE
 FASTER = 20.0
 MOST_STEPS = 80
 MOST_TRIALS = 20
+MOST_TRADE = 1e9
 ENOUGH = 0.05
 """How near the log likelihood at an end must come to what is asked; the end's error is of second order."""
+MOST_CLIMBS = 12
+STEP = 1e-3
+TINY = 1e-250
+NOTHING = 1e-15
+"""A mass that no sum with another shows."""
+
+Functional = Callable[[ScoreMeasure], Number]
+Ends = tuple[float, float]
 
 
-def identified_set(votes: Votes, law: Vector, function: Vector) -> tuple[float, float]:
-    """The smallest and the largest mean of ``function`` under laws that explain the votes as ``law`` does.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Explaining:
+    """All laws that give each number of votes, seen or not, the same chance as ``law``."""
 
-    A linear program: the mass at each place of q, and equal chances of each number of votes.
-    """
-    from scipy.optimize import linprog
+    votes: Votes
+    law: Vector
 
-    held = votes.basis @ law
-    ends = []
-    for sign in (1.0, -1.0):
-        found = linprog(sign * function, A_eq=votes.basis, b_eq=held, bounds=(0, None), method="highs")
-        # The law itself is a solution: only rounding leaves none.
-        ends.append(sign * found.fun if found.status == 0 else float(function @ law))
-    value = float(function @ law)
-    return min(ends[0], value), max(ends[1], value)
+    def farthest(self, function: Vector) -> tuple[float, Vector]:
+        """The largest mean of ``function``, and the law that has it."""
+        from scipy.optimize import linprog
+
+        moments = self.votes.moments
+        found = linprog(-function, A_eq=moments, b_eq=moments @ self.law, bounds=(0, 1), method="highs")
+        # The law itself is a solution, and no mass exceeds one: rounding alone leaves none, or none better.
+        law = self.law if found.status != 0 or -found.fun < function @ self.law else np.asarray(found.x)
+        return float(function @ law), law
 
 
-def likely_range(votes: Votes, function: Vector, drop: float) -> tuple[float, float]:
-    """The smallest and the largest mean of ``function`` under laws of likelihood no lower than e^−drop.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Likely:
+    """All laws whose likelihood is at least e^−drop of the largest: a convex set."""
 
-    Against the largest likelihood of any law. The set of such laws is convex and a mean is linear, so that
-    the end of the range is the least over λ of max(λ · mean + log likelihood) − floor, divided by λ.
-    """
-    law, push = np.full(votes.kernel.shape[1], 1 / votes.kernel.shape[1]), 1 / votes.total
-    nothing = np.zeros_like(law)
+    votes: Votes
+    center: Vector
+    """As `likeliest` gives it."""
+    drop: float
+
+    def farthest(self, function: Vector) -> tuple[float, Vector]:
+        """The largest mean of ``function``, and a law that has it to within the precision.
+
+        A mean is linear, so that the largest is the least over λ of max(λ · mean + log likelihood) − floor,
+        divided by λ.
+        """
+        votes, drop, law = self.votes, self.drop, self.center
+        highest, slack = votes.log_likelihood(law), CLOSE  # no center is further below the maximum
+        reach = float(function.max())
+        trade, best = 4 * drop / max(reach - float(function @ law), TINY), reach
+        if trade > MOST_TRADE:  # nothing to gain
+            return reach, law
+        below, above = 0.0, np.inf
+        for _ in range(MOST_TRIALS):
+            law = _centered(law, votes, trade * function, PUSH)
+            lost = max(highest - votes.log_likelihood(law), 0.0)
+            best = min(best, float(function @ law) + (drop - lost + slack) / trade)
+            ratio = (lost + slack) / drop
+            if abs(ratio - 1) < ENOUGH:
+                break
+            below, above = (trade, above) if ratio < 1 else (below, trade)
+            # What is lost grows as the square of the trade where laws give way smoothly.
+            trade *= float(np.clip(ratio**-0.5, 0.05, 20.0))
+            if not below < trade < above:
+                trade = float(np.sqrt(below * above))
+        return best, law
+
+
+def likeliest(votes: Votes) -> Vector:
+    """The likeliest law of those with mass everywhere, to within `CLOSE`."""
+    law, push = np.full(PLACES, 1 / PLACES), min(1 / votes.total, PUSH)
     while True:
-        law = _centered(law, votes, nothing, push)
-        if push >= len(law) / CLOSE:
-            break
-        push = min(push * FASTER, len(law) / CLOSE)
-    low, high = (_end(votes, sign * function, law, push, drop) for sign in (-1.0, 1.0))
-    return -low, high
+        law = _centered(law, votes, np.zeros(PLACES), push)
+        if push >= PUSH:
+            return law
+        push = min(push * FASTER, PUSH)
 
 
-def _end(votes: Votes, function: Vector, law: Vector, push: float, drop: float) -> float:
-    """The largest mean of ``function``; ``law`` is the likeliest with mass everywhere, at this ``push``."""
-    slack = len(law) / push  # a center is no further than this below the maximum
-    highest = votes.log_likelihood(law)
-    reach = float(function.max())
-    trade, best = 4 * drop / (reach - float(function @ law) + 1e-9), reach
-    below, above = 0.0, np.inf
-    for _ in range(MOST_TRIALS):
-        law = _centered(law, votes, trade * function, push)
-        lost = max(highest - votes.log_likelihood(law), 0.0)
-        best = min(best, float(function @ law) + (drop - lost + slack) / trade)
-        ratio = (lost + slack) / drop
-        if abs(ratio - 1) < ENOUGH:
-            break
-        below, above = (trade, above) if ratio < 1 else (below, trade)
-        # What is lost grows as the square of the trade where laws give way smoothly.
-        trade *= float(np.clip(ratio**-0.5, 0.05, 20.0))
-        if not below < trade < above:
-            trade = float(np.sqrt(below * above))
-    return best
+def mean_range(laws: Explaining | Likely, function: Vector) -> Ends:
+    """The smallest and the largest mean of ``function`` under these laws."""
+    return -laws.farthest(-function)[0], laws.farthest(function)[0]
+
+
+def functional_range(laws: Explaining | Likely, functional: Functional, law: Vector) -> Ends:
+    """The smallest and the largest value of a functional under these laws, found by climbing from ``law``.
+
+    Each step goes towards the law that is farthest along the slope; of a functional that is not linear the
+    ends are those of a climb, not proved to be the farthest.
+    """
+    ends = []
+    for sign in (-1.0, 1.0):
+        here, best = law, sign * float(functional(law_measure(law)))
+        for _ in range(MOST_CLIMBS):
+            there = laws.farthest(sign * _slope(functional, here))[1]
+            parts = np.asarray([1.0, 0.5, 0.25, 0.1])[:, None]
+            tried = here + parts * (there - here)
+            values = sign * np.asarray(functional(law_measure(tried)))
+            first = int(np.nanargmax(values)) if np.isfinite(values).any() else 0
+            if not values[first] > best + 1e-6:
+                break
+            here, best = tried[first], float(values[first])
+        ends.append(sign * best)
+    return ends[0], ends[1]
+
+
+def law_measure(law: Vector) -> ScoreMeasure:
+    """The measure of a population whose posteriors have this law, with the posterior as the score."""
+    mass = np.where(law > NOTHING, law, 0.0)
+    return ScoreMeasure(score=Q, mass=mass, pos_mass=mass * Q, neg_mass=mass * (1 - Q))
+
+
+def _slope(functional: Functional, law: Vector) -> Vector:
+    """How the functional changes as mass goes to each place."""
+    moved = (1 - STEP) * law + STEP * np.eye(PLACES)
+    change = np.asarray(functional(law_measure(moved))) - float(functional(law_measure(law)))
+    return np.where(np.isfinite(change), change / STEP, 0.0)
 
 
 def _centered(law: Vector, votes: Votes, reward: Vector, push: float) -> Vector:
@@ -96,7 +159,7 @@ def _centered(law: Vector, votes: Votes, reward: Vector, push: float) -> Vector:
             size /= 2
         if size <= 1e-10:
             break
-        law = law * (1 + size * step)
+        law = np.maximum(law * (1 + size * step), TINY)
         law = law / law.sum()
         now = value(law)
     return law

@@ -15,9 +15,9 @@ from halftruth.limits.tally import EDGES, Votes
 FEW_VOTES = 3
 BETA_SHARE = (0.1, 0.5), (0.5, 0.3)
 """With so few votes a law that piles up at 0 and 1 and one of two clusters inside cannot be told apart. The
-law nearest to a Beta is right for the first, that nearest to a flat one for the second. A weight of the former
-of .5 where the fitted a + b is .1 or less, and of .3 where it is .5 or more, keeps the bias within half of the
-plug-in's for either, unless it is an extreme one."""
+law nearest to a Beta is right for the first, that nearest to a flat one for the second. The former has a
+weight of .5 where the fitted a + b is .1 or less, and of .3 where it is .5 or more: this keeps the bias
+within half of the plug-in's for either, unless it is an extreme one."""
 STRENGTH = 1.0
 """Rows that the nearness to the reference weighs: it keeps noise out of what votes tell apart faintly."""
 FAINT = 1e-3
@@ -116,7 +116,7 @@ def fitted_law(votes: Votes) -> Vector:
     """
     a, b = fitted_beta(votes)
     near_beta = nearest(votes, beta_law(a, b))
-    if votes.m.max() > FEW_VOTES:
+    if votes.usual[-1] > FEW_VOTES:
         return near_beta
     share = float(np.interp(a + b, *BETA_SHARE))
     return np.asarray(share * near_beta + (1 - share) * nearest(votes, beta_law(1.0, 1.0)))

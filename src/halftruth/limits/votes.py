@@ -1,17 +1,28 @@
-"""The Bayes error from votes: what they identify, the best value inside, and an interval that holds both."""
+"""Limits from votes: what they identify, the best value inside, and an interval that holds both."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 
+from halftruth.checks import Vector
 from halftruth.evidence.soft import SoftRows
-from halftruth.limits.identified import identified_set, likely_range
+from halftruth.limits.identified import (
+    Explaining,
+    Functional,
+    Likely,
+    functional_range,
+    law_measure,
+    likeliest,
+    mean_range,
+)
 from halftruth.limits.means import Ends, LimitEstimate, Mean, cut
 from halftruth.limits.mixture import fitted_law
-from halftruth.limits.tally import LOSS, Q, Votes, counted
-from halftruth.measure import ScoreMeasure
+from halftruth.limits.tally import LOSS, Votes, counted, difficulty
 
 LIKELIHOOD = "likelihood"
 ASSUMPTION = (
@@ -19,64 +30,92 @@ ASSUMPTION = (
     "does not depend on it."
 )
 MOST = 0.5
+"""Of the Bayes error of two classes."""
+PLAIN = 0.005
+"""A range is not worth a word where it is narrower than this share of the value."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Reach:
-    """The interval at any level: all laws of q that are likely enough, and all that explain the fit."""
+class FittedVotes:
+    """Votes with their fitted law of q, and what all laws that they do not refute say of a limit."""
 
-    votes: Votes
-    identified: Ends
+    rows: SoftRows
 
-    def ends(self, level: float) -> Ends:
-        from scipy.special import ndtri
+    @cached_property
+    def votes(self) -> Votes:
+        return counted(self.rows)
 
-        drop = float(ndtri((1 + level) / 2)) ** 2 / 2  # half a quantile of χ² with one degree of freedom
-        low, high = likely_range(self.votes, LOSS, drop)
-        return min(low, self.identified[0]), max(high, self.identified[1])
+    @cached_property
+    def law(self) -> Vector:
+        return fitted_law(self.votes)
+
+    @cached_property
+    def _likeliest(self) -> Vector:
+        return likeliest(self.votes)
+
+    def _likely(self, level: float) -> Likely:
+        # Half a quantile of χ² with two degrees of freedom: one for the value, and one for laws at the edge
+        # of what is possible, where one is too few.
+        return Likely(votes=self.votes, center=self._likeliest, drop=-math.log(1 - level))
+
+    def bayes_error(self, level: float) -> LimitEstimate:
+        """The mean of min(q, 1 − q), with what is to be said of votes."""
+        naive = Mean.of(np.minimum(self.rows.q, 1 - self.rows.q), self.rows.weight, MOST).value
+        identified = mean_range(Explaining(votes=self.votes, law=self.law), LOSS)
+        found = _estimate(float(LOSS @ self.law), identified, partial(_of_mean, self), (0.0, MOST), level)
+        notes = (*_in_words(naive, found), ASSUMPTION, *difficulty(self.rows))
+        return replace(found, naive=naive, notes=notes)
+
+    def limit(self, functional: Functional, limits: Ends, level: float) -> LimitEstimate:
+        """Any functional of the measure of posteriors."""
+        value = float(functional(law_measure(self.law)))
+        identified = functional_range(Explaining(votes=self.votes, law=self.law), functional, self.law)
+        return _estimate(value, identified, partial(_of_functional, self, functional), limits, level)
 
 
-def votes_estimate(rows: SoftRows, level: float) -> LimitEstimate:
-    """The Bayes error from k of m votes a row.
+def _of_mean(fitted: FittedVotes, level: float) -> Ends:
+    return mean_range(fitted._likely(level), LOSS)
 
-    The value is the mean of min(q, 1 − q) under the fitted law of q. `identified` spans all laws that give
-    the same chances to each number of votes. The interval spans all laws whose likelihood is not refuted.
-    """
-    votes = counted(rows)
-    law = fitted_law(votes)
-    value, plug_in = float(LOSS @ law), Mean.of(np.minimum(rows.q, 1 - rows.q), rows.weight, MOST).value
-    identified = cut(identified_set(votes, law, LOSS), (0.0, MOST))
-    reach = _Reach(votes=votes, identified=identified)
-    low, high = cut(reach.ends(level), (0.0, MOST))
+
+def _of_functional(fitted: FittedVotes, functional: Functional, level: float) -> Ends:
+    return functional_range(fitted._likely(level), functional, fitted.law)
+
+
+def _estimate(
+    value: float, identified: Ends, ends: Callable[[float], Ends], limits: Ends, level: float
+) -> LimitEstimate:
+    held = cut((min(identified[0], value) + 0.0, max(identified[1], value)), limits)  # never −0
+    both = partial(_holding, held, ends)
+    low, high = cut(both(level), limits)
     return LimitEstimate(
         value=value,
         low=low,
         high=high,
-        naive=plug_in,
         confidence_level=level,
         method=LIKELIHOOD,
-        notes=(_in_words(plug_in, identified), ASSUMPTION),
-        limits=(0.0, MOST),
-        identified=identified,
-        ends=reach.ends,
+        limits=limits,
+        identified=held,
+        ends=both,
     )
 
 
-def _in_words(plug_in: float, identified: Ends) -> str:
-    low, high = (f"{end:.4g}" for end in identified)
-    text = (
-        f"Taking the shares of votes for the probabilities would give {plug_in:.4g}, too small: few votes "
-        f"make cases look surer than they are."
-    )
-    if low == high:
-        return text
-    return (
-        f"{text} However many the cases, so few votes on each leave it open between {low} and {high}; the "
-        f"value is that of a smooth law of the probabilities that explains the votes."
-    )
+def _holding(held: Ends, ends: Callable[[float], Ends], level: float) -> Ends:
+    """The interval at a level, with what is identified inside."""
+    low, high = ends(level)
+    return min(low, held[0]), max(high, held[1])
 
 
-def vote_measure(votes: Votes) -> ScoreMeasure:
-    """The measure of posteriors under the fitted law of q, with q itself as the score."""
-    mass = fitted_law(votes) * votes.total
-    return ScoreMeasure(score=Q, mass=mass, pos_mass=mass * Q, size=votes.total)
+def _in_words(naive: float, found: LimitEstimate) -> list[str]:
+    words = []
+    if naive < found.value:
+        words.append(
+            f"Taking the shares of votes for the probabilities would give {naive:.4g}, too small: votes make "
+            f"cases look surer than they are, the more so the fewer they are."
+        )
+    low, high = found.identified or (found.value, found.value)
+    if high - low > PLAIN * found.value:
+        words.append(
+            f"However many the cases, as few votes on each leave the Bayes error open between {low:.4g} and "
+            f"{high:.4g}; the value is that of a smooth law of the probabilities that explains the votes."
+        )
+    return words

@@ -158,7 +158,8 @@ def pr_auc(evidence: object) -> Number:
 
 def bend(x: Vector) -> Vector:
     """(1 − log(1+x)/x) / x, by its series where the closed form would cancel."""
-    series = 1 / 2 - x * (1 / 3 - x * (1 / 4 - x * (1 / 5 - x / 6)))
+    small = np.minimum(x, 1e-3)
+    series = 1 / 2 - small * (1 / 3 - small * (1 / 4 - small * (1 / 5 - small / 6)))
     safe = np.where(x > 1e-3, x, 1.0)
     return np.where(x > 1e-3, (1 - np.log1p(safe) / safe) / safe, series)
 
