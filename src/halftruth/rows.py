@@ -24,7 +24,7 @@ class Rows:
     weight: Vector | None = None
     value: Vector | None = None
     meaning: str | None = None
-    """What the values are: "soft label", "1/propensity" or "1/confidence"."""
+    """What the values are, one of `table.MEANINGS`."""
 
     def __post_init__(self) -> None:
         if self.weight is not None and not self.weight.all():

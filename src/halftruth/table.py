@@ -22,7 +22,14 @@ from halftruth.support import Support
 POSITIVE, UNLABELED, NEGATIVE, SOFT = "positive", "unlabeled", "negative", "soft"
 STRATA = (POSITIVE, UNLABELED, NEGATIVE, SOFT)
 SCHEMA = 1
-MEANINGS = {"soft label": (0.0, 1.0), "1/propensity": (1.0, np.inf), "1/confidence": (1.0, np.inf)}
+SOFT_LABEL, VOTE_SHARE, TOP_CLASS = "soft label", "share of votes", "largest of many classes"
+MEANINGS = {
+    SOFT_LABEL: (0.0, 1.0),
+    VOTE_SHARE: (0.0, 1.0),
+    TOP_CLASS: (0.0, 1.0),
+    "1/propensity": (1.0, np.inf),
+    "1/confidence": (1.0, np.inf),
+}
 """What values can be, and between which limits they lie."""
 
 

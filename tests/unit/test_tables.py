@@ -68,3 +68,30 @@ def test_a_measure_made_by_hand_is_checked():
     assert ht.roc_auc(measure) == 1.0
     with pytest.raises(ht.InputError, match="ascending"):
         ht.ScoreMeasure(score=np.array([0.9, 0.1]), mass=np.ones(2), pos_mass=np.array([1.0, 0.0]))
+
+
+def test_a_table_of_many_classes_is_no_binary_one(tmp_path):
+    many = ht.SoftLabeled([[0.4, 0.3, 0.3]] * 3).table
+    with pytest.raises(ht.InputError, match="many classes come from arrays alone"):
+        ht.SoftLabeled.from_table(many)
+    with pytest.raises(ht.MergeError, match="largest of many classes"):
+        many.merge(ht.SoftLabeled([0.4]).table)
+
+
+def test_shares_of_votes_come_back_from_a_table_but_not_how_many_they_were(tmp_path):
+    votes = ht.SoftLabeled.from_votes([0, 1, 3], 3, [0.2, 0.3, 0.9])
+    votes.table.save(tmp_path / "votes.npz")
+    back = ht.SoftLabeled.from_table(ht.ScoreTable.load(tmp_path / "votes.npz"))
+    assert ht.brier(back) == ht.brier(votes)
+    with pytest.raises(ht.InputError, match=r"how many votes.* Pass the votes: SoftLabeled\.from_votes"):
+        ht.bayes_error(back)
+    with pytest.raises(ht.MergeError, match="share of votes"):
+        votes.table.merge(ht.SoftLabeled([0.4]).table)
+
+
+def test_confidences_of_zero_are_saved_and_come_back(tmp_path):
+    zero = ht.PositiveConfidence([0.0, 0.5, 1.0], prior=0.3)
+    zero.table.save(tmp_path / "zero.npz")
+    back = ht.PositiveConfidence.from_table(ht.ScoreTable.load(tmp_path / "zero.npz"), prior=0.3)
+    assert back.confidences[0].tolist() == [0.0, 0.5, 1.0]
+    assert ht.bayes_error(back).value == ht.bayes_error(zero).value

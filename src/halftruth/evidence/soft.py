@@ -18,7 +18,7 @@ from halftruth.measure import ScoreMeasure
 from halftruth.rows import Rows
 from halftruth.rule import MassRule
 from halftruth.support import Sums
-from halftruth.table import SOFT, ScoreTable
+from halftruth.table import SOFT, SOFT_LABEL, TOP_CLASS, VOTE_SHARE, ScoreTable
 
 UNEVEN = 1e-3
 """How far the probabilities of a row may be from summing to one: what rounding to some digits leaves."""
@@ -81,7 +81,8 @@ class SoftLabeled(Evidence):
             )
         score = checks.scores(top if y_score is None else y_score, "y_score", length=len(soft))
         weight = checks.weights(sample_weight, "sample_weight", length=len(soft))
-        rows = Rows(score=score, weight=weight, value=top, meaning="soft label")
+        meaning = SOFT_LABEL if soft.ndim == 1 else TOP_CLASS
+        rows = Rows(score=score, weight=weight, value=top, meaning=meaning)
         self._set_table(ScoreTable({SOFT: rows}))
         self._given = SoftRows(q=soft, weight=weight)
 
@@ -89,11 +90,13 @@ class SoftLabeled(Evidence):
     def from_table(cls, table: ScoreTable) -> SoftLabeled:
         """Soft-labeled evidence from a table of such rows, e.g. merged ones.
 
-        A table holds shares of votes, not how many votes they are of.
+        A table holds shares of votes, not how many votes they are of: the metrics are the same, and the Bayes
+        error needs the votes. It holds no labels of three classes or more.
         """
-        remedy = "Use the evidence class that the table came from."
+        remedy = "Use the evidence class that the table came from; many classes come from arrays alone."
         out = cls.__new__(cls)
-        checks.instance(table, "table", ScoreTable).need((SOFT,), "soft label", remedy)
+        meanings = {rows.meaning for rows in checks.instance(table, "table", ScoreTable).strata.values()}
+        table.need((SOFT,), VOTE_SHARE if meanings == {VOTE_SHARE} else SOFT_LABEL, remedy)
         out._set_table(table)
         return out
 
@@ -109,6 +112,11 @@ class SoftLabeled(Evidence):
             return self._given
         rows = self.table.strata[SOFT]
         assert rows.value is not None  # soft rows always carry q
+        if rows.meaning == VOTE_SHARE:
+            raise InputError(
+                "A table does not hold how many votes its shares are of, which this needs. Pass the votes: "
+                "SoftLabeled.from_votes(k, m)."
+            )
         return SoftRows(q=rows.value, weight=rows.weight)
 
     @classmethod
@@ -136,12 +144,15 @@ class SoftLabeled(Evidence):
         shares = votes / (ballots if votes.ndim == 1 else ballots[:, None])
         out = cls(shares, y_score, sample_weight=sample_weight)
         out._given = replace(out.labels, ballots=ballots)
+        rows = out.table.strata[SOFT]
+        if rows.meaning == SOFT_LABEL:
+            out._set_table(ScoreTable({SOFT: replace(rows, meaning=VOTE_SHARE)}))
         return out
 
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
-        if self.labels.n_classes > 2:
+        if self._given is not None and self._given.n_classes > 2:
             raise InputError(
-                f"Binary metrics need one class against the rest, got soft labels of {self.labels.n_classes} "
+                f"Binary metrics need one class against the rest, got soft labels of {self._given.n_classes} "
                 f"classes. Pass e.g. q[:, 0]; `bayes_error` takes all classes."
             )
         size = self.table.effective_rows()
@@ -184,6 +195,8 @@ def _soft_labels(q: Any) -> NDArray[np.float64]:
 def _votes(k: NDArray[Any], m: Any) -> tuple[NDArray[np.float64], Vector]:
     """Votes (n,) or (n, K), and how many there are for each row."""
     if k.ndim == 2:
+        if k.shape[1] < 2:
+            raise InputError(f"`k` must have shape (n,), or (n, K) with K ≥ 2 classes, got {k.shape}.")
         if m is not None:
             raise InputError(
                 "`m` is the sum of each row of `k` where that has a column for each class. Leave it out."
@@ -194,11 +207,8 @@ def _votes(k: NDArray[Any], m: Any) -> tuple[NDArray[np.float64], Vector]:
         raise InputError("`m` must say how many votes each row has: a number, or one for each row.")
     else:
         votes = checks.vector(k, "k")
-        ballots = (
-            np.full(len(votes), float(checks.count(m, "m", least=1)))
-            if np.ndim(m) == 0
-            else checks.vector(m, "m", length=len(votes))
-        )
+        each = np.full(len(votes), checks.number(m, "m")) if np.ndim(m) == 0 else m
+        ballots = checks.vector(each, "m", length=len(votes))
     most = ballots if votes.ndim == 1 else ballots[:, None]
     wrong = (votes < 0) | (votes > most) | (most < 1) | (votes != np.floor(votes)) | (most != np.floor(most))
     bad = wrong if votes.ndim == 1 else wrong.any(axis=1)

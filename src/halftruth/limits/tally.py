@@ -30,7 +30,7 @@ FAINT = 1e-13
 
 
 _ANGLE = np.linspace(0, np.pi / 2, PLACES)
-Q: Vector = np.sin(_ANGLE) ** 2
+Q: Vector = np.where(np.arange(PLACES) == PLACES // 2, 0.5, np.sin(_ANGLE) ** 2)
 """Places of q, as close as votes tell apart: equal steps of arcsin √q, with 0, ½ and 1 among them."""
 EDGES: Vector = np.concatenate([[0.0], np.sin((_ANGLE[1:] + _ANGLE[:-1]) / 2) ** 2, [1.0]])
 """Between the places."""
