@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,8 @@ import pytest
 
 import halftruth as ht
 from halftruth import files
-from halftruth.cli import main
-from halftruth.errors import InputError
+from halftruth.cli import in_words_of_the_shell, main
+from halftruth.errors import InputError, Refuted
 from halftruth.files.numbers import Demand, Numbers, read_numbers
 from halftruth.limits.attainable import ROWS, best_attainable
 from halftruth.limits.floor import bayes_error
@@ -170,6 +171,7 @@ def test_it_is_the_estimate_of_the_library(kind: str, form: str, found: Any, tmp
     assert result["schema"] == 1
     assert result["evidence"] == repr(evidence)
     assert result["relative_to_prior"] is False
+    assert result["upper_bound"] is not isinstance(evidence, SOFT)
     assert result["bayes_error"] == expected.to_dict()
     assert (result["best"], result["too_good"]) == (None, None)
 
@@ -184,6 +186,7 @@ def test_positive_confidences(run: Any, found: Any, tmp_path: Path) -> None:
         assert evidence.assumption in result["notes"]
     result = found(*args)
     assert result["relative_to_prior"] is True
+    assert result["prior"] is None
     assert result["bayes_error"] == bayes_error(ht.PositiveConfidence(POSITIVES["q"])).to_dict()
     _, out, _ = run(*args)
     assert re.search(r"^bayes_error/prior +– ", out, flags=re.MULTILINE)
@@ -197,6 +200,37 @@ def test_positive_confidences(run: Any, found: Any, tmp_path: Path) -> None:
     assert found("some.csv", "--confidence", "q", "--prior", "0.3")["bayes_error"]["value"] > 0
 
 
+def test_scores_give_an_upper_bound(run: Any, rows: str) -> None:
+    labeled = [rows, "--score", "q", "--label", "full", "--zeros", "negative", "--n-resamples", "50"]
+    name = "bayes_error (upper bound)"
+    outs = {style: run(*labeled, "--format", style)[1] for style in ("table", "csv", "markdown")}
+    assert f"\n{name}  " in outs["table"]
+    assert f"\n| {name} |" in outs["markdown"]
+    assert [line["metric"] for line in csv.DictReader(io.StringIO(outs["csv"]))] == [name]
+    _, out, _ = run(rows, "--soft", "q")
+    assert "upper bound" not in out
+
+
+def test_the_prior_is_shown_as_it_was_given(run: Any, found: Any, rows: str) -> None:
+    POSITIVES.to_csv("positives.csv", index=False)
+    confidences, quick = ["positives.csv", "--confidence", "q"], ["--n-resamples", "20"]
+    shares = {"0.5": ("number", 0.5, 0.5), "0.25..0.45": ("range", 0.25, 0.45)}
+    for args in (confidences, [rows, "--score", "q", *quick]):
+        for text, (kind, low, high) in shares.items():
+            result = found(*args, "--prior", text)
+            middle = pytest.approx((low + high) / 2, rel=1e-12)
+            assert result["prior"] == {"kind": kind, "value": middle, "low": low, "high": high}
+            words = f"π = {low:g}" if low == high else f"π = {low:g} to {high:g}"
+            assert result["about"].split("; ")[0] == words
+    result = found(rows, "--score", "q", "--prior", "estimate", *quick)
+    evidence = ht.PositiveUnlabeled.from_labels(TABLE["label"], Q, prior="estimate")
+    value, (low, high) = float(evidence.measure().prior), evidence.prior_ends()
+    assert result["prior"] == {"kind": "estimate", "value": value, "low": low, "high": high}
+    assert low < value < high
+    assert result["about"].startswith(f"π = {value:.4g}, estimated ({low:.4g} to {high:.4g}); scores through")
+    assert found(rows, "--soft", "q")["prior"] is None
+
+
 def test_a_refuted_prior_is_said(found: Any, tmp_path: Path) -> None:
     POSITIVES.to_csv("positives.csv", index=False)
     for prior, refuted in (("0.5", False), ("0.05", True)):
@@ -208,7 +242,65 @@ def test_a_refuted_prior_is_said(found: Any, tmp_path: Path) -> None:
 def test_without_a_prior_scores_say_nothing(run: Any, rows: str) -> None:
     status, out, err = run(rows, "--score", "q")
     assert (status, out) == (3, "")
-    assert "--prior" in err
+    assert "Pass --prior (a number, a range low..high, or the word estimate), or" in err
+
+
+def test_what_the_data_rule_out_is_not_bad_usage(
+    run: Any, rows: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refute(*args: Any, **how: Any) -> None:
+        raise Refuted("The data rule this out.")
+
+    monkeypatch.setattr("halftruth.limits.floor.bayes_error", refute)
+    status, out, err = run(rows, "--soft", "q")
+    assert (status, out, err) == (3, "", "Error: The data rule this out.\n")
+
+
+def test_words_of_the_library_become_those_of_the_shell() -> None:
+    for said, wanted in (
+        (
+            "`prior` must be a pair (low, high), got (0.6, 0.3).",
+            "--prior must be a range low..high, got 0.6..0.3.",
+        ),
+        ("`labeled_sample` must be a pair, got (9, 5).", "--labeled-sample must be a pair, got (9, 5)."),
+        ("`method`='bootstrap' needs n_resamples > 0.", "--method bootstrap needs --n-resamples above 0."),
+    ):
+        assert in_words_of_the_shell(said) == wanted
+
+
+@pytest.mark.parametrize(
+    ("label", "zeros", "message"),
+    [
+        ("one", "negative", "All rows have the label 1 in the column 'one'"),
+        ("zero", "negative", "No row has the label 1 in the column 'zero'"),
+        ("zero", "unlabeled", "No row has the label 1 in the column 'zero'"),
+    ],
+)
+def test_labels_of_one_class(label: str, zeros: str, message: str, run: Any, tmp_path: Path) -> None:
+    TABLE.assign(one=1, zero=0).to_csv("rows.csv", index=False)
+    args = ["rows.csv", "--score", "q", "--label", label, "--zeros", zeros]
+    status, _, err = run(*args, *(["--prior", "0.3"] if zeros == "unlabeled" else []))
+    assert status == 2
+    assert message in err
+
+
+def test_a_saved_table_of_one_class(run: Any, tmp_path: Path) -> None:
+    ht.Labeled(np.ones(N), Q).table.save("rows.npz")
+    status, _, err = run("rows.npz")
+    assert status == 2
+    assert "All rows have the label 1: nothing" in err
+
+
+def test_without_a_word_on_the_columns(run: Any, rows: str) -> None:
+    for args in ([], ["--label", "full"]):
+        status, _, err = run(rows, *args)
+        assert status == 2
+        assert "has no column 'score'. Its columns: 'q', " in err
+        said = err.split("Say which column holds what: ")[1]
+        assert all(option in said for option in ("--soft", "--classes", "--votes", "--confidence", "--label"))
+    status, _, err = run(rows, "--score", "scores")
+    assert status == 2
+    assert "Say which" not in err
 
 
 def test_saved_tables(run: Any, found: Any, tmp_path: Path) -> None:
@@ -252,9 +344,27 @@ def test_the_best_attainable(run: Any, found: Any, rows: str) -> None:
     status, _, err = run(rows, "--score", "q", "--label", "full", "--zeros", "negative", "--best")
     assert status == 3
     assert "Scores do not say what is best" in err
-    status, _, err = run(rows, "--soft", "noisy", "--labels", "noisy", "--best")
-    assert status == 2
-    assert "--best needs the probabilities themselves" in err
+    for args in (["--labels", "noisy"], ["--sign", "likelier"], ["--labels", "noisy", "--sign", "likelier"]):
+        status, _, err = run(rows, "--soft", "noisy", *args, "--best")
+        assert status == 2
+        assert "--best needs the probabilities themselves" in err
+        assert f"Leave --best out, or {shlex.join(args[:2]) if '--labels' in args else '--sign'} where" in err
+        assert ("--labels" in err) is ("--labels" in args)
+
+
+def test_the_best_from_confidences_that_are_zero(run: Any, found: Any, tmp_path: Path) -> None:
+    table = POSITIVES.assign(q=np.where(np.arange(len(POSITIVES)) < 5, 0, POSITIVES["q"]))
+    table.to_csv("positives.csv", index=False)
+    args = ["positives.csv", "--confidence", "q", "--prior", "0.3"]
+    plain, best = found(*args), found(*args, "--best")
+    note, *others = best["notes"]
+    assert f"need confidences above 0, and 5 of {len(table)} are 0" in note
+    assert (others, best["best"]) == (plain["notes"], None)
+    assert best["bayes_error"] == plain["bayes_error"]
+    POSITIVES.to_csv("positives.csv", index=False)
+    result = found(*args, "--best", "--n-resamples", "10")
+    assert list(result["best"]["metrics"]) == [name for name in ROWS if name != "bayes_error"]
+    assert not any("above 0" in note for note in result["notes"])
 
 
 def test_the_best_from_votes(found: Any, rows: str) -> None:
@@ -281,7 +391,7 @@ def test_the_verdict(error: str, too_good: bool, run: Any, found: Any, rows: str
     lines = {line[0]: line[2] for line in csv.reader(io.StringIO(out))}
     assert lines["test_error"] == error
     assert float(lines["p_value"]) == expected.p_value
-    assert float(lines["too_good"]) == too_good
+    assert (lines["too_good"], lines["n_test"]) == (str(int(too_good)), "400")
 
 
 def test_the_verdict_with_signs_and_a_method(found: Any, rows: str) -> None:
@@ -297,6 +407,7 @@ PREDICTED = {
     "numbers": (["--soft", "q"], "called", SOFT(Q), TABLE["called"]),
     "votes": (["--votes", "k", "--ballots", "m"], "called", SOFT.from_votes(VOTES, BALLOTS), TABLE["called"]),
     "booleans": (["--soft", "q"], "surer", SOFT(Q), TABLE["surer"]),
+    "signs": (["--soft", "q"], "likelier", SOFT(Q), TABLE["likelier"] > 0),
     "names": (["--classes", "cat,dog,fox"], "animal", SOFT(SHARES), SHARES.argmax(axis=1)),
     "places": (["--classes", "cat,dog,fox"], "called", SOFT(SHARES), TABLE["called"]),
 }
@@ -386,6 +497,16 @@ def test_notes_are_in_words_of_the_shell(run: Any, rows: str) -> None:
         assert status == 0
         assert "--test-error × --n-test" in err
         assert not re.search(r"SoftLabeled|labels=|`(sign|labels|test_error|n_test)`", err)
+
+
+def test_notes_on_classes_are_in_words_of_the_shell(run: Any, found: Any, rows: str) -> None:
+    for args in (["cat,dog,fox"], ["n_cat,n_dog,n_fox", "--counts"], ["cat,dog,fox", "--labels", "noisy"]):
+        result = found(rows, "--classes", *args, "--test-error", "0.1", "--n-test", "300")
+        assert not any(re.search(r"SoftLabeled|\[:|labels=", note) for note in result["notes"])
+        assert not any("by --votes" in note for note in result["notes"])
+        assert len(set(result["notes"])) == len(result["notes"])
+    _, _, err = run(rows, "--classes", "cat,dog,fox")
+    assert "--counts" in err
 
 
 def test_several_files_and_stdin(found: Any, rows: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -504,16 +625,56 @@ REFUSED = {
     ),
     "no class": (
         ["--soft", "none", "--test-error", "0.1", "--n-test", "9", "--predictions", "p"],
-        r"'p' must hold 0 or 1; got 1 .*'p' 2 in row 3",
+        r"'p' must hold 1 for the positive class, else 0 \(or -1\); got 1 .*'p' 2 in row 3.*Repair these rows",
     ),
     "no place": (
         ["--classes", "p,w2", "--counts", "--test-error", "0.1", "--n-test", "9", "--predictions", "m"],
-        r"'m' must hold the name of a class, or its place from 0 to 1; got 3 .*'m' 2 in row 1",
+        r"'m' must hold a class, 'p', 'w2', or its place from 0 to 1; got 3 .*'m' 2 in row 1.*another column",
     ),
     "no name": (
         ["--classes", "p,w2", "--counts", "--test-error", "0.1", "--n-test", "9", "--predictions", "text"],
-        r"'text' must hold finite numbers, or one of 'p', 'w2'; got 2 .*'x' in row 2",
+        r"'text' must hold a class, 'p', 'w2', or its place from 0 to 1; got 2 .*'x' in row 2.*repair these",
     ),
+    "both codes predicted": (
+        ["--soft", "none", "--test-error", "0.1", "--n-test", "9", "--predictions", "s"],
+        r"'s' must hold 1 for .* got 1 .*'s' 0 in row 2 .*It holds both 0 and -1",
+    ),
+    "a percentage": (
+        ["--soft", "none", "--test-error", "4%", "--n-test", "9"],
+        r"--test-error must be a share of the cases, 0\.04 for 4%; got '4%'",
+    ),
+    "no figure": (
+        ["--soft", "none", "--test-error", "low", "--n-test", "9"],
+        r"--test-error must be a share of the cases, 0\.04 for 4%; got 'low'",
+    ),
+    "not even a number": (["--soft", "none", "--test-error", "nan", "--n-test", "9"], "--test-error must"),
+    "percentages": (
+        ["--soft", "percent"],
+        r"'percent' must hold finite numbers; got 4 .*'50%' in row 1 .*Write shares as numbers, 0\.5 for 50%",
+    ),
+    "negative votes": (
+        ["--votes", "s", "--ballots", "2"],
+        r"whole numbers from 0; got 1 .*'s' -1 in row 3 of bad\.csv\. Repair or drop these rows\.$",
+    ),
+    "negative and half votes": (
+        ["--classes", "k,s", "--counts"],
+        r"whole numbers from 0; got 2 .*'k' 1, 's' -1 in row 3 .*Shares of votes are probabilities",
+    ),
+    "soft with a sign": (
+        ["--soft", "none", "--labels", "soft", "--sign", "p"],
+        "--sign goes with noisy labels, not with --labels soft",
+    ),
+    "a range": (
+        ["--confidence", "none", "--prior", "0.6..0.3"],
+        r"--prior must be a range low\.\.high with low <= high, got 0\.6\.\.0\.3",
+    ),
+    "a comma": (
+        ["--classes", "none,fish, other"],
+        r"no column 'fish'.*Is 'fish, other' one class\? .*quotes",
+    ),
+    "a comma alone": (["--classes", "fish, other"], r"no column 'fish'.*Is 'fish, other' one class\?"),
+    "no comma": (["--classes", "none,fish,p"], r"no column 'fish'.* Name one of these\.$"),
+    "a comma twice": (["--classes", "no, sure,no, not"], "none twice.*A name with a comma stands in double"),
 }
 
 
@@ -521,11 +682,30 @@ REFUSED = {
 def test_refusals(case: str, run: Any, tmp_path: Path) -> None:
     args, message = REFUSED[case]
     lines = BAD.splitlines()
-    text = "\n".join([lines[0] + ",none2,w2", *(line + ",0,1" for line in lines[1:])])
+    head = lines[0] + ',none2,w2,percent,"fish, other"'
+    text = "\n".join([head, *(line + ",0,1,50%,0" for line in lines[1:])])
     Path("bad.csv").write_text(text + "\n")
     status, out, err = run("bad.csv", *args)
     assert (status, out) == (2, ""), err
-    assert re.search(message, err), err
+    assert re.search(message, err.rstrip("\n")), err
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_another_column_than_was_meant(form: str, run: Any, tmp_path: Path) -> None:
+    getattr(TABLE, f"to_{form}")(f"rows.{form}", index=False)
+    test = ["--test-error", "0.1", "--n-test", "300"]
+    for args, column, more in (
+        (["--soft", "noisy", "--sign"], "q", " It holds probabilities, not classes."),
+        (["--soft", "q", *test, "--predictions"], "noisy", " It holds probabilities, not classes."),
+        (["--soft", "q", *test, "--predictions"], "margin", ""),
+        (["--soft", "q", *test, "--predictions"], "animal", ""),
+        (["--classes", "cat,dog,fox", *test, "--predictions"], "q", " It holds probabilities, not classes."),
+    ):
+        status, _, err = run(f"rows.{form}", *args, column)
+        assert status == 2
+        assert f"Column '{column}' must hold " in err
+        assert f" in row 1 of rows.{form}. Most rows are like this: it looks like another column" in err
+        assert err.endswith(f" that was meant.{more}\n")
 
 
 def test_a_verdict_needs_a_prior(run: Any, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from halftruth.cli import interrupts, status, streams
-from halftruth.errors import HalftruthError, InputError, MissingDependency, NotIdentifiable
+from halftruth.errors import HalftruthError, InputError, MissingDependency, NotIdentifiable, Refuted
 
 OPTIONS = (
     "score",
@@ -58,6 +58,10 @@ CALLS = {
     "SoftLabeled.from_votes": "--votes",
     "SoftLabeled(q)": "--soft",
     "PositiveConfidence(r, prior=…)": "--prior",
+    'a number, a pair (low, high), a PriorEstimate or "estimate"': "a number, a range low..high, or the word "
+    "estimate",
+    "a pair (low, high)": "a range low..high",
+    "n_resamples > 0": "--n-resamples above 0",
 }
 """What the library calls that an option stands for."""
 
@@ -115,6 +119,8 @@ def in_words_of_the_shell(text: str) -> str:
     """The library's words for its arguments as options."""
     for call, option in CALLS.items():
         text = text.replace(call, option)
+    if "low..high" in text:
+        text = re.sub(r"\bgot \(([^\s,()]+), ([^\s,()]+)\)", r"got \1..\2", text)
     text = re.sub(r"`?\b([a-z_]+)`?=([\"']?)([^\s,;)]+?)\2(?=[\s,;.)]|$)", _as_option, text)
     return re.sub(r"`([a-z_]+)`", lambda found: _option(found[1]) or found[0], text)
 
@@ -139,7 +145,8 @@ def _explain(error: Exception) -> int:
         return status.USAGE
     if isinstance(error, (HalftruthError, MissingDependency)):
         streams.say(f"Error: {in_words_of_the_shell(str(error))}")
-        return status.UNIDENTIFIED if isinstance(error, NotIdentifiable) else status.USAGE
+        undecided = isinstance(error, (NotIdentifiable, Refuted))
+        return status.UNIDENTIFIED if undecided else status.USAGE
     if os.environ.get("HALFTRUTH_DEBUG") == "1":
         traceback.print_exception(error)
     text = " ".join(str(error).split())

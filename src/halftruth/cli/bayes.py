@@ -41,6 +41,17 @@ def _column(text: str) -> Any:
     return typer.Option(metavar="COLUMN", help=text)
 
 
+def _test_error(text: str | None) -> float | None:
+    from halftruth.errors import InputError
+    from halftruth.files.numbers import share_of
+
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        share = share_of(str(text)) or "0.04 for 4%"
+        raise InputError(f"--test-error must be a share of the cases, {share}; got {text!r}.") from None
+
+
 def bayes_error(
     files: options.Files,
     soft: Annotated[str | None, _column("Soft labels: the probability of the positive class.")] = None,
@@ -57,7 +68,9 @@ def bayes_error(
     classes: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COLUMN,...", help="Probabilities of all classes, a column each; may be repeated."
+            metavar="COLUMN,...",
+            help="Probabilities of all classes, a column each; may be repeated. A name with a comma stands "
+            "in double quotes: 'cat,\"fish, other\"'.",
         ),
     ] = None,
     counts: Annotated[bool, typer.Option("--counts", help="The columns of --classes hold votes.")] = False,
@@ -97,13 +110,15 @@ def bayes_error(
         bool, typer.Option("--best", help="Also the best attainable AUC, average precision, F1, …")
     ] = False,
     test_error: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="A reported error: is it too good to be true?")
+        str | None,
+        typer.Option(metavar="SHARE", help="A reported error, 0.04 for 4%: is it too good to be true?"),
     ] = None,
     n_test: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Test cases that --test-error is from.")
     ] = None,
     predictions: Annotated[
-        str | None, _column("With --test-error: the class that was predicted for each row.")
+        str | None,
+        _column("With --test-error: the predicted class, 1 or 0; with --classes its name or place from 0."),
     ] = None,
     confidence_level: options.ConfidenceLevel = 0.95,
     n_resamples: Annotated[int, typer.Option(metavar="N", min=0, help="Bootstrap resamples.")] = 2000,
@@ -147,7 +162,7 @@ def bayes_error(
         n_folds=n_folds or 5,
         method=None if method is None else str(method),
         best=best,
-        test_error=test_error,
+        test_error=_test_error(test_error),
         n_test=n_test,
         settings={"confidence_level": confidence_level, "n_resamples": n_resamples, "rng": rng},
     )

@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halftruth.checks import Vector
+from halftruth.cli import demands
 from halftruth.errors import InputError
 from halftruth.files.messages import quoted
-from halftruth.files.numbers import Demand, Numbers, read_numbers
+from halftruth.files.numbers import FOREIGN, MOSTLY, SHOWN, Demand, Numbers, read_numbers
 
 if TYPE_CHECKING:
     from halftruth.evidence import Evidence
+    from halftruth.table import ScoreTable
 
 TRUTH = {"true": 1.0, "false": 0.0}
 """Words for yes and no."""
@@ -28,6 +31,11 @@ OWN = {
     SCORES: ("label", "zeros", "unlabeled", "prior", "purity", "population", "calibrator", "n_folds"),
 }
 """What a row may hold, by the option that names it, and the further options that are about it."""
+QUOTING = """A name with a comma stands in double quotes: --classes 'cat,"fish, other"'."""
+UNNAMED = (
+    "Say which column holds what: --soft a probability, --classes those of all classes, --votes the positive "
+    "votes, --confidence the probability of a known positive, or --score and --label a score and its label."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +86,30 @@ def read(files: list[str], kind: str, weight: str | None, given: Mapping[str, An
         unlabeled=given["unlabeled"],
     )
     population = given["population"] or Population.all
-    table = source.tables()[""]
+    try:
+        table = source.tables()[""]
+    except InputError as error:
+        if given["score"] is None and "has no column 'score'" in str(error):
+            raise InputError(f"{error} {UNNAMED}") from None
+        raise
+    saved = all(file.endswith(".npz") for file in files)
+    _refuse_one_class(table, "" if saved else f" in the column {quoted(source.label)}")
     return Held(evidence=evidence_of(table, given["prior"], given["purity"], population))
+
+
+def _refuse_one_class(table: ScoreTable, where: str) -> None:
+    """Say that a column of labels tells nothing apart before a calibrator says it in other words."""
+    held = set(table.strata)
+    if held == {"positive"} and table.strata["positive"].meaning is None:
+        raise InputError(
+            f"All rows have the label 1{where}: nothing to tell the positives from. Pass "
+            f"rows of both classes; positives alone need --confidence."
+        )
+    if held and held <= {"negative", "unlabeled"}:
+        raise InputError(
+            f"No row has the label 1{where}: nothing says what a positive is like. Pass "
+            f"rows of both classes, or name another column by --label."
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +143,14 @@ class Rows:
 
     def read(self) -> Held:
         """Read the files; errors name the first bad row."""
-        numbers = Numbers(columns=list(self._columns()), weight=self.weight, words=dict(self._words()))
+        coded = [name for name in (self.sign, self.predictions) if name is not None]
+        numbers = Numbers(
+            columns=list(self._columns()),
+            weight=self.weight,
+            words=dict.fromkeys(coded, self._words),
+            said={name: self._codes(name)[1] for name in coded},
+            hint=lambda there: _on_commas(self.classes or (), there),
+        )
         found = read_numbers(self.files, numbers, list(self._demands()))
         weight = None if self.weight is None else found[self.weight]
         return Held(
@@ -142,20 +179,21 @@ class Rows:
             raise InputError(f"--ballots must be a column or a whole number from 1, got {self.ballots}.")
         return int(number)
 
-    def _words(self) -> Iterator[tuple[str, Mapping[str, float]]]:
+    @property
+    def _words(self) -> Mapping[str, float]:
+        """What stands for a class in a column of text."""
         if self.classes is None:
-            words: Mapping[str, float] = TRUTH
-        else:
-            words = {} if self._numbered else {name: float(k) for k, name in enumerate(self.classes)}
-        yield from ((column, words) for column in (self.sign, self.predictions) if column is not None)
+            return TRUTH
+        return {} if self._numbered else {name: float(k) for k, name in enumerate(self.classes)}
 
     @property
     def _numbered(self) -> dict[float, int]:
         """The places of classes whose names are numbers; empty where some are not."""
         try:
-            return {float(name): k for k, name in enumerate(self.classes or ())}
+            places = {float(name): k for k, name in enumerate(self.classes or ())}
         except ValueError:
             return {}
+        return places if len(places) == len(self.classes or ()) else {}
 
     # Demands -----------------------------------------------------------------------------------------
 
@@ -163,9 +201,9 @@ class Rows:
         if self.soft is not None:
             yield self._soft_demand(self.soft)
         if self.confidence is not None:
-            yield _shares([self.confidence], "Confidences", "a confidence is P(positive | x)")
+            yield demands.shares([self.confidence], "Confidences", "a confidence is P(positive | x)")
         if self.classes is not None:
-            yield from _counts(self.classes) if self.counts else _probabilities(self.classes)
+            yield from demands.counts(self.classes) if self.counts else demands.probabilities(self.classes)
         if self.votes is not None:
             yield from self._votes_demands(self.votes)
         yield from (self._class_demand(name) for name in (self.sign, self.predictions) if name is not None)
@@ -178,10 +216,10 @@ class Rows:
                 "Uncertainty labels must lie in [0, 0.5], the probability of the less likely class",
                 "Repair these rows, or pass probabilities of the positive class without --labels.",
             )
-        return _shares([column], "Soft labels")
+        return demands.shares([column], "Soft labels")
 
     def _votes_demands(self, votes: str) -> Iterator[Demand]:
-        yield _whole([votes])
+        yield demands.whole([votes])
         every = self._ballots
         if every is not None:
             must = f"Column {quoted(votes)} must not exceed --ballots {every}"
@@ -189,26 +227,38 @@ class Rows:
         elif self.ballots is not None:
             some = f"Column {quoted(self.ballots)} must be at least 1"
             yield Demand([self.ballots], lambda m: m >= 1, some, "Drop rows without votes.")
-            yield _whole([self.ballots])
+            yield demands.whole([self.ballots])
             must = f"Column {quoted(votes)} must not exceed {quoted(self.ballots)}"
             yield Demand([votes, self.ballots], lambda k, m: k <= m, must, "Repair these rows.")
 
     def _class_demand(self, column: str) -> Demand:
         """A column that names one class a row."""
+        codes, said = self._codes(column)
 
         def holds(cells: Vector) -> Any:
-            signs = self.classes is None and column == self.sign and (cells == -1).any()
+            signs = self.classes is None and (cells == -1).any()
             return np.isin(cells, [-1.0, 1.0] if signs else codes)
 
-        codes, said = [0.0, 1.0], "0 or 1"
-        if self.classes is None and column == self.sign:
-            said = "1 where positive is the likelier class, else 0, or else -1"
-        elif self._numbered:
-            codes, said = list(self._numbered), f"one of {', '.join(map(quoted, self.classes or ()))}"
-        elif self.classes is not None:
-            codes = [float(k) for k in range(len(self.classes))]
-            said = f"the name of a class, or its place from 0 to {len(codes) - 1}"
-        return Demand([column], holds, f"Column {quoted(column)} must hold {said}", "Repair these rows.")
+        def remedy(bad: NDArray[np.bool_], cells: Vector) -> str:
+            if self.classes is None and np.isin(cells, [-1.0, 0.0, 1.0]).all():
+                return "It holds both 0 and -1: write one of them for the other class."
+            if bad.mean() <= MOSTLY:
+                return "Repair these rows."
+            shares = ((cells >= 0) & (cells <= 1)).all()
+            return f"{FOREIGN} It holds probabilities, not classes." if shares else FOREIGN
+
+        return Demand([column], holds, f"Column {quoted(column)} must hold {said}", remedy)
+
+    def _codes(self, column: str) -> tuple[list[float], str]:
+        """The numbers that stand for classes in a column, and how to say it."""
+        if self.classes is None:
+            what = "where positive is the likelier class" if column == self.sign else "for the positive class"
+            return [0.0, 1.0], f"1 {what}, else 0 (or -1)"
+        names = ", ".join(map(quoted, self.classes[:SHOWN])) + (", …" if len(self.classes) > SHOWN else "")
+        if self._numbered:
+            return list(self._numbered), f"one of {names}"
+        last = len(self.classes) - 1
+        return [float(k) for k in range(last + 1)], f"a class, {names}, or its place from 0 to {last}"
 
     # Evidence ----------------------------------------------------------------------------------------
 
@@ -235,44 +285,11 @@ class Rows:
 
     def _places(self, cells: Vector) -> Vector:
         """The places of the classes that are named."""
+        if self.classes is None:
+            return (cells > 0).astype(np.float64)
         if not self._numbered:
             return cells
         return np.asarray([self._numbered[cell] for cell in cells.tolist()], dtype=np.float64)
-
-
-def _shares(columns: Sequence[str], what: str, votes: str = "of votes, pass --votes") -> Demand:
-    def holds(*cells: Vector) -> Any:
-        return np.all([(cell >= 0) & (cell <= 1) for cell in cells], axis=0)
-
-    must = f"{what} must be probabilities in [0, 1]"
-    return Demand(columns, holds, must, f"Divide percentages by 100; {votes}.")
-
-
-def _whole(columns: Sequence[str]) -> Demand:
-    def holds(*cells: Vector) -> Any:
-        return np.all([(cell >= 0) & (cell == np.floor(cell)) for cell in cells], axis=0)
-
-    remedy = "Shares of votes are probabilities: --soft or --classes without --counts."
-    return Demand(columns, holds, "Votes must be whole numbers from 0", remedy)
-
-
-def _counts(classes: Sequence[str]) -> Iterator[Demand]:
-    yield _whole(classes)
-    must = "A row must have at least one vote"
-    yield Demand(classes, lambda *k: np.sum(k, axis=0) >= 1, must, "Drop rows without votes.")
-
-
-def _probabilities(classes: Sequence[str]) -> Iterator[Demand]:
-    from halftruth.evidence.soft import UNEVEN
-
-    yield _shares(classes, "The columns of --classes", "where they hold votes, pass --counts")
-    remedy = "Name the columns of all classes; where they hold votes, pass --counts."
-    yield Demand(
-        classes,
-        lambda *q: np.abs(np.sum(q, axis=0) - 1) <= UNEVEN,
-        "The probabilities of all classes must sum to 1",
-        remedy,
-    )
 
 
 def class_columns(texts: Sequence[str] | None) -> list[str] | None:
@@ -282,8 +299,20 @@ def class_columns(texts: Sequence[str] | None) -> list[str] | None:
     found = [name.strip() for line in csv.reader(texts, skipinitialspace=True) for name in line]
     named = [name for name in found if name]
     if len(named) < 2 or len(set(named)) < len(named):
+        remedy = "The probability of one class alone is --soft." if len(named) < 2 else QUOTING
         raise InputError(
             f"--classes must name at least two columns, and none twice, got {', '.join(map(quoted, named))}. "
-            f"The probability of one class alone is --soft."
+            f"{remedy}"
         )
     return named
+
+
+def _on_commas(named: Sequence[str], there: Sequence[str]) -> str:
+    """That a name with a comma is quoted, where such a column was taken for several."""
+    pieces = {own: [piece.strip() for piece in own.split(",")] for own in there if "," in own}
+    taken = [
+        own
+        for own, parts in pieces.items()
+        if any(list(named[k : k + len(parts)]) == parts for k in range(len(named)))
+    ]
+    return f" Is {quoted(taken[0])} one class? {QUOTING}" if taken else ""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from halftruth.cli import options
+from halftruth.cli.given import prior_of
 from halftruth.cli.render import Block, Cell
 from halftruth.errors import InputError
 
@@ -20,6 +21,12 @@ SCHEMA = 1
 BAYES_ERROR = "bayes_error"
 UNCERTAINTY, NOISY = "uncertainty", "noisy"
 NUMBERS = ("naive", "value", "low", "high")
+OF_CLASSES = {
+    "SoftLabeled.from_votes(counts)": "--counts",
+    "SoftLabeled.from_votes": "--counts",
+    "k[:, 0] of m votes": "--votes with --ballots",
+}
+"""What the library calls that an option beside --classes stands for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +58,15 @@ class Request:
             checks.inside(self.test_error, "test_error", 0.0, 1.0, closed="both", advice=advice)
         elif given["predictions"] is not None:
             raise InputError("--predictions goes with --test-error and --n-test. Pass these too.")
-        if given["sign"] is not None and self.labels == UNCERTAINTY:
-            raise InputError("--sign goes with noisy labels, not with --labels uncertainty. Leave one out.")
-        if self.best and self.labels == NOISY:
+        if given["sign"] is not None and self.labels != NOISY:
             raise InputError(
-                "--best needs the probabilities themselves: noise makes every limit look better than it is. "
-                "Leave --best out, or --labels noisy where the soft labels have no noise."
+                f"--sign goes with noisy labels, not with --labels {self.labels}. Leave one out."
+            )
+        if self.best and self.labels == NOISY:
+            about = "--labels noisy" if given["labels"] is not None else "--sign"
+            raise InputError(
+                f"--best needs the probabilities themselves: noise makes every limit look better than it is, "
+                f"and {about} says that there is noise. Leave --best out, or {about} where there is none."
             )
         if self.kind == "confidence" and given["prior"] == options.ESTIMATE:
             raise InputError(
@@ -78,7 +88,15 @@ class Request:
             error = test.bayes_error
         else:
             error = bayes_error(held.evidence, calibrator=self.calibrator, n_folds=self.n_folds, **how)
-        return Limits(held, error, best, test, self._about(held.evidence))
+        return Limits(
+            kind=self.kind,
+            held=held,
+            error=error,
+            best=best,
+            test=test,
+            about=self._about(held.evidence),
+            remarks=tuple(self._remarks(held.evidence)),
+        )
 
     def _refuse_margins(self, evidence: Evidence) -> None:
         """Say which calibrators take scores that are no probabilities."""
@@ -106,11 +124,20 @@ class Request:
         )
 
     def _best(self, evidence: Evidence) -> Evaluation | None:
-        if not self.best:
+        if not self.best or _zeros(evidence):
             return None
         from halftruth.limits.attainable import best_attainable
 
         return best_attainable(evidence, self._metrics(evidence), **self.settings)
+
+    def _remarks(self, evidence: Evidence) -> Iterator[str]:
+        """What was asked for and is not there."""
+        zeros = _zeros(evidence)
+        if self.best and zeros:
+            yield (
+                f"Of --best there is only the Bayes error: the other rows need confidences above 0, and "
+                f"{zeros} of {len(evidence.table.strata['positive'])} are 0."
+            )
 
     def _metrics(self, evidence: Evidence) -> list[str]:
         """The rows beside the Bayes error that the evidence has."""
@@ -126,13 +153,13 @@ class Request:
     def _about(self, evidence: Evidence) -> str:
         """What was read, in a line."""
         from halftruth.evidence import PositiveConfidence, SoftLabeled
-        from halftruth.results import figure
 
+        prior = prior_of(evidence)
         if isinstance(evidence, PositiveConfidence):
-            prior = evidence.prior.value
-            return "π unknown: the Bayes error is relative to it" if prior is None else f"π = {figure(prior)}"
+            return "π unknown: the Bayes error is relative to it" if prior is None else prior.text()
         if not isinstance(evidence, SoftLabeled):
-            return f"scores through the calibrator {self.calibrator}, cross-fitted in {self.n_folds} parts"
+            how = f"scores through the calibrator {self.calibrator}, cross-fitted in {self.n_folds} parts"
+            return how if prior is None else f"{prior.text()}; {how}"
         rows = evidence.labels
         what = f"{rows.n_classes} classes"
         if rows.ballots is None:
@@ -141,15 +168,33 @@ class Request:
         return f"{what}; {low:g}{'' if low == high else f' to {high:g}'} votes a row"
 
 
-@dataclass(frozen=True)
+def _zeros(evidence: Evidence) -> int:
+    """How many confidences are 0."""
+    from halftruth.evidence import PositiveConfidence
+
+    if not isinstance(evidence, PositiveConfidence):
+        return 0
+    return int((evidence.confidences[0] == 0).sum())
+
+
+@dataclass(frozen=True, kw_only=True)
 class Limits:
     """The Bayes error, other limits beside it, and the verdict on a test error."""
 
+    kind: str
     held: Held
     error: Estimate
     best: Evaluation | None
     test: TooGood | None
     about: str
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def _bound(self) -> bool:
+        """Whether the Bayes error may be anything below the figure."""
+        from halftruth.evidence import PositiveConfidence, SoftLabeled
+
+        return not isinstance(self.held.evidence, (SoftLabeled, PositiveConfidence))
 
     @property
     def _relative(self) -> bool:
@@ -162,6 +207,7 @@ class Limits:
     @property
     def _rows(self) -> dict[str, Estimate]:
         name = f"{BAYES_ERROR}/prior" if self._relative else BAYES_ERROR
+        name += " (upper bound)" if self._bound else ""
         return {name: self.error, **(self.best or {})}
 
     def blocks(self) -> list[Block]:
@@ -194,11 +240,14 @@ class Limits:
     def to_dict(self) -> dict[str, Any]:
         from halftruth.results import Refuted
 
+        prior = prior_of(self.held.evidence)
         return {
             "schema": SCHEMA,
             "evidence": repr(self.held.evidence),
             "about": self.about,
+            "prior": None if prior is None else asdict(prior),
             "relative_to_prior": self._relative,
+            "upper_bound": self._bound,
             BAYES_ERROR: self.error.to_dict(),
             "best": None if self.best is None else self.best.to_dict(),
             "too_good": None if self.test is None else self.test.to_dict(),
@@ -215,19 +264,28 @@ class Limits:
             numbers = [getattr(row, number) for number in NUMBERS]
             yield [name, *numbers, *(row.identified or (None, None)), row.confidence_level, row.method]
         if self.test is not None:
-            found = {"test_error": self.test.test_error, "p_value": self.test.p_value}
-            found["too_good"] = float(self.test.too_good)
+            found: dict[str, Cell] = {
+                "test_error": self.test.test_error,
+                "n_test": str(self.test.n_test),
+                "p_value": self.test.p_value,
+                "too_good": str(int(self.test.too_good)),
+            }
             yield from ([name, None, value, *[None] * 6] for name, value in found.items())
 
     def notes(self) -> list[str]:
         from halftruth.cli import in_words_of_the_shell
 
-        return [in_words_of_the_shell(note) for note in dict.fromkeys(self._notes())]
+        notes = list(dict.fromkeys(self._notes()))
+        if self.kind == "classes":
+            for call, option in OF_CLASSES.items():
+                notes = [note.replace(call, option) for note in notes]
+        return list(dict.fromkeys(map(in_words_of_the_shell, notes)))
 
     def _notes(self) -> Iterator[str]:
         from halftruth.evidence import PositiveConfidence
 
         evidence = self.held.evidence
+        yield from self.remarks
         assumption = evidence.assumption if isinstance(evidence, PositiveConfidence) else None
         yield from [] if assumption is None else [assumption]
         yield from self.error.notes

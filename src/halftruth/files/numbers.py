@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -13,7 +14,7 @@ from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.files import refusals
 from halftruth.files.cells import number, numeric
-from halftruth.files.messages import quoted
+from halftruth.files.messages import missing_column, quoted
 from halftruth.files.query import relation
 from halftruth.files.source import Part, Source, literal
 
@@ -21,6 +22,9 @@ Words = Mapping[str, float]
 """What words in a column of text stand for."""
 SHOWN = 12
 """Cells of a bad row that are shown."""
+MOSTLY = 0.5
+"""Where more of the rows than this are bad, the column is probably another one than was meant."""
+FOREIGN = "Most rows are like this: it looks like another column than the one that was meant."
 
 
 @dataclass(frozen=True)
@@ -34,22 +38,41 @@ class Demand:
         Takes the arrays of these columns, gives the mask of the rows that are as they must be.
     must : str
         The demand, as the beginning of a sentence.
-    remedy : str
+    remedy : str, or callable
+        What to do; a callable takes the mask of the bad rows and the arrays.
     """
 
     columns: Sequence[str]
     holds: Callable[..., NDArray[np.bool_]]
     must: str
-    remedy: str
+    remedy: str | Callable[..., str]
+
+    def advice(self, bad: NDArray[np.bool_], values: Sequence[Vector]) -> str:
+        """What to do about these rows."""
+        return self.remedy if isinstance(self.remedy, str) else self.remedy(bad, *values)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers:
-    """Which columns are read; no cell of them may be empty."""
+    """Which columns are read; no cell of them may be empty.
+
+    Attributes
+    ----------
+    columns : sequence of str
+    weight : str or None
+    words : mapping
+        By column, the words that may stand for numbers.
+    said : mapping
+        By column, what it must hold where that is not any number.
+    hint : callable
+        What to add where a column is missing, from the columns that are there.
+    """
 
     columns: Sequence[str]
     weight: str | None = None
     words: Mapping[str, Words] = field(default_factory=dict)
+    said: Mapping[str, str] = field(default_factory=dict)
+    hint: Callable[[Sequence[str]], str] = lambda columns: ""
 
     def names(self) -> tuple[str, ...]:
         """The columns to read, each once."""
@@ -93,6 +116,7 @@ def read_numbers(
     """
     names = wanted.names()
     with Source(path, names, threads=threads) as source:
+        _need(source, wanted)
         sql, parameters = relation(source, wanted)
         found = source.fetch(sql, parameters)
         columns = {name: np.asarray(found[f"x{k}"]) + 0.0 for k, name in enumerate(names)}
@@ -100,7 +124,7 @@ def read_numbers(
             refusals.no_rows(source)
         for name in dict.fromkeys(wanted.columns):
             if not np.isfinite(columns[name]).all():
-                _refuse_cells(source, wanted, name)
+                _refuse_cells(source, wanted, name, len(columns[name]))
         if wanted.weight is not None:
             weight = columns[wanted.weight]
             if not ((weight >= 0) & (weight < np.inf)).all():
@@ -112,16 +136,43 @@ def read_numbers(
     return columns
 
 
-def _refuse_cells(source: Source, wanted: Numbers, name: str) -> NoReturn:
+def _need(source: Source, wanted: Numbers) -> None:
+    """Refuse files without one of the columns."""
+    for part in source.parts:
+        own = [name for name, _ in part.layout.columns]
+        absent = next((name for name in wanted.names() if name not in own), None)
+        if absent is not None:
+            raise InputError(missing_column(part.files[0].name, absent, own) + wanted.hint(own))
+
+
+def _refuse_cells(source: Source, wanted: Numbers, name: str, n_rows: int) -> NoReturn:
     count, first = refusals.first_bad(
         source, name, lambda at, kind: f"NOT isfinite({wanted.cell(name, at, kind)})"
     )
+    percent = re.match(r"'([^']*)'", first)
+    share = None if percent is None else share_of(percent[1])
+    remedy = "Drop or repair these rows; a decimal has a point."
+    if share is not None:
+        remedy = f"Write shares as numbers, {share}."
+    elif count > MOSTLY * n_rows:
+        remedy = FOREIGN if name in wanted.said else f"{FOREIGN} A decimal has a point."
+    raise InputError(
+        f"Column {quoted(name)} must hold {_said(wanted, name)}; got {count} cell(s) that do not: the first "
+        f"is {first}. {remedy}"
+    )
+
+
+def _said(wanted: Numbers, name: str) -> str:
+    """What a column must hold."""
     words = wanted.words.get(name, ())
     known = f", or one of {', '.join(map(quoted, list(words)[:SHOWN]))}" if words else ""
-    raise InputError(
-        f"Column {quoted(name)} must hold finite numbers{known}; got {count} cell(s) that do not: the first "
-        f"is {first}. Drop or repair these rows; a decimal has a point."
-    )
+    return wanted.said.get(name, f"finite numbers{known}")
+
+
+def share_of(text: str) -> str | None:
+    """How a percentage is written as a share, e.g. 0.5 for 50%; None where the text is none."""
+    found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*%\s*", text)
+    return None if found is None else f"{float(found[1]) / 100:g} for {found[1]}%"
 
 
 def _check(source: Source, names: Sequence[str], columns: Mapping[str, Vector], demand: Demand) -> None:
@@ -134,7 +185,7 @@ def _check(source: Source, names: Sequence[str], columns: Mapping[str, Vector], 
     shown = ", ".join(cells[:SHOWN]) + (", …" if len(cells) > SHOWN else "")
     raise InputError(
         f"{demand.must}; got {int(bad.sum())} row(s) where that does not hold: the first has {shown} in "
-        f"{_place(source, names, first)}. {demand.remedy}"
+        f"{_place(source, names, first)}. {demand.advice(bad, values)}"
     )
 
 

@@ -14,8 +14,10 @@ from halftruth.checks import Vector
 from halftruth.errors import InputError, NotIdentifiable
 from halftruth.evaluation import evaluate
 from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
+from halftruth.evidence.soft import SoftRows
 from halftruth.limits.floor import bayes_error, overlap
 from halftruth.limits.means import Mean, Settings, T, estimate
+from halftruth.limits.soft_labels import EXACT
 from halftruth.limits.votes import ASSUMPTION, FittedVotes
 from halftruth.measure import Number, ScoreMeasure, ratio, scalar
 from halftruth.metrics.areas import average_precision, pr_auc, roc_auc
@@ -30,7 +32,10 @@ OF_LAW = (
     "The value is that of the law fitted to the votes; the interval spans the laws that they do not refute, "
     "as far as a search finds them."
 )
-OF_FEW_VOTES = "Shares of few votes look surer than the posterior: the value is too small, never too large."
+OF_FEW_VOTES = (
+    "Shares of few votes look surer than the posterior: the value is too small, never too large, and the "
+    "interval reaches to that of cases all alike."
+)
 Functional = Callable[[ScoreMeasure], Number]
 
 
@@ -183,16 +188,17 @@ def _evaluated(
     )
     # One who rounds posteriors to classes would call every metric perfect: that is no naive figure.
     rows = {name: replace(found[name], naive=None) for name in functionals}
+    # Right on average is enough for other metrics, not for these.
+    notes = tuple(EXACT if note == SoftLabeled.assumption else note for note in found.notes)
     if bayes is not None:
-        own_notes = tuple(note for note in bayes.notes if note not in found.notes)
-        rows[BAYES] = replace(bayes, notes=own_notes)
-    return replace(found, rows={name: rows[name] for name in names})
+        rows[BAYES] = replace(bayes, notes=tuple(note for note in bayes.notes if note not in notes))
+    return replace(found, rows={name: rows[name] for name in names}, notes=notes)
 
 
 def _from_confidences(evidence: PositiveConfidence, names: tuple[str, ...], settings: Settings) -> Evaluation:
     r, weight = evidence.confidences
     checks.positive_probabilities(
-        r, "r", why="The other cases of such rows cannot be counted; `bayes_error` alone allows r = 0."
+        r, "r", why="Only the Bayes error can be found with them: ask for `bayes_error` alone."
     )
     given = evidence.prior.value is not None
     own = PositiveConfidence(r, sample_weight=weight)
@@ -266,25 +272,32 @@ def _many_classes(evidence: SoftLabeled, names: tuple[str, ...] | None, settings
     bayes = _bayes(evidence, names, settings)
     found: dict[str, Estimate] = {} if bayes is None else {BAYES: bayes}
     if LOG_LOSS in names:
-        entropy = -np.sum(rows.q * np.log(np.where(rows.q > 0, rows.q, 1.0)), axis=1)
-        notes = () if rows.ballots is None else (OF_FEW_VOTES,)
-        found[LOG_LOSS] = replace(
-            _mean(entropy, rows.weight, float(np.log(rows.n_classes)), settings), notes=notes
-        )
+        found[LOG_LOSS] = _entropy(rows, settings)
     return _ManyClasses(
         rows={name: found[name] for name in names},
         evidence=repr(evidence),
         prior=Estimate(value=np.nan, low=np.nan, high=np.nan),
         alpha=None,
-        notes=_assumed(evidence),
+        notes=() if BAYES in names else (EXACT if rows.ballots is None else ASSUMPTION,),
     )
+
+
+def _entropy(rows: SoftRows, settings: Settings) -> Estimate:
+    """The log loss of many classes; of votes, between the shares' and that of the shares of all cases."""
+    most = float(np.log(rows.n_classes))
+    found = _mean(_uncertainty(rows.q), rows.weight, most, settings)
+    if rows.ballots is None:
+        return found
+    alike = float(_uncertainty(np.average(rows.q, axis=0, weights=rows.weight)))
+    identified = found.value, max(found.value, alike)
+    return replace(found, high=max(found.high, alike), identified=identified, notes=(OF_FEW_VOTES,))
+
+
+def _uncertainty(q: Vector) -> Vector:
+    return np.asarray(-np.sum(q * np.log(np.where(q > 0, q, 1.0)), axis=-1))
 
 
 def _mean(values: Vector, weight: Vector | None, most: float, settings: Settings) -> Estimate:
     """A mean over rows with its t-interval."""
     mean = Mean.of(values, weight, most)
     return estimate(mean, partial(mean.ends, method=T), (0.0, most), settings)
-
-
-def _assumed(evidence: Evidence) -> tuple[str, ...]:
-    return (evidence.assumption,) if evidence.assumption else ()

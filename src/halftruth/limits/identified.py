@@ -23,6 +23,7 @@ ENOUGH = 0.05
 MOST_CLIMBS = 12
 STEP = 1e-3
 TINY = 1e-250
+ROUNDING = 1e-9
 NOTHING = 1e-15
 """A mass that no sum with another shows."""
 
@@ -82,7 +83,7 @@ class Likely:
             trade *= float(np.clip(ratio**-0.5, 0.05, 20.0))
             if not below < trade < above:
                 trade = float(np.sqrt(below * above))
-        return best, law
+        return min(best + ROUNDING, reach), law
 
 
 def likeliest(votes: Votes) -> Vector:
