@@ -301,6 +301,7 @@ LAWS = {
     "nearly all negative": ((0.9, 0.05, 5.0), (0.1, 3.0, 3.0)),
     "near the middle": ((0.5, 20.0, 30.0), (0.5, 30.0, 20.0)),
     "like images": ((0.45, 0.05, 5.0), (0.45, 5.0, 0.05), (0.1, 0.7, 0.7)),
+    "Beta(.05, .05)": ((1.0, 0.05, 0.05),),
 }
 ROWS = 10_000
 SETS = 200
@@ -355,6 +356,35 @@ def test_votes_have_at_most_half_the_bias_of_the_plug_in(law, m, draws, capsys):
         sys.stdout.write(f"\n{law}, m={m}: bias {bias:+.5f} ± {error:.5f}, plug-in {plug_in:+.5f} ")
     # Three standard errors is all that so few draws excuse.
     assert abs(bias) <= abs(plug_in) / 2 + 3 * error
+
+
+EDGES = {
+    "all at a half": ([0.5], 200, 3),
+    "all at a half, many votes": ([0.5], 200, 10),
+    "near a half": ([0.45, 0.55], 5000, 10),
+    "not far from a half": ([0.4, 0.6], 5000, 5),
+    "all certain": ([0.0, 1.0], 500, 3),
+    "all alike": ([0.3], 1000, 5),
+    "few doubtful": ([0.05, 0.05, 0.05, 0.05, 0.5], 1000, 5),
+}
+"""Places of q, rows and votes: laws at the edge of what is possible, where likelihood ratios are larger."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EDGES)
+def test_intervals_of_votes_hold_at_the_edge(name, draws):
+    places, n, m = EDGES[name]
+    n_sets, rng = draws(SETS), np.random.default_rng([83, *name.encode()])
+    truth = float(np.minimum(places, np.subtract(1, places)).mean())
+    hits, called = 0, 0
+    for _ in range(n_sets):
+        evidence = ht.SoftLabeled.from_votes(rng.binomial(m, rng.choice(places, n)), m)
+        found = ht.bayes_error(evidence)
+        hits += holds(found, truth)
+        errors = rng.binomial(100_000, truth) / 100_000  # of the best rule, on many cases
+        called += ht.too_good_to_be_true(errors, 100_000, evidence).too_good
+    assert at_least(hits, n_sets, 0.93), f"{hits}/{n_sets}"
+    assert at_most(called, n_sets, 0.05), f"{called}/{n_sets} called too good"
 
 
 @pytest.mark.slow

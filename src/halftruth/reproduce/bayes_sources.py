@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth.checks import Vector
-from halftruth.errors import InputError
 from halftruth.reproduce.bpm_logits import SOURCES
-from halftruth.reproduce.datasets import VARIABLE
+from halftruth.reproduce.known_files import data_folder, read_known
 
 VOTES, REVIEWS = "cifar10h", "iclr_scores"
 SHA256 = {
@@ -76,15 +73,9 @@ def found(folder: str | os.PathLike[str] | None = None) -> Data:
     >>> found("data").votes.counts.shape  # doctest: +SKIP
     (10000, 10)
     """
-    named = os.environ.get(VARIABLE, "") if folder is None else folder
-    if not named:
+    place = data_folder(folder)
+    if place is None:
         return Data()
-    place = Path(named)
-    if not place.is_dir():
-        raise InputError(
-            f"`data` must be a folder that exists, got {str(place)!r}. Pass the folder of the data sets, "
-            f"or let {VARIABLE} name it."
-        )
     votes, reviews = _votes(place), _reviews(place)
     if votes is None:
         return Data(reviews=reviews)
@@ -121,18 +112,4 @@ def _network(place: Path, name: str) -> tuple[Classes, Classes] | None:
 
 
 def _read(path: Path, sha256: str, names: tuple[str, ...]) -> list[NDArray[Any]] | None:
-    if not path.is_file():
-        return None
-    if (got := hashlib.sha256(path.read_bytes()).hexdigest()) != sha256:
-        raise InputError(
-            f"The file {path.name} must have the SHA-256 checksum {sha256}, got {got}: it is damaged or "
-            f"another version. Get it again, or move it out of the folder."
-        )
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            return [np.asarray(arrays[name]) for name in names]
-    except (OSError, EOFError, ValueError, LookupError, zipfile.BadZipFile) as error:
-        raise InputError(
-            f"The file {path.name} must be an .npz with the arrays {', '.join(names)}, but cannot be read "
-            f"({error}). Get it again, or move it out of the folder."
-        ) from error
+    return read_known(path, sha256, names) if path.is_file() else None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth.checks import Vector
-from halftruth.errors import InputError
-from halftruth.reproduce.datasets import VARIABLE
+from halftruth.reproduce.known_files import data_folder, read_known
 
 Hits = NDArray[np.bool_]
 Logits = NDArray[np.float64]
@@ -115,15 +112,9 @@ def found(folder: str | os.PathLike[str] | None, seed: int) -> dict[str, Split]:
     >>> {name: len(split.judge.y) for name, split in found("data", 0).items()}  # doctest: +SKIP
     {'resnet110_c10_logits': 10000, 'netcal_lenet-5-cifar-10': 5000}
     """
-    named = os.environ.get(VARIABLE, "") if folder is None else folder
-    if not named:
+    place = data_folder(folder)
+    if place is None:
         return {}
-    place = Path(named)
-    if not place.is_dir():
-        raise InputError(
-            f"`data` must be a folder that exists, got {str(place)!r}. Pass the folder of the data sets, "
-            f"or let {VARIABLE} name it."
-        )
     paths = {name: place / f"{name}.npz" for name in SOURCES}
     return {name: _split(path, SOURCES[name], seed) for name, path in paths.items() if path.is_file()}
 
@@ -172,19 +163,7 @@ def _spread(logits: Logits, temperature: float) -> Vector:
 
 
 def _split(path: Path, source: Source, seed: int) -> Split:
-    if (got := hashlib.sha256(path.read_bytes()).hexdigest()) != source.sha256:
-        raise InputError(
-            f"The file {path.name} must have the SHA-256 checksum {source.sha256}, got {got}: it is damaged "
-            f"or another version. Get it again, or move it out of the folder."
-        )
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            first, second, *rest = (np.asarray(arrays[name]) for name in source.arrays)
-    except (OSError, EOFError, ValueError, LookupError, zipfile.BadZipFile) as error:
-        raise InputError(
-            f"The file {path.name} must be an .npz with the arrays {', '.join(source.arrays)}, but cannot be "
-            f"read ({error}). Get it again, or move it out of the folder."
-        ) from error
+    first, second, *rest = read_known(path, source.sha256, source.arrays)
     if source.held_out:
         learn, judge = Outputs(*_typed(first, second)), Outputs(*_typed(*rest))
         return Split(source.title, learn, judge)

@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -18,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth.checks import Vector
-from halftruth.errors import InputError
-from halftruth.reproduce.datasets import VARIABLE
+from halftruth.reproduce.known_files import data_folder, read_known
 
 FILE = "mnist.npz"
 SHA256 = "34daca95bbf4ab389b6e727433411c42089622deeb256af77cb3893a9e36b869"
@@ -56,35 +53,17 @@ def found(folder: str | os.PathLike[str] | None = None) -> Path | None:
     >>> found("data").name  # doctest: +SKIP
     'mnist.npz'
     """
-    named = os.environ.get(VARIABLE, "") if folder is None else folder
-    if not named:
+    place = data_folder(folder)
+    if place is None:
         return None
-    place = Path(named)
-    if not place.is_dir():
-        raise InputError(
-            f"`data` must be a folder that exists, got {str(place)!r}. Pass the folder of the data sets, "
-            f"or let {VARIABLE} name it."
-        )
     path = place / FILE
     return path if path.is_file() else None
 
 
 def read(path: Path) -> Digits:
     """The images, whose file must be the one that is known."""
-    got = hashlib.sha256(path.read_bytes()).hexdigest()
-    if got != SHA256:
-        raise InputError(
-            f"The file {path.name} must have the SHA-256 checksum {SHA256}, got {got}: it is damaged or "
-            f"another version. Get it again, or move it out of the folder."
-        )
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            return Digits(np.asarray(arrays["X"]), np.asarray(arrays["label"]) >= FIRST_POSITIVE)
-    except (OSError, ValueError, LookupError, zipfile.BadZipFile) as error:
-        raise InputError(
-            f"The file {path.name} must hold arrays named X and label, which cannot be read ({error}). "
-            f"Get it again, or move it out of the folder."
-        ) from error
+    x, label = read_known(path, SHA256, ("X", "label"))
+    return Digits(x, label >= FIRST_POSITIVE)
 
 
 def held_out_logits(path: Path, seed: list[int]) -> dict[str, Any]:
