@@ -387,6 +387,41 @@ def test_intervals_of_votes_hold_at_the_edge(name, draws):
     assert at_most(called, n_sets, 0.05), f"{called}/{n_sets} called too good"
 
 
+def exact_limits(components):
+    """The best of each metric under the law itself, on a grid so fine that it does not show."""
+    edges = np.sin(np.linspace(0, np.pi / 2, 20_001)) ** 2
+    mass = sum(w * np.diff(special.betainc(a, b, edges)) for w, a, b in components)
+    mean = sum(w * a / (a + b) * np.diff(special.betainc(a + 1, b, edges)) for w, a, b in components)
+    q = np.clip(mean / np.maximum(mass, 1e-300), edges[:-1], edges[1:])
+    order = np.flatnonzero(mass > 1e-14)
+    mass, q = mass[order], q[order]
+    prior = mass @ q
+    tp, fp = np.cumsum((mass * q)[::-1]), np.cumsum((mass * (1 - q))[::-1])
+    tpr, fpr = tp / tp[-1], fp / fp[-1]
+    return {
+        "balanced_error": float(np.minimum(q / prior, (1 - q) / (1 - prior)) @ mass / 2),
+        "roc_auc": float(np.trapezoid(np.append(0, tpr), np.append(0, fpr))),
+        "average_precision": float(np.diff(np.append(0, tpr)) @ (tp / (tp + fp))),
+        "f1": float(np.max(2 * tp / (tp + fp + prior))),
+        "log_loss": float(special.entr(q) @ mass + special.entr(1 - q) @ mass),
+        "brier": float((q * (1 - q)) @ mass),
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("m", [3, 5, 10])
+@pytest.mark.parametrize("law", ["Beta(.3, .3)", "two sides", "some doubtful", "Beta(1, 3)"])
+def test_all_limits_from_votes_hold_the_truth(law, m, draws):
+    n_sets, truth = draws(40), exact_limits(LAWS[law])
+    rng = np.random.default_rng([89, m, *law.encode()])
+    hits = dict.fromkeys(truth, 0)
+    for _ in range(n_sets):
+        evidence = ht.SoftLabeled.from_votes(votes(LAWS[law], m, rng, 2000), m)
+        for name, row in ht.best_attainable(evidence, list(truth)).items():
+            hits[name] += holds(row, truth[name])
+    assert all(at_least(count, n_sets, 0.93) for count in hits.values()), hits
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("m", [3, 5, 10, 50])
 @each_law
