@@ -142,7 +142,10 @@ LABELS = {
         lambda: SoftLabeled.from_votes([0.5, 1], 2),
         r"`k` must be a whole number .*k=0\.5, m=2 at index 0.*soft labels, SoftLabeled\(q\)",
     ),
-    "half ballots": (lambda: SoftLabeled.from_votes([0, 1], 1.5), r"`m` one from 1; got k=0, m=1\.5 at index 0"),
+    "half ballots": (
+        lambda: SoftLabeled.from_votes([0, 1], 1.5),
+        r"`m` one from 1; got k=0, m=1\.5 at index 0",
+    ),
 }
 
 WEIGHTS = {

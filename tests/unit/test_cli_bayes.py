@@ -233,7 +233,7 @@ def test_the_prior_is_shown_as_it_was_given(run: Any, found: Any, rows: str) -> 
 
 def test_a_refuted_prior_is_said(found: Any, tmp_path: Path) -> None:
     POSITIVES.to_csv("positives.csv", index=False)
-    for prior, refuted in (("0.5", False), ("0.05", True)):
+    for prior, refuted in (("0.5", False), ("0.95", True)):
         result = found("positives.csv", "--confidence", "q", "--prior", prior)
         assert result["refuted"] is refuted
         assert any("refuted" in note for note in result["notes"]) is refuted

@@ -24,7 +24,6 @@ NUMBERS = ("naive", "value", "low", "high")
 OF_CLASSES = {
     "SoftLabeled.from_votes(counts)": "--counts",
     "SoftLabeled.from_votes": "--counts",
-    "k[:, 0] of m votes": "--votes with --ballots",
 }
 """What the library calls that an option beside --classes stands for."""
 

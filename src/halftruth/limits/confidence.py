@@ -11,28 +11,36 @@ import numpy as np
 from halftruth.belief import Belief
 from halftruth.checks import Vector
 from halftruth.evidence import PositiveConfidence
-from halftruth.intervals import interval_of, normal_interval
+from halftruth.intervals import interval_of
 from halftruth.limits.means import (
+    FEW_CARRIERS,
+    FIRM,
     HOEFFDING,
+    ROUNDING,
     Ends,
     LimitEstimate,
     Mean,
     Settings,
+    cut,
     estimate,
     mean_of,
+    scaled,
 )
 from halftruth.results import Refuted
-from halftruth.uncertainty.influence import spread_of
+from halftruth.uncertainty.influence import identified_range, spread_of
+from halftruth.uncertainty.notes import on_prior
 
-FIRM = 0.99
-"""Confidence of the range outside of which a prior is called refuted."""
+FEWEST = 30
+"""Rows from which a standard error says how far the prior that they identify may be off."""
+N_ATOMS = 128
+"""Distinct confidences on which that error is judged; see `Support.coarse`."""
 
 
 def from_confidences(evidence: PositiveConfidence, settings: Settings) -> LimitEstimate:
     """π times the mean of min(1, (1−r)/r) over the positives; without a prior that mean alone, β/π."""
     r, weight = evidence.confidences
     mean, prior = mean_of(losses(r), weight, 1.0, settings), evidence.prior
-    notes = (str(evidence.assumption), *_on_prior(prior, r, weight, mean.value))
+    notes = (str(evidence.assumption), *_on_prior(evidence, mean.value))
     if prior.value is None:
         product = Product(mean=mean, scaled=mean, prior=prior, method=settings.method)
         return estimate(mean, product.ends, (0.0, 1.0), settings, notes=notes)
@@ -40,14 +48,15 @@ def from_confidences(evidence: PositiveConfidence, settings: Settings) -> LimitE
     low, high = prior.ends() if prior.replicates is None else (0.0, 1.0)
     middle = min(max(0.5, low), high)
     most = min(middle, 1 - middle)
-    if product.scaled.value > most + 1e-12:
-        notes += (
+    if product.scaled.value > most + ROUNDING:
+        text = (
             f"The value is above {most:.4g}, the most that is possible with this prior: at fault is the "
-            f"prior, or the confidences.",
+            f"prior, or the confidences."
         )
+        notes += (Refuted(text) if product.impossible() else text,)
     identified = None
     if prior.is_range:
-        identified = union((mean.value, mean.value), (low, high))
+        identified = product.over((mean.value, mean.value), (low, high))
     out = estimate(product.scaled, product.ends, (0.0, most), settings, notes=notes, identified=identified)
     return _over_range(out, mean, prior) if prior.is_range else out
 
@@ -70,15 +79,34 @@ class Product:
 
     def ends(self, level: float) -> Ends:
         """(low, high) of the product; over a range of priors the union."""
-        draws = self.prior.replicates
-        if draws is not None and self.method == HOEFFDING:
+        if self.prior.replicates is not None and self.method == HOEFFDING:
             half = (1 + level) / 2  # of the error each
-            priors = interval_of(draws, np.asarray([self.prior.value]), half, "percentile")
-            return union(self.mean.ends(half, HOEFFDING), priors)
+            return self.over(self.mean.ends(half, HOEFFDING), self._priors(half))
         if self.prior.is_range:
-            low, high = self.prior.ends()
-            return union(self.mean.ends(level, self.method), (low, high))
+            return self.over(self.mean.ends(level, self.method), self._priors(level))
         return self.scaled.ends(level, self.method)
+
+    def _priors(self, level: float) -> Ends:
+        """What the prior may be; of an estimate with replicates at a level."""
+        draws = self.prior.replicates
+        if draws is not None:
+            return interval_of(draws, np.asarray([self.prior.value]), level, "percentile")
+        low, high = self.prior.ends()
+        return low, high
+
+    def over(self, ends: Ends, priors: Ends) -> Ends:
+        """The union of the products over a range of priors."""
+        # As for one prior: where the value itself is not possible nothing is cut, so that it lies inside.
+        assert self.prior.value is not None  # without one there is no product
+        if self.scaled.value > 1 - self.prior.value + ROUNDING:
+            return priors[0] * ends[0], priors[1] * ends[1]
+        return union(ends, priors)
+
+    def impossible(self) -> bool:
+        """Whether π · (low, …) is more than 1 − π for every prior, by a bound that holds for any rows."""
+        half = (1 + FIRM) / 2
+        low, least = self.mean.ends(half, HOEFFDING)[0], self._priors(half)[0]
+        return least * low > 1 - least + ROUNDING
 
 
 def union(ends: Ends, priors: Ends) -> Ends:
@@ -117,19 +145,18 @@ def _over_range(out: LimitEstimate, mean: Mean, prior: Belief) -> LimitEstimate:
     )
 
 
-def _on_prior(prior: Belief, r: Vector, weight: Vector | None, value: float) -> Iterator[str]:
+def _on_prior(evidence: PositiveConfidence, value: float) -> Iterator[str]:
     """What the confidences themselves say of the prior, and where it came from."""
-    if weight is not None:
-        r, weight = r[weight > 0], weight[weight > 0]
-    zeros = int((r == 0).sum())
-    # E₊[1/r] = 1/π.
-    inverse = None if zeros else Mean.of(1 / r, weight, math.inf)
+    r, weight = evidence.confidences
+    prior, zeros = evidence.prior, int((r == 0).sum())
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        inverse = Mean.of(1 / r, weight, math.inf)  # E₊[1/r] = 1/π
     if prior.value is None:
         yield (
             "No prior was given: the value is the Bayes error divided by the prior, β/π. Multiply it by the "
             "share of positives in the population, or pass `prior`."
         )
-        if inverse is None:
+        if zeros:
             yield f"The confidences identify no prior themselves, as {zeros} of them are 0."
         else:
             share = 1 / inverse.value
@@ -137,16 +164,24 @@ def _on_prior(prior: Belief, r: Vector, weight: Vector | None, value: float) -> 
                 f"The confidences themselves identify π = {share:.4g}, and with it a Bayes error of "
                 f"{share * value:.4g}."
             )
-        return
-    if prior.estimate is not None:
-        yield f"The prior was estimated ({prior.estimate.method}), and the interval allows for its error."
-    if inverse is None or inverse.n == 1:
-        return
-    share = 1 / inverse.value
-    low, high = normal_interval(np.asarray([share]), np.asarray([share**2 * inverse.error]), FIRM)
-    ends = prior.ends()
-    if ends[1] < low or ends[0] > high:
-        yield Refuted(
-            f"The prior given ({prior.value:.4g}) is refuted: the confidences put it between {low:.4g} and "
-            f"{high:.4g} (99%). At fault is the prior, or the confidences."
+    elif prior.estimate is not None:
+        yield (
+            f"The interval allows for the error of the prior, which was estimated ({prior.estimate.method})."
         )
+    if not zeros and inverse.n >= FEWEST and inverse.carriers > 0:
+        yield from _checked(prior, r, weight, below=inverse.carriers >= FEW_CARRIERS)
+
+
+def _checked(prior: Belief, r: Vector, weight: Vector | None, *, below: bool) -> Iterator[str]:
+    """The 99% range of the prior that the confidences identify, or that they refute the one given.
+
+    ``below``: whether it has a lower end. Where few rows carry the spread of 1/r, smaller confidences may be
+    rare and missing by chance, and the prior lower than it looks.
+    """
+    evidence = PositiveConfidence(r, sample_weight=None if weight is None else scaled(weight))
+    evidence.prior = prior
+    support = evidence.table.support.coarse(N_ATOMS)
+    found = identified_range(evidence, support, one_sample=evidence.rows_are_one_sample)
+    if found is not None:
+        low, high = cut(found, (0.0, 1.0))
+        yield from on_prior(evidence, (low if below else 0.0, high))

@@ -96,8 +96,8 @@ def bayes_error(
     - Confidences r of positives: π times the mean of min(1, (1 − r)/r). Over a range of priors the interval
       is the union; an estimate's error is carried in; without a prior the value is β/π.
     - Scores (`Labeled`, `PositiveUnlabeled`) are calibrated, each by a fit on other rows; the value is the
-      measured error of calling cases positive at ½ or more. It is an upper bound of the Bayes error: who sees
-      only these scores can hardly do better, who sees more may.
+      measured error of calling cases positive at ½ or more. It is an upper bound of the Bayes error: no
+      rule that rises with these scores does much better, one that sees more may.
 
     Hoeffding's interval is ± √(log(2/δ) / 8n) for soft labels, ± √(log(2/δ) / 2n) for noisy ones with signs
     and π times that for confidences; with weights n is (Σw)²/Σw². Intervals are cut to what is possible.

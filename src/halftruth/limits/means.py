@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,6 +25,17 @@ ONE_ROW = (
     'One row says nothing of its own error: there is no interval. method="hoeffding" gives one that needs '
     "no error."
 )
+
+FEW_CARRIERS = 10
+"""Rows in effect that carry the spread, below which it says little of the error of a mean."""
+ALIKE = (
+    "No row differs from the others, so that the interval shows nothing of the error: unlike rows may be "
+    'rare, and missing by chance. method="hoeffding" holds for any rows.'
+)
+FIRM = 0.99
+"""Confidence at which data refute what was given."""
+ROUNDING = 1e-12
+"""Numbers around 1 that are closer than this are the same."""
 
 Ends = tuple[float, float]
 
@@ -54,6 +65,9 @@ class Mean:
         Rows of equal weight that say as much: (Σw)² / Σw².
     span : float
         How far two rows can be apart.
+    carriers : float
+        Rows that carry the spread, in effect: (Σd²)² / Σd⁴ of the weighted deviations d; 0 where no row
+        differs from the others.
     replicates : array or None
         Resampled means.
     """
@@ -63,6 +77,7 @@ class Mean:
     n: int
     effective: float
     span: float
+    carriers: float
     replicates: Vector | None = None
 
     @classmethod
@@ -72,20 +87,23 @@ class Mean:
             n, share, square = len(values), 1 / len(values), 1 / len(values)
             value = float(values.sum()) * share
             around = values - value
-            squares = float(integral(around, around)) * share**2
+            squares, size = float(integral(around, around)) * share**2, float(np.abs(values).max())
         else:
-            n, share = int(np.count_nonzero(weight)), weight / weight.sum()
-            value, square = float(integral(share, values)), float(integral(share, share))
-            around = share * (values - value)
-            squares = float(integral(around, around))
+            n, weight = int(np.count_nonzero(weight)), scaled(weight)
+            total = float(weight.sum())
+            value = float(integral(weight, values)) / total
+            square = float(integral(weight, weight)) / total**2
+            around = weight * (values - value)
+            squares, size = float(integral(around, around)) / total**2, float(np.abs(weight * values).max())
         error = math.sqrt(squares * n / (n - 1)) if n > 1 else math.nan
-        return cls(value=value, error=error, n=n, effective=1 / square, span=span)
+        carriers = _carriers(around, ROUNDING * size)
+        return cls(value=value, error=error, n=n, effective=1 / square, span=span, carriers=carriers)
 
     def resampled(self, values: Vector, weight: Vector | None, settings: Settings) -> Mean:
         """The same mean with its replicates, where the bootstrap was asked for."""
         if settings.method != BOOTSTRAP:
             return self
-        evidence = SoftLabeled(values, sample_weight=weight)
+        evidence = SoftLabeled(values, sample_weight=None if weight is None else scaled(weight))
         found = evaluate(evidence, "prevalence", n_resamples=settings.n_resamples, rng=settings.rng)
         return replace(self, replicates=found["prevalence"].replicates)
 
@@ -102,6 +120,38 @@ class Mean:
         side = student_quantile(level, self.n - 1) * self.error
         return self.value - side, self.value + side
 
+    @property
+    def two_rows(self) -> float:
+        """How far two more rows, as unlike the others as can be, would move it."""
+        return 2 * self.span / self.effective
+
+    def remarks(self, method: str) -> Iterator[str]:
+        """What the interval does not show."""
+        if method == HOEFFDING:
+            return
+        if self.n == 1:
+            yield ONE_ROW
+        elif self.carriers == 0:
+            yield ALIKE
+        elif self.carriers < FEW_CARRIERS:
+            yield (
+                f"Few rows differ from the others (the spread is that of {self.carriers:.2g} in effect), so "
+                f'that the interval shows little of the error: method="hoeffding" holds for any rows.'
+            )
+
+
+def scaled(weight: Vector) -> Vector:
+    """Weights of which the largest is 1, so that no sum or square leaves what numbers can hold."""
+    return np.asarray(weight / weight.max())
+
+
+def _carriers(around: Vector, least: float) -> float:
+    largest = float(np.abs(around).max())
+    if largest <= least:
+        return 0.0
+    squares = (around / largest) ** 2
+    return float(squares.sum() ** 2 / integral(squares, squares))
+
 
 def mean_of(values: Vector, weight: Vector | None, span: float, settings: Settings) -> Mean:
     """The mean of ``values`` with what the method needs for an interval."""
@@ -117,14 +167,23 @@ def student_quantile(level: float, df: float) -> float:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LimitEstimate(Estimate):
-    """An estimate whose interval at any level is known, cut at what is possible."""
+    """An estimate whose interval at any level is known, cut at what is possible.
+
+    Attributes
+    ----------
+    ends : callable
+        The interval at a level, before the cut.
+    two_rows : float
+        Of a mean: how far two more rows, as unlike the others as can be, would move it.
+    """
 
     ends: Callable[[float], Ends]
+    two_rows: float = 0.0
 
     def interval(self, confidence_level: float, method: str | None = None) -> Ends:
         level = checks.confidence_level(confidence_level)
         if method in (None, self.method):
-            return cut(self.ends(level), self.limits)
+            return cut(self.ends(level), self.limits, self.value)
         if self.centers is None or self.method == HOEFFDING:
             raise InputError(
                 f"This estimate has no interval by `method`={method!r}, only its own ({self.method}). Leave "
@@ -135,10 +194,21 @@ class LimitEstimate(Estimate):
     def __repr__(self) -> str:
         return f"Estimate{super().__repr__().removeprefix(type(self).__name__)}"
 
+    def __str__(self) -> str:
+        return "\n".join([repr(self), *(f"Note: {note}" for note in self.notes)])
 
-def cut(ends: Ends, limits: Ends) -> Ends:
-    """An interval cut at what is possible."""
-    low, high = np.clip(ends, *limits)
+
+def cut(ends: Ends, limits: Ends, value: float | None = None) -> Ends:
+    """An interval cut at what is possible.
+
+    ``value``: what it is of. Where that itself is not possible nothing is cut, so that the interval holds it.
+    """
+    lowest, highest = limits
+    if value is not None:
+        if value < lowest - ROUNDING or value > highest + ROUNDING:
+            return ends
+        lowest, highest = min(lowest, value), max(highest, value)
+    low, high = np.clip(ends, lowest, highest)
     return float(low), float(high)
 
 
@@ -156,7 +226,7 @@ def estimate(
 
     ``ends``: its interval at any level, before the cut.
     """
-    low, high = cut(ends(settings.level), limits)
+    low, high = cut(ends(settings.level), limits, mean.value)
     boots = settings.method == BOOTSTRAP and mean.replicates is not None and mean.n > 1
     return LimitEstimate(
         value=mean.value,
@@ -165,11 +235,12 @@ def estimate(
         naive=naive,
         confidence_level=settings.level,
         method=NAMES[settings.method],
-        notes=(*notes, *([ONE_ROW] if math.isnan(low) else [])),
+        notes=(*notes, *mean.remarks(settings.method)),
         replicates=mean.replicates if boots else None,
         centers=np.asarray([mean.value]),
         errors=np.asarray([mean.error]) if settings.method == T else None,
         limits=limits,
         identified=identified,
         ends=ends,
+        two_rows=mean.two_rows,
     )

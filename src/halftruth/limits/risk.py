@@ -10,6 +10,7 @@ import numpy as np
 from halftruth import checks
 from halftruth.checks import Vector
 from halftruth.errors import InputError
+from halftruth.evidence import PositiveConfidence
 from halftruth.measure import Number, ScoreMeasure, as_measure, integral, ratio
 from halftruth.metrics.proper import EPSILON
 
@@ -30,14 +31,15 @@ def positive_confidence_risk(
 ) -> Number:
     """Expected loss divided by the prior, (∫ ℓ₊ dμ₁ + ∫ ℓ₋ dμ₀) / μ₁(all).
 
-    From positives with confidences r and without a prior this is the mean of ℓ₊ + (1−r)/r · ℓ₋ over the
-    positives, so that classifiers can be compared where nobody knows the prior: it multiplies all of their
-    risks alike.
+    From positives with confidences r this is the mean of ℓ₊ + (1−r)/r · ℓ₋ over the positives, so that
+    classifiers can be compared where nobody knows the prior: it multiplies all of their risks alike. A prior
+    that was given changes nothing.
 
     Parameters
     ----------
     evidence : evidence or ScoreMeasure
         Of any kind; `PositiveConfidence` is the one that needs no prior. Scores are those of the classifier.
+        `evaluate` and `compare` pass measures, which know the prior: give them evidence without one.
     loss : {"zero_one", "logistic", "squared", "log", "brier"} or (ℓ₊, ℓ₋)
         "logistic", log(1 + e^−z), and "squared", (z − 1)², read the score as the margin z of the positive
         class; "log" and "brier" read it as a probability. A pair of functions: the losses of scores, an
@@ -70,6 +72,9 @@ def positive_confidence_risk(
     -0.5
     """
     pair = _losses(loss, threshold)
+    if isinstance(evidence, PositiveConfidence):
+        # Divided by π the mean over the positives has no π in it, whatever was given.
+        evidence = PositiveConfidence.from_table(evidence.table)
     measure = as_measure(evidence)
     if isinstance(loss, str) and loss in PROBABILITY:
         measure.need_probabilities(f"The {loss!r} loss")

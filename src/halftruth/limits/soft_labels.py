@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +14,18 @@ from halftruth import checks
 from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.evidence.soft import SoftRows
-from halftruth.limits.means import Ends, LimitEstimate, Mean, Settings, estimate, mean_of
+from halftruth.limits.means import (
+    FIRM,
+    HOEFFDING,
+    ROUNDING,
+    Ends,
+    LimitEstimate,
+    Mean,
+    Settings,
+    estimate,
+    mean_of,
+)
+from halftruth.results import Refuted
 
 SOFT, UNCERTAINTY, NOISY = "soft", "uncertainty", "noisy"
 KINDS = (SOFT, UNCERTAINTY, NOISY)
@@ -29,15 +39,21 @@ SIGNED = (
     "probabilities."
 )
 NOISE = (
-    "The value is too small, never too large: noise in the labels makes cases look surer than they are. The "
-    "Bayes error lies between it and the error of calling all cases alike (`identified`). Pass `sign`, the "
-    "class that is likelier in truth, for a value without that bias."
+    "Assumes that the labels are right on average at every case; noise that is cut off at 0 and 1, or pulls "
+    "towards the middle, is not. Then the value is too small, never too large: noise makes cases look surer "
+    "than they are. The Bayes error lies between it and the error of calling all cases alike "
+    "(`identified`). Pass `sign`, the class that is likelier in truth, for a value without that bias."
 )
 VOTES = (
     "The value is too small, never too large: few votes make cases look surer than they are. The Bayes error "
     "lies between it and how often two voters of a case disagree, or the error of calling all cases alike "
-    "where that is smaller (`identified`). One class against the rest, k[:, 0] of m votes, has a value "
-    "with less of that bias."
+    "where that is smaller (`identified`). Votes for one class against all others, as two classes, have a "
+    "value with less of that bias."
+)
+HARD = (
+    "All labels are 0 or 1, which says that no case is uncertain. If they are hard labels, one observer's "
+    "answer each, they say nothing of the Bayes error: pass Labeled(y, score), or the votes of several "
+    "observers."
 )
 
 
@@ -45,7 +61,13 @@ def clean(rows: SoftRows, settings: Settings) -> LimitEstimate:
     """From soft labels that are P(class | x): the mean of 1 − max q, min(q, 1 − q) of two classes."""
     top = most(rows)
     mean = mean_of(losses(rows.q), rows.weight, top, settings)
-    return estimate(mean, partial(mean.ends, method=settings.method), (0.0, top), settings, notes=(EXACT,))
+    notes = (EXACT, HARD) if _hard(rows) else (EXACT,)
+    return estimate(mean, partial(mean.ends, method=settings.method), (0.0, top), settings, notes=notes)
+
+
+def _hard(rows: SoftRows) -> bool:
+    q = rows.q if rows.weight is None else rows.q[rows.weight > 0]
+    return bool(((q == 0) | (q == 1)).all())
 
 
 def uncertain(rows: SoftRows, settings: Settings) -> LimitEstimate:
@@ -62,7 +84,8 @@ def uncertain(rows: SoftRows, settings: Settings) -> LimitEstimate:
             f"`q` must lie in [0, 0.5] as uncertainty labels, got {int(above.sum())} value(s) above, the "
             f'first ({rows.q[first]}) at index {first}. Pass labels="soft" for P(positive | x).'
         )
-    return clean(rows, settings)
+    out = clean(rows, settings)
+    return replace(out, notes=tuple(note for note in out.notes if note != HARD))
 
 
 def noisy(rows: SoftRows, sign: Any, settings: Settings) -> LimitEstimate:
@@ -78,7 +101,7 @@ def noisy(rows: SoftRows, sign: Any, settings: Settings) -> LimitEstimate:
     mean = mean_of(lost, rows.weight, 1.0, settings)
     ends = partial(mean.ends, method=settings.method)
     naive = Mean.of(losses(u), rows.weight, top).value
-    notes = (SIGNED, *_on_signs(mean.value, ends(settings.level)[0], top))
+    notes = (SIGNED, *_on_signs(mean, top))
     return estimate(mean, ends, (0.0, top), settings, naive=naive, notes=notes)
 
 
@@ -140,12 +163,11 @@ class Bounds:
     method: str
 
     def ends(self, level: float) -> Ends:
-        # Any of the classes may look best by chance; two share both sides of one interval.
-        each = 1 - 2 * (1 - level) / len(self.alike)
-        highs = [mean.ends(each, self.method)[1] for mean in self.alike]
-        if self.above is not None:
-            highs.append(self.above.ends(level, self.method)[1])
-        return self.below.ends(level, self.method)[0], min(highs)
+        # Any of what bounds from above may be too low by chance: all of them share one tail.
+        above = [*self.alike, *([] if self.above is None else [self.above])]
+        each = 1 - (1 - level) / len(above)
+        high = min(mean.ends(each, self.method)[1] for mean in above)
+        return self.below.ends(level, self.method)[0], high
 
 
 def losses(q: Vector) -> Vector:
@@ -180,7 +202,12 @@ def read_sign(sign: Any, rows: SoftRows) -> NDArray[np.intp]:
     return np.asarray(given > 0 if n_classes == 2 else given, dtype=np.intp)
 
 
-def _on_signs(value: float, low: float, top: float) -> Iterator[str]:
-    if value > top + 1e-12 and not math.isnan(low):
-        why = "the signs contradict the labels: check their order and their code" if low > top else "by noise"
-        yield f"The value is above {top:.4g}, the most that is possible: {why}."
+def _on_signs(mean: Mean, top: float) -> Iterator[str]:
+    if mean.value <= top + ROUNDING:
+        return
+    above = f"The value is above {top:.4g}, the most that is possible"
+    advice = "check their order and their code"
+    if mean.ends(FIRM, HOEFFDING)[0] > top:
+        yield Refuted(f"{above}: the signs contradict the labels; {advice}.")
+    else:
+        yield f"{above}: by noise, or because the signs contradict the labels ({advice})."

@@ -131,12 +131,13 @@ def difficulty(rows: SoftRows) -> list[str]:
     how many there are does not depend on the case. It is compared between the numbers that enough rows have.
     """
     assert rows.ballots is not None  # the caller's
-    m, k = rows.ballots, rows.q * rows.ballots
+    weight = np.ones(len(rows)) if rows.weight is None else rows.weight / rows.weight.max()
+    held = weight > 0
+    m, k, weight = rows.ballots[held], (rows.q * rows.ballots)[held], weight[held]
     usual, place, sizes = np.unique(m, return_inverse=True, return_counts=True)
     kept = (usual >= 2) & (sizes >= ENOUGH_ROWS)
     if kept.sum() < 2:
         return []
-    weight = np.ones(len(rows)) if rows.weight is None else rows.weight
     with np.errstate(divide="ignore", invalid="ignore"):
         apart = 2 * k * (m - k) / (m * (m - 1))
     groups = [place == i for i in np.flatnonzero(kept)]

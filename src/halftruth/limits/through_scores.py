@@ -18,8 +18,8 @@ from halftruth.results import Estimate
 POSSIBLE = (0.0, 0.5)
 BOUND = (
     "An upper bound of the Bayes error: the measured error of calling a case positive where its score, "
-    "calibrated on other rows, is ½ or more. Who sees only these scores can hardly do better; who sees more "
-    "of the cases may, down to 0. The interval is that of the bound."
+    "calibrated on other rows, is ½ or more. Another rule may err less if the scores do not rise with the "
+    "truth, and who sees more of the cases may, down to 0. The interval is that of the bound."
 )
 
 
@@ -44,9 +44,11 @@ def through_scores(evidence: Evidence, calibrator: Any, n_folds: int, settings: 
         centers=None if right.centers is None else 1 - right.centers,
         notes=(BOUND, *found.notes, *right.notes),
     )
-    low, high = cut((1 - right.high, 1 - right.low), POSSIBLE)
+    low, high = cut((1 - right.high, 1 - right.low), POSSIBLE, wrong.value)
+    # Over a range of priors each has a bound of its own, and the truth may be below the highest.
+    most = wrong.value if wrong.centers is None else float(np.max(wrong.centers))
     kept = {field.name: getattr(wrong, field.name) for field in fields(Estimate)}
-    changed = {"low": low, "high": high, "limits": POSSIBLE, "identified": cut((0.0, wrong.value), POSSIBLE)}
+    changed = {"low": low, "high": high, "limits": POSSIBLE, "identified": cut((0.0, most), POSSIBLE)}
     return LimitEstimate(**(kept | changed), ends=wrong.interval)
 
 

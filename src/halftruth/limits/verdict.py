@@ -10,16 +10,15 @@ from textwrap import fill
 from typing import Any
 
 from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
+from halftruth.limits.soft_labels import NOISY
 from halftruth.results import Estimate, figure, interval_text, json_number
 
 SCHEMA = 1
 WIDTH = 100
-BY_CONSTRUCTION = (
-    "By construction no predictions have an adjusted error below the mean of min(q, 1−q) over these rows."
-)
-READ_SO = (
-    "An adjusted error near the Bayes error speaks for test labels that are surer than the soft labels; one "
-    "far above it for predictions that know the test labels."
+SOFT_LABELS, VOTES, CONFIDENCES = "soft labels", "votes", "confidences"
+NOT_FROM_VOTES = (
+    "The adjusted error takes the predictions as made without these votes: predictions that follow them have "
+    "an adjusted error that is too low."
 )
 
 
@@ -38,7 +37,7 @@ class TooGood:
         The chance of a test error this low, or lower, if the classifier's true error were the Bayes error;
         NaN where the Bayes error has no interval.
     too_good : bool
-        Whether that chance is 1 − ``confidence_level`` or less.
+        Whether the test error is the lower one, and that chance 1 − ``confidence_level`` or less.
     confidence_level : float
     adjusted : Estimate or None
         With predictions: their expected error where each row's label is drawn anew from its soft label, with
@@ -118,40 +117,46 @@ class Found:
         As in `TooGood`.
     floor : float
         The lowest Bayes error that the evidence allows.
-    left_open : (float, float) or None
-        What the evidence leaves open, where that is more than one value.
+    source : str
+        What the evidence is called.
     """
 
     error: float
     n: int
     bayes: Estimate
     floor: float
-    left_open: tuple[float, float] | None
     p_value: float
     level: float
     adjusted: Estimate | None
+    source: str
 
     @property
     def too_good(self) -> bool:
-        return self.p_value <= 1 - self.level
+        return self.error < self.floor and self.p_value <= 1 - self.level
 
     @property
     def is_open(self) -> bool:
         """Whether the evidence leaves more open than the digits shown."""
-        return self.left_open is not None and figure(self.left_open[0]) != figure(self.left_open[1])
+        ends = self.bayes.identified
+        return ends is not None and figure(ends[0]) != figure(ends[1])
 
     def verdict(self) -> str:
         """The outcome in a sentence or two."""
-        test, p = f"a test error of {figure(self.error)}", f"p = {figure(self.p_value)}"
-        least = "the least Bayes error possible" if self.is_open else "the Bayes error"
-        least = f"{least}, {figure(self.floor)}"
+        least = "the least Bayes error that the evidence leaves open" if self.is_open else "the Bayes error"
+        error, floor = figure(self.error), figure(self.floor)
+        if self.too_good:
+            error, floor = _apart(self.error, self.floor)
+        test, least = f"a test error of {error}", f"{least}, estimated at {floor}"
+        p = f"p = {figure(self.p_value)}"
         if math.isnan(self.p_value):
             said = f"The Bayes error has no interval here, so that {test} cannot be judged."
         elif self.too_good:
             said = (
                 f"Too good to be true: {test} is below {least}, by more than chance explains ({p}). If the "
-                f"test labels were drawn as the soft labels say, no classifier could have earned it."
+                f"test labels were drawn as the {self.source} say, no classifier could have earned it."
             )
+        elif error == floor:
+            said = f"Not too good to be true: {test} does not differ from {least}."
         elif self.error < self.floor:
             said = f"Not too good to be true: {test} is below {least}, but chance explains that ({p})."
         else:
@@ -159,12 +164,32 @@ class Found:
         return said if self.adjusted is None else f"{said} {self._after(self.adjusted)}"
 
     def _after(self, adjusted: Estimate) -> str:
-        gap = adjusted.value - self.bayes.value
-        where = "at" if abs(gap) < 5e-16 else f"{figure(abs(gap))} {'above' if gap > 0 else 'below'}"
+        # What no predictions get below on these rows; of votes that is not the Bayes error itself.
+        least, name = self.bayes.value, "the Bayes error"
+        if self.source == VOTES and self.bayes.naive is not None:
+            least, name = self.bayes.naive, f"the least that these votes allow, {figure(self.bayes.naive)}"
+        gap = adjusted.value - least
+        where = "at" if abs(gap) < 1e-12 else f"{figure(abs(gap))} {'above' if gap > 0 else 'below'}"
         return (
-            f"With labels drawn anew from the soft labels its error is {_with_interval(adjusted)}, {where} "
-            f"the Bayes error."
+            f"With labels drawn anew from the {self.source} its error is {_with_interval(adjusted)}, {where} "
+            f"{name}."
         )
+
+
+def _apart(a: float, b: float) -> tuple[str, str]:
+    """Two numbers that differ, with as many digits as it takes to see that."""
+    if figure(a) != figure(b):
+        return figure(a), figure(b)
+    digits = next(n for n in range(4, 18) if f"{a:.{n}g}" != f"{b:.{n}g}")
+    return f"{a:.{digits}g}", f"{b:.{digits}g}"
+
+
+def source_of(evidence: Evidence) -> str:
+    """What the rows of evidence are called."""
+    if isinstance(evidence, PositiveConfidence):
+        return CONFIDENCES
+    votes = isinstance(evidence, SoftLabeled) and evidence.labels.ballots is not None
+    return VOTES if votes else SOFT_LABELS
 
 
 def _filled(text: str, lead: str = "") -> str:
@@ -178,29 +203,35 @@ def _with_interval(row: Estimate) -> str:
 
 def alternatives(found: Found, evidence: Evidence, labels: str) -> Iterator[str]:
     """What else than overfitting may explain an error that is too low, of what can apply."""
+    source = found.source
     yield (
-        "The test labels come from another process than the soft labels: from people who saw more of each "
-        "case, or saw it sharper, or from the way the cases were found. Then the soft labels are less sure "
-        "than the test labels, and their Bayes error is that of a harder task."
+        f"The test labels come from another process than the {source}: from people who saw more of each "
+        f"case, or saw it sharper, or from the way the cases were found. Then the {source} are less sure "
+        f"than the test labels, and their Bayes error is that of a harder task."
     )
     if found.adjusted is None or not isinstance(evidence, SoftLabeled) or len(evidence.labels) != found.n:
-        yield "The test cases are of another, easier population than the rows with soft labels."
+        yield f"The test cases are of another, easier population than the rows with {source}."
     yield "Test cases, or close copies of them, were among the training cases."
     yield (
         "The model is the best of many, or the test set one of several, chosen by this error; the p-value "
         "knows of one model and one test set."
     )
-    if isinstance(evidence, PositiveConfidence):
+    if source == CONFIDENCES:
         yield (
             "The prior is too high, the confidences are too low, or the positives with confidences are not a "
             "random sample of the positives: the Bayes error is in proportion to the prior."
         )
-    elif isinstance(evidence, SoftLabeled) and evidence.labels.ballots is not None:
+    elif source == VOTES:
         yield (
             "The votes are of few, hurried or careless people, or some vote at random: that pulls the shares "
             "of votes towards each other, and the Bayes error up."
         )
-    elif labels == "noisy":
+        if _uneven(evidence):
+            yield (
+                "How many were asked depends on how hard the case is, e.g. more where the first disagreed: "
+                "the Bayes error takes the number of votes for one that has nothing to do with the case."
+            )
+    elif labels == NOISY:
         yield (
             "The noise of the soft labels is not right on average, or signs are wrong: a label pulled to ½, "
             "or on the wrong side of it, adds to the Bayes error."
@@ -212,11 +243,20 @@ def alternatives(found: Found, evidence: Evidence, labels: str) -> Iterator[str]
         )
 
 
-def notes_on(found: Found) -> Iterator[str]:
+def _uneven(evidence: Evidence) -> bool:
+    """Whether rows have different numbers of votes."""
+    if not isinstance(evidence, SoftLabeled) or evidence.labels.ballots is None:
+        return False
+    ballots, weight = evidence.labels.ballots, evidence.labels.weight
+    asked = ballots if weight is None else ballots[weight > 0]
+    return bool((asked != asked[0]).any())
+
+
+def notes_on(found: Found, evidence: Evidence) -> Iterator[str]:
     """What a reader should know of the test."""
     yield from found.bayes.notes
-    if found.left_open is not None and found.is_open:
-        low, high = found.left_open
+    if found.bayes.identified is not None and found.is_open:
+        low, high = found.bayes.identified
         yield (
             f"The evidence leaves the Bayes error open between {figure(low)} and {figure(high)}; the test is "
             f"against the lower end."
@@ -227,7 +267,17 @@ def notes_on(found: Found) -> Iterator[str]:
             f"`test_error` × `n_test` = {k:.5g} is no whole number of errors (a rounded figure, or weighted "
             f"cases): the p-value lies between those of its neighbours."
         )
-    if found.adjusted is not None:
-        yield BY_CONSTRUCTION
+    if found.adjusted is not None and isinstance(evidence, SoftLabeled):
+        share = ", where q is the share of votes" if found.source == VOTES else ""
+        loss = "min(q, 1−q)" if evidence.labels.n_classes == 2 else "1 − max q"
+        yield (
+            f"By construction no predictions have an adjusted error below the mean of {loss} over these "
+            f"rows{share}."
+        )
+        if found.source == VOTES:
+            yield NOT_FROM_VOTES
         if found.too_good:
-            yield READ_SO
+            yield (
+                f"An adjusted error near that mean speaks for test labels that are surer than the "
+                f"{found.source}; one far above it for predictions that know the test labels."
+            )

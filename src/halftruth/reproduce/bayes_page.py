@@ -293,8 +293,8 @@ def _reviews(out: Page, results: Results) -> None:
         f"In-sample, the mean is what the fitted curve believes: {inside.min():.1f} to {inside.max():.1f}. "
         f"Errors on other rows are counted: the curve is fitted to four fifths of the papers and decides on "
         f"the rest; {held_out.min():.1f} to {held_out.max():.1f}. Neither is the Bayes error of acceptance. "
-        f"The counted errors bound it from above: who sees the mean score alone can hardly do better, who "
-        f"reads the reviews or the paper sees more and may. The in-sample mean is such a bound only as far "
-        f"as the curve is right. Its t-interval takes the curve as given; that of the counted errors has in "
+        f"The counted errors bound it from above: no rule that rises with the mean score does much "
+        f"better, who reads the reviews or the paper sees more and may. The in-sample mean is such a bound "
+        f"only as far as the curve is right. Its t-interval takes the curve as given; that of the counted errors has in "
         f"it that the decisions could have come out otherwise."
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import pickle
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from scipy import stats
 
 import halftruth as ht
 from halftruth.limits.floor import bayes_error, overlap
+from halftruth.limits.means import Mean, cut
 from halftruth.results import Refuted
 from halftruth.simulate import GaussianClasses
 
@@ -156,7 +159,72 @@ def test_one_row() -> None:
 
 
 def test_rows_that_agree_leave_no_error() -> None:
-    assert ends(bayes_error(soft([0.25, 0.75, 0.25]))) == (0.25, 0.25)
+    found = bayes_error(soft([0.25, 0.75, 0.25]))
+    assert ends(found) == (0.25, 0.25)
+    assert "No row differs" in found.notes[-1]
+    # 1 − 0.9 is not 0.1 to the last digit, and no row differs for that.
+    assert Mean.of(np.asarray([0.1, 1 - 0.9, 0.1]), None, 0.5).carriers == 0
+    assert Mean.of(np.asarray([0.1, 1 - 0.9, 0.1]), np.asarray([1.0, 2.0, 3.0]), 0.5).carriers == 0
+
+
+def test_few_rows_that_differ_are_noted() -> None:
+    """Five rows in a hundred at ½: (Σd²)²/Σd⁴ of the deviations."""
+    q = np.r_[np.zeros(95), np.full(5, 0.5)]
+    d = q - q.mean()
+    carriers = (d**2).sum() ** 2 / (d**4).sum()
+    assert carriers < 10
+    assert Mean.of(q, None, 0.5).carriers == approx(carriers)
+    for method in ("t", "bootstrap"):
+        note = bayes_error(soft(q), method=method, n_resamples=50).notes[-1]
+        assert note.startswith(f"Few rows differ from the others (the spread is that of {carriers:.2g}")
+        assert 'method="hoeffding"' in note
+    assert len(bayes_error(soft(q), method="hoeffding").notes) == 1
+    many = np.tile([0.1, 0.4], 6)
+    assert Mean.of(many, None, 0.5).carriers == approx(12)
+    assert len(bayes_error(soft(many)).notes) == 1
+    # Weights are part of it: two heavy rows carry all.
+    weight = np.r_[[1e6, 1e6], np.ones(10)]
+    assert Mean.of(many, weight, 0.5).carriers == approx(2, rel=1e-4)
+
+
+@pytest.mark.parametrize("method", ["t", "hoeffding", "bootstrap"])
+@pytest.mark.parametrize("unit", [1e308, 1e-200, 5e-324])
+def test_the_unit_of_weights_is_no_matter(unit: float, method: str) -> None:
+    q, weight = np.tile([0.1, 0.7, 0.4], 20), np.tile([1.0, 0.0, 1.0], 20)
+    r = np.tile([0.9, 0.7, 0.6], 20)
+    for given in (lambda w: soft(q, sample_weight=w), lambda w: ht.PositiveConfidence(r, sample_weight=w)):
+        found, wanted = (
+            bayes_error(given(w), method=method, n_resamples=100) for w in (weight * unit, weight)
+        )
+        assert (found.value, *ends(found)) == approx((wanted.value, *ends(wanted)), rel=1e-12)
+        assert found.notes == wanted.notes
+    uneven = Mean.of(np.asarray([0.1, 0.3, 0.5]), np.asarray([1e-200, 1.0, 1e308]), 0.5)
+    assert (uneven.value, uneven.n, uneven.effective) == (approx(0.5), 3, approx(1))
+
+
+def test_an_interval_holds_its_value() -> None:
+    assert cut((-0.1, 0.7), (0.0, 0.5)) == (0.0, 0.5)
+    assert cut((-0.1, 0.7), (0.0, 0.5), 0.3) == (0.0, 0.5)
+    assert cut((0.4, 0.7), (0.0, 0.5), 0.55) == (0.4, 0.7)
+    assert cut((0.4, 0.7), (0.0, 0.5), 0.5 + 1e-15) == (0.4, 0.5 + 1e-15)
+
+
+def test_what_is_printed_says_what_it_rests_on() -> None:
+    found = bayes_error(soft(Q))
+    assert str(found).splitlines() == [repr(found), *(f"Note: {note}" for note in found.notes)]
+    assert "\n" not in repr(found)
+    scores = bayes_error(MODEL.labeled(100, 1), n_resamples=10)
+    assert "Note: An upper bound" in str(scores)
+
+
+def test_labels_that_are_all_hard_say_little() -> None:
+    for q in ([0.0, 1.0, 1.0], [[0, 1, 0], [1, 0, 0]]):
+        assert "hard labels" in bayes_error(soft(q)).notes[1]
+    assert "hard labels" in bayes_error(soft([0, 0.5, 1], sample_weight=[1, 0, 1])).notes[1]
+    for told in ({"labels": "noisy"}, {"labels": "noisy", "sign": [0, 1]}):
+        assert "hard labels" not in str(bayes_error(soft([0.0, 1.0]), **told))
+    assert "hard labels" not in str(bayes_error(soft([0.0, 0.0]), labels="uncertainty"))
+    assert "hard labels" not in str(bayes_error(soft([0.0, 1e-9])))
 
 
 def test_estimates_can_be_stored_and_sent() -> None:
@@ -205,7 +273,8 @@ def test_noisy_classes_alone() -> None:
     assert found.value == approx(1.1 / 3)
     # The means of the classes are 0.8/3, 1/3 and 1.2/3.
     assert found.identified == approx((1.1 / 3, 1.8 / 3))
-    each = 1 - 2 * 0.05 / 3
+    # The three bounds from above share one tail of .025.
+    each = 1 - 0.05 / 3
     highs = [t_interval(list(1 - np.asarray(CLASSES)[:, k]), each)[1] for k in range(3)]
     low = t_interval([0.5, 0.2, 0.4])[0]
     assert ends(found) == approx((max(low, 0), min(*highs, 2 / 3)))
@@ -240,23 +309,29 @@ def test_noisy_labels_with_signs(sign: Any) -> None:
     found = bayes_error(soft(U), labels="noisy", sign=sign, confidence_level=0.5)
     assert found.value == approx(2.15 / 4)
     low, high = t_interval(SIGNED, 0.5)
-    assert low < 0.5 < high
-    assert ends(found) == approx((low, 0.5))
+    assert low < 0.5 < found.value < high
+    assert ends(found) == approx((low, high))
+    assert found.interval(0.5) == ends(found)
     assert found.naive == approx((0.3 + 0.4 + 0.1 + 0.45) / 4)
     assert found.identified is None
     assert "above 0.5" in found.notes[1]
     assert "by noise" in found.notes[1]
+    assert not isinstance(found.notes[1], Refuted)
 
 
 def test_signs_that_contradict_the_labels_are_named() -> None:
     u = np.tile([0.05, 0.95], 50)
     found = bayes_error(soft(u), labels="noisy", sign=u < 0.5)
     assert found.value == approx(0.95)
-    assert ends(found) == (0.5, 0.5)
+    assert ends(found) == approx((0.95, 0.95))
     assert "signs contradict the labels" in found.notes[1]
+    assert isinstance(found.notes[1], Refuted)
+    # Two rows, however alike, refute nothing.
+    few = bayes_error(soft(u[:2]), labels="noisy", sign=u[:2] < 0.5)
+    assert not any(isinstance(note, Refuted) for note in few.notes)
     right = bayes_error(soft(u), labels="noisy", sign=u > 0.5)
     assert right.value == approx(0.05)
-    assert len(right.notes) == 1
+    assert not any("above" in note for note in right.notes)
 
 
 def test_hoeffding_of_noisy_labels_with_signs() -> None:
@@ -269,17 +344,19 @@ def test_hoeffding_of_noisy_labels_with_signs() -> None:
 
 def test_noisy_labels_without_signs() -> None:
     u = [0.7, 0.4, 0.1, 0.2, 0.3]
-    found = bayes_error(soft(u), labels="noisy", confidence_level=0.8)
+    found = bayes_error(soft(u), labels="noisy", confidence_level=0.5)
     plug_in = [0.3, 0.4, 0.1, 0.2, 0.3]
     assert found.value == found.naive == approx(0.26)
     assert found.identified == approx((0.26, 0.34))
-    assert ends(found) == approx((t_interval(plug_in, 0.8)[0], t_interval(u, 0.8)[1]))
+    # Two bounds from above, u and 1 − u, share one tail of ¼.
+    assert ends(found) == approx((t_interval(plug_in, 0.5)[0], t_interval(u, 0.75)[1]))
     assert "too small, never too large" in found.notes[0]
-    mirror = bayes_error(soft(1 - np.asarray(u)), labels="noisy", confidence_level=0.8)
+    assert found.notes[0].startswith("Assumes that the labels are right on average at every case")
+    mirror = bayes_error(soft(1 - np.asarray(u)), labels="noisy", confidence_level=0.5)
     assert ends(mirror) == approx(ends(found))
     assert found.standard_error == approx(stats.sem(plug_in))
     with pytest.raises(ht.InputError, match="only its own"):
-        found.interval(0.8, "normal")
+        found.interval(0.5, "normal")
 
 
 @pytest.mark.parametrize("method", ["hoeffding", "bootstrap"])
@@ -289,12 +366,16 @@ def test_other_intervals_of_noisy_labels_without_signs(method: str) -> None:
     plug_in, top = np.minimum(u, 1 - u).mean(), u.mean()
     assert found.identified == approx((plug_in, top))
     if method == "hoeffding":
-        assert ends(found) == approx((plug_in - hoeffding(0.5, 800), top + hoeffding(1.0, 800)))
+        assert ends(found) == approx((plug_in - hoeffding(0.5, 800), top + hoeffding(1.0, 800, 0.975)))
     else:
-        # Quantiles of 1,000 draws: √(p(1−p)/1000) over the density at 1.96, five times.
-        slack = 5 * math.sqrt(0.025 * 0.975 / 1000) / stats.norm.pdf(1.96)
-        assert abs((plug_in - found.low) / stats.sem(np.minimum(u, 1 - u)) - 1.96) < slack + 0.1
-        assert abs((found.high - top) / stats.sem(u) - 1.96) < slack + 0.1
+        # Quantiles of 1,000 draws: √(p(1−p)/1000) over the density there, five times.
+        for tail, side in (
+            (0.025, (plug_in - found.low) / stats.sem(np.minimum(u, 1 - u))),
+            (0.0125, (found.high - top) / stats.sem(u)),
+        ):
+            z = stats.norm.ppf(1 - tail)
+            slack = 5 * math.sqrt(tail * (1 - tail) / 1000) / stats.norm.pdf(z)
+            assert abs(side - z) < slack + 0.1
     assert found.interval(0.5)[0] > found.low
 
 
@@ -356,11 +437,23 @@ def test_votes_among_many_classes() -> None:
     assert found.value == found.naive == approx(1.25 / 4)
     # Calling all cases the first class errs in half.
     assert found.identified == approx((1.25 / 4, 0.5))
-    low, high = t_interval(plug_in, 0.5)[0], t_interval(pairs, 0.5)[1]
-    alike = t_interval([0, 0.5, 1, 0.5], 1 - 2 * 0.5 / 3)[1]
+    # Four bounds from above share one tail of ¼.
+    low, high = t_interval(plug_in, 0.5)[0], t_interval(pairs, 1 - 0.5 / 4)[1]
+    alike = t_interval([0, 0.5, 1, 0.5], 1 - 0.5 / 4)[1]
     assert ends(found) == approx((low, min(high, alike, 2 / 3)))
     assert "two voters" in found.notes[0]
-    assert len(found.notes) == 1
+    assert len(found.notes) == 2
+    assert "Few rows differ" in found.notes[1]
+
+
+@pytest.mark.slow
+def test_an_interval_from_votes_among_many_misses_as_seldom_as_it_says(draws: Callable[[int], int]) -> None:
+    """All cases are a toss-up of three: every bound from above is then the truth, 2/3."""
+    rng, n, missed = np.random.default_rng(5), draws(2000), 0
+    for _ in range(n):
+        found = bayes_error(ht.SoftLabeled.from_votes(rng.multinomial(2, [1 / 3] * 3, 300)))
+        missed += found.high < 2 / 3 - 1e-12
+    assert missed <= stats.binom.ppf(1 - 1e-4, n, 0.025)
 
 
 def test_the_disagreement_of_voters_bounds_more_than_calling_all_alike() -> None:
@@ -369,7 +462,7 @@ def test_the_disagreement_of_voters_bounds_more_than_calling_all_alike() -> None
     # In the last rows 4 of 10 pairs of voters disagree.
     assert found.identified == approx((0.2 / 3, 0.4 / 3))
     pairs = np.repeat([0, 0, 0.4], 20)
-    assert found.high == approx(t_interval(list(pairs))[1])
+    assert found.high == approx(t_interval(list(pairs), 1 - 0.05 / 4)[1])
 
 
 def test_rows_with_one_vote_bound_nothing() -> None:
@@ -459,12 +552,31 @@ def test_a_range_of_priors(method: str) -> None:
 def test_a_range_of_priors_keeps_to_what_each_allows() -> None:
     """All cases are doubtful: β = min(π, 1−π) at every prior, largest at ½."""
     found = bayes_error(ht.PositiveConfidence([0.3, 0.4, 0.2], prior=(0.4, 0.9)))
-    assert ends(found) == approx((0.1, 0.5))
-    assert found.identified == approx((0.1, 0.5))
-    above = bayes_error(ht.PositiveConfidence([0.3, 0.4, 0.2], prior=0.9))
-    assert above.value == approx(0.9)
-    assert ends(above) == approx((0.1, 0.1))
-    assert any("above 0.1, the most that is possible" in note for note in above.notes)
+    # At the middle, .65, the value is more than all negatives: nothing is cut.
+    assert (found.value, *ends(found)) == approx((0.65, 0.4, 0.9))
+    assert found.identified == approx((0.4, 0.9))
+    within = bayes_error(ht.PositiveConfidence([0.3, 0.4, 0.2], prior=(0.1, 0.7)))
+    assert (within.value, *ends(within)) == approx((0.4, 0.1, 0.5))
+    assert within.identified == approx((0.1, 0.5))
+
+
+def test_a_value_above_what_is_possible() -> None:
+    """Without negatives enough: β cannot be more than 1 − π."""
+    for n, refuted in ((3, False), (300, True)):
+        found = bayes_error(ht.PositiveConfidence(np.full(n, 0.4), prior=0.9))
+        assert (found.value, *ends(found)) == approx((0.9, 0.9, 0.9))
+        note = next(note for note in found.notes if "above 0.1, the most that is possible" in note)
+        assert isinstance(note, Refuted) == refuted
+    # Hoeffding's lower limit of the mean, at a half percent each, is what refutes.
+    r, prior = np.repeat([0.4, 1.0], [180, 120]), 0.65
+    low = 0.6 - hoeffding(1, 300, 0.995)
+    assert prior * low < 1 - prior < prior * 0.6
+    noisy = bayes_error(ht.PositiveConfidence(r, prior=prior))
+    note = next(note for note in noisy.notes if "above 0.35, the most" in note)
+    assert not isinstance(note, Refuted)
+    assert noisy.low < noisy.value < noisy.high
+    certain = bayes_error(ht.PositiveConfidence(r, prior=(0.8, 0.9)))
+    assert any(isinstance(note, Refuted) and "the most that is possible" in note for note in certain.notes)
 
 
 def test_an_estimated_prior_is_carried_in() -> None:
@@ -515,11 +627,44 @@ def test_a_prior_that_the_confidences_refute() -> None:
     share = 1 / inverse.mean()
     side = stats.norm.ppf(0.995) * share**2 * stats.sem(inverse)
     assert f"between {share - side:.4g} and {share + side:.4g} (99%)" in note
+    # The same words as those of other metrics.
+    assert note in ht.evaluate(ht.PositiveConfidence(r, prior=0.2), "roc_auc", n_resamples=0).notes
     for prior in (0.6, (0.2, 0.7)):
         found = bayes_error(ht.PositiveConfidence(r, prior=prior))
         assert not any(isinstance(note, Refuted) for note in found.notes)
-    with_zero = bayes_error(ht.PositiveConfidence([*r, 0.0], prior=0.2))
-    assert not any(isinstance(note, Refuted) for note in with_zero.notes)
+    for few in ([*r, 0.0], r[:29], np.full(100, 0.6)):
+        found = bayes_error(ht.PositiveConfidence(few, prior=0.2))
+        assert not any(isinstance(note, Refuted) for note in found.notes)
+        assert "(99%)" not in str(found)
+        assert "(99%)" not in str(bayes_error(ht.PositiveConfidence(few)))
+    assert "identified by the evidence itself: " in str(bayes_error(ht.PositiveConfidence(r[:32])))
+
+
+def test_a_prior_that_rare_confidences_may_explain_is_not_refuted() -> None:
+    """One small confidence carries the spread of 1/r: how many more were missed by chance, none can say."""
+    r = np.r_[np.tile([0.5, 0.7], 50), 0.05]
+    inverse = 1 / r
+    share = 1 / inverse.mean()
+    side = stats.norm.ppf(0.995) * share**2 * stats.sem(inverse)
+    assert Mean.of(inverse, None, math.inf).carriers < 10
+    for prior, refuted in (
+        (share - 1.1 * side, False),
+        (share + 0.9 * side, False),
+        (share + 1.1 * side, True),
+    ):
+        found = bayes_error(ht.PositiveConfidence(r, prior=prior))
+        assert any(isinstance(note, Refuted) for note in found.notes) == refuted
+    assert f"itself: 0 to {share + side:.4g} (99%)" in str(bayes_error(ht.PositiveConfidence(r)))
+
+
+def test_the_range_of_a_prior_is_one_of_shares() -> None:
+    r = np.r_[np.full(60, 0.999), np.full(12, 0.45)]
+    inverse = 1 / r
+    share = 1 / inverse.mean()
+    high = share + stats.norm.ppf(0.995) * share**2 * stats.sem(inverse)
+    low = 2 * share - high
+    found = bayes_error(ht.PositiveConfidence(r))
+    assert f"{low:.4g} to {min(high, 1):.4g} (99%)" in str(found)
 
 
 def test_one_confidence() -> None:
@@ -555,6 +700,7 @@ def test_labeled_scores() -> None:
     assert found.naive == approx(trusted)
     assert found.identified == (0.0, found.value)
     assert found.notes[0].startswith("An upper bound of the Bayes error")
+    assert "Another rule may err less" in found.notes[0]
     assert bayes_error(evidence, n_folds=4, rng=7, n_resamples=300, method="bootstrap").high == found.high
 
 
@@ -583,13 +729,14 @@ def test_margins_are_no_probabilities() -> None:
     assert 0 < platt.value < 0.5
 
 
-def test_scores_that_say_nothing_are_cut_at_a_half() -> None:
-    rng = np.random.default_rng(3)
+@pytest.mark.parametrize("seed", [2, 3])
+def test_scores_that_say_nothing_are_cut_at_a_half(seed: int) -> None:
+    rng = np.random.default_rng(seed)
     found = bayes_error(ht.Labeled(rng.random(40) < 0.5, rng.random(40)), n_resamples=200)
-    assert 0 <= found.low <= found.high <= 0.5
-    assert found.interval(0.99)[1] <= 0.5
-    assert found.identified is not None
-    assert found.identified[1] <= 0.5
+    assert (found.value > 0.5) == (seed == 3)
+    assert 0 <= found.low <= found.value <= found.high
+    assert (found.high <= 0.5) == (found.value <= 0.5) == (found.interval(0.99)[1] <= 0.5)
+    assert found.identified == (0.0, min(found.value, 0.5))
 
 
 @pytest.mark.parametrize("purity", [1.0, 0.85])
@@ -609,6 +756,16 @@ def test_positives_and_unlabeled_with_other_priors() -> None:
     )
     assert ranged.value == approx(point.value)
     assert ranged.high - ranged.low > point.high - point.low
+    assert ranged.identified is not None
+    assert point.identified == (0.0, point.value)
+    assert ranged.identified[1] > ranged.value
+    # The calibrator is that of the middle; the errors are counted at each prior.
+    held_out = ht.cross_calibrate(MODEL.positive_unlabeled(200, 900, 3, prior=(0.25, 0.45)))
+    wrong = [
+        1 - ht.confusion(held_out.measure_at(replace(held_out.scenario, prior=prior)), 0.5).accuracy
+        for prior in (0.25, 0.35, 0.45)
+    ]
+    assert ranged.identified == approx((0.0, max(wrong)), abs=1e-12)
     with pytest.raises(ht.NotIdentifiable, match="Pass `prior`"):
         bayes_error(MODEL.positive_unlabeled(200, 900, 3, prior=None))
 

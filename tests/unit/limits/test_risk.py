@@ -65,6 +65,16 @@ def test_is_the_expected_loss_by_the_prior_where_all_is_labeled(loss):
     assert risk == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("prior", [0.1, (0.2, 0.6), ht.PriorEstimate(value=0.4, replicates=[0.3, 0.5])])
+def test_a_prior_changes_nothing_from_confidences(loss, prior):
+    """The mean over the positives has no prior in it."""
+    s = scores_for(loss)
+    with_one, without = (ht.PositiveConfidence(R, s, prior=each, sample_weight=W) for each in (prior, None))
+    risks = [positive_confidence_risk(each, loss, **threshold_for(loss)) for each in (with_one, without)]
+    assert risks[0] == risks[1] == pytest.approx(definition(loss, s, W), rel=1e-12)
+
+
 def test_zero_one_times_the_prior_is_the_error_rate():
     evidence = ht.PositiveUnlabeled(PROBABILITY[:100], PROBABILITY[100:], prior=0.4)
     risk = positive_confidence_risk(evidence, threshold=0.4)

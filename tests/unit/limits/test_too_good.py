@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from scipy.special import betainc
 from scipy.stats import binom, norm
 
 import halftruth as ht
+from halftruth.errors import Refuted
 from halftruth.limits.floor import bayes_error
 from halftruth.limits.too_good import _p_value, too_good_to_be_true
 
@@ -26,9 +28,33 @@ def test_without_error_in_the_bayes_error_it_is_the_exact_binomial_one(k, n, bet
     assert _p_value(k, n, beta, 0.0) == pytest.approx(binom.cdf(k, n, beta), rel=1e-10)
 
 
-def test_soft_labels_that_are_all_alike_have_no_error():
+def test_soft_labels_that_are_all_alike_have_the_error_of_two_rows_unseen():
     found = too_good_to_be_true(3 / 40, 40, ht.SoftLabeled(np.full(50, 0.2)))
-    assert found.p_value == pytest.approx(binom.cdf(3, 40, 0.2), rel=1e-10)
+    assert found.p_value == pytest.approx(_p_value(3, 40, 0.2, 2 * 0.5 / 50), rel=1e-10)
+    weight = np.tile([1.0, 3.0], 25)
+    weighted = too_good_to_be_true(3 / 40, 40, ht.SoftLabeled(np.full(50, 0.2), sample_weight=weight))
+    assert weighted.p_value == pytest.approx(_p_value(3, 40, 0.2, 2 * 0.5 * 250 / 100**2), rel=1e-10)
+    classes = too_good_to_be_true(0.1, 40, ht.SoftLabeled(np.tile([0.2, 0.2, 0.6], (50, 1))))
+    assert classes.p_value == pytest.approx(_p_value(4, 40, 0.4, 2 * 2 / 3 / 50), rel=1e-10)
+
+
+@pytest.mark.parametrize("method", ["t", "hoeffding", "bootstrap"])
+def test_the_level_of_the_test_is_none_of_the_p_value(method):
+    """The standard error is that of the 95% interval."""
+    soft = ht.SoftLabeled(Q[:40])
+    found = [
+        too_good_to_be_true(0.08, 100, soft, method=method, confidence_level=level)
+        for level in (0.5, 0.95, 0.999)
+    ]
+    assert found[0].p_value == found[1].p_value == found[2].p_value
+    assert found[0].bayes_error.low > found[1].bayes_error.low
+    assert found[0].too_good
+    assert not found[2].too_good
+    votes = ht.SoftLabeled.from_votes([0, 1, 1, 3, 2, 3] * 20, 3)
+    of_votes = [
+        too_good_to_be_true(0.05, 200, votes, confidence_level=level).p_value for level in (0.8, 0.95)
+    ]
+    assert of_votes[0] == pytest.approx(of_votes[1], rel=1e-9)
 
 
 @pytest.mark.parametrize("spread", [1e-5, 1e-3, 0.004, 0.1])
@@ -53,7 +79,7 @@ def test_with_many_cases_it_is_the_two_sample_z_test():
     n = 200_000
     bayes = bayes_error(SOFT)
     error = round((bayes.value - 0.004) * n) / n
-    se = (bayes.value - bayes.low) / norm.ppf(0.975)
+    se = math.hypot((bayes.value - bayes.low) / norm.ppf(0.975), 1 / len(Q))
     z = (error - bayes.value) / math.sqrt(se**2 + bayes.value * (1 - bayes.value) / n)
     found = too_good_to_be_true(error, n, SOFT)
     # What is left is the binomial's step and its skewness, of order 1/√n.
@@ -97,6 +123,17 @@ def test_a_classifier_as_good_as_possible_is_seldom_called_too_good(sizes, shape
     assert rejections(*sizes, 0.0, n, shape) <= binom.ppf(1 - 1e-4, n, 0.05)
 
 
+@pytest.mark.parametrize(("sure", "n_soft"), [(0.05, 20), (0.02, 100)])
+def test_nor_where_few_rows_differ(sure, n_soft, draws):
+    """q = ½ but for a few: often no sure case is seen, and the Bayes error looks as high as can be."""
+    rng, n, found = np.random.default_rng(n_soft), draws(1000), 0
+    for _ in range(n):
+        q = np.where(rng.random(n_soft) < sure, 0.0, 0.5)
+        error = rng.binomial(10_000, (1 - sure) / 2) / 10_000
+        found += too_good_to_be_true(error, 10_000, ht.SoftLabeled(q)).too_good
+    assert found <= binom.ppf(1 - 1e-4, n, 0.05)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("m", "n_soft"), [(20, 300), (3, 1000)])
 def test_nor_is_it_by_votes(m, n_soft, draws):
@@ -114,6 +151,17 @@ def test_what_is_too_good_is_found(draws):
     n = draws(300)
     # Eleven standard errors of the difference below.
     assert rejections(2000, 2000, -0.1, n) == n
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("less", "least", "most"), [(0.02, 0.43, 0.43), (0.03, 0.75, 0.75), (0.04, 0.94, 0.94), (0.06, 0.99, 1)]
+)
+def test_the_power_is_as_documented(less, least, most, draws):
+    n = draws(1000)
+    found = rejections(1000, 1000, -less, n)
+    # What is documented is rounded, from 2,000 draws itself: within .02.
+    assert binom.ppf(1e-4, n, least - 0.02) <= found <= binom.ppf(1 - 1e-4, n, min(most + 0.02, 1))
 
 
 @pytest.mark.slow
@@ -145,7 +193,7 @@ def test_noisy_labels_are_taken_at_the_lower_end():
     assert lower == pytest.approx(np.minimum(Q, 1 - Q).mean())
     assert found.p_value == pytest.approx(too_good_to_be_true(0.1, 500, SOFT).p_value)
     assert any("lower end" in note for note in found.notes)
-    assert "least Bayes error possible" in found.verdict
+    assert "least Bayes error that the evidence leaves open, estimated at" in found.verdict
     assert not too_good_to_be_true((lower + upper) / 2, 500, SOFT, labels="noisy").too_good
 
 
@@ -163,11 +211,27 @@ def test_hoeffdings_interval_is_more_careful():
 
 def test_a_range_of_priors_is_taken_at_its_lower_end():
     r = np.random.default_rng(2).beta(1.5, 0.5, 800)
-    at_low = too_good_to_be_true(0.06, 500, ht.PositiveConfidence(r, prior=0.3))
-    over = too_good_to_be_true(0.06, 500, ht.PositiveConfidence(r, prior=(0.3, 0.5)))
+    at_low = too_good_to_be_true(0.15, 500, ht.PositiveConfidence(r, prior=0.5))
+    over = too_good_to_be_true(0.15, 500, ht.PositiveConfidence(r, prior=(0.5, 0.6)))
     assert over.p_value == pytest.approx(at_low.p_value, rel=1e-9)
-    assert over.bayes_error.value == pytest.approx(at_low.bayes_error.value * 0.4 / 0.3)
-    assert any("prior is too high" in each for each in over.alternatives) == over.too_good
+    assert over.bayes_error.value == pytest.approx(at_low.bayes_error.value * 0.55 / 0.5)
+    assert over.too_good
+    assert any("prior is too high" in each for each in over.alternatives)
+    assert "drawn as the confidences say" in over.verdict
+
+
+def test_no_verdict_against_what_is_refuted():
+    r = np.random.default_rng(2).beta(4, 1, 800)  # of a prior of ¾
+    for prior in (0.3, (0.2, 0.3), 0.9):
+        with pytest.raises(Refuted, match=r"The prior given .* is refuted.*Correct what was given"):
+            too_good_to_be_true(0.06, 500, ht.PositiveConfidence(r, prior=prior))
+    # Three rows refute nothing: the value, .9, is above what is possible by noise, and no verdict rests on it.
+    few = too_good_to_be_true(0.06, 500, ht.PositiveConfidence([0.3, 0.4, 0.2], prior=0.9))
+    assert not few.too_good
+    assert few.p_value > 0.1
+    u = np.tile([0.05, 0.95], 50)
+    with pytest.raises(Refuted, match="signs contradict the labels"):
+        too_good_to_be_true(0.06, 500, ht.SoftLabeled(u), labels="noisy", sign=u < 0.5)
 
 
 def test_an_interval_cut_at_zero_does_not_hide_the_error():
@@ -175,7 +239,7 @@ def test_an_interval_cut_at_zero_does_not_hide_the_error():
     q = np.r_[np.zeros(18), 0.5, 0.5]
     bayes = bayes_error(ht.SoftLabeled(q))
     assert bayes.low == 0
-    se = (bayes.high - bayes.value) / norm.ppf(0.975)
+    se = math.hypot((bayes.high - bayes.value) / norm.ppf(0.975), 2 * 0.5 / 20)
     found = too_good_to_be_true(0.01, 1000, ht.SoftLabeled(q))
     assert found.p_value == pytest.approx(_p_value(10, 1000, 0.05, se))
 
@@ -190,8 +254,10 @@ def test_one_row_cannot_judge():
 
 def test_hard_labels_leave_nothing_too_good():
     found = too_good_to_be_true(0.0, 10**6, ht.SoftLabeled([0.0, 1.0, 1.0]))
-    assert found.p_value == 1
+    # One half of the chances for the Bayes error, below 0, counts at 0.
+    assert 0.5 < found.p_value < 0.501
     assert not found.too_good
+    assert any("hard labels" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(
@@ -271,6 +337,23 @@ def test_votes_may_have_predictions():
     assert found.bayes_error.identified[0] <= found.bayes_error.value
     assert found.too_good
     assert any("votes" in each for each in found.alternatives)
+    assert "drawn as the votes say" in found.verdict
+    # On these rows nothing is below the plug-in, which these predictions have.
+    assert f"at the least that these votes allow, {found.bayes_error.naive:.3f}" in found.verdict
+    assert any("made without these votes" in note for note in found.notes)
+    other = too_good_to_be_true(0.02, 1000, ht.SoftLabeled.from_votes(k, 5), predictions=Q[:300] > 0.5)
+    gap = other.adjusted.value - other.bayes_error.naive
+    assert gap > 0.001
+    assert f"{gap:.3f} above the least that these votes allow" in other.verdict
+
+
+def test_what_no_predictions_get_below_is_named():
+    q = np.random.default_rng(6).dirichlet([0.5, 0.5, 1.0], 300)
+    many = too_good_to_be_true(0.1, 100, ht.SoftLabeled(q), predictions=q.argmax(axis=1))
+    assert any("below the mean of 1 − max q" in note for note in many.notes)
+    two = too_good_to_be_true(0.1, 100, SOFT, predictions=Q > 0.5)
+    assert any("below the mean of min(q, 1−q)" in note for note in two.notes)
+    assert not any("without these votes" in note for note in (*many.notes, *two.notes))
 
 
 # What is said -----------------------------------------------------------------------------------------------
@@ -284,6 +367,24 @@ def test_the_verdicts():
         found = too_good_to_be_true(round(error * n) / n, n, SOFT)
         assert word in found.verdict
         assert bool(found.alternatives) == found.too_good == (word == "Too good")
+        assert "the Bayes error, estimated at" in found.verdict
+
+
+def test_no_number_is_below_one_that_reads_the_same():
+    beta = bayes_error(SOFT).value
+    for error in (beta - 1e-4, beta + 1e-5):
+        found = too_good_to_be_true(error, 500, SOFT)
+        assert f"a test error of {beta:.3f} does not differ from the Bayes error" in found.verdict
+    alike = np.full(10**6, 0.2)
+    close = too_good_to_be_true(0.19996, 10**10, ht.SoftLabeled(alike))
+    assert close.too_good
+    assert "a test error of 0.19996 is below the Bayes error, estimated at 0.2, by more" in close.verdict
+
+
+def test_an_error_that_is_not_lower_is_never_too_good():
+    found = too_good_to_be_true(0.2, 500, SOFT, confidence_level=0.01)
+    assert found.p_value < 0.99
+    assert not found.too_good
 
 
 def test_alternatives_only_where_they_apply():
@@ -296,6 +397,19 @@ def test_alternatives_only_where_they_apply():
     assert any("prior is too high" in each for each in too_good_to_be_true(0, 1000, positive).alternatives)
     noisy = too_good_to_be_true(0.05, 500, SOFT, labels="noisy").alternatives
     assert any("signs are wrong" in each for each in noisy)
+
+
+def test_votes_of_different_numbers_may_depend_on_the_case():
+    asked = "How many were asked depends on how hard the case is"
+    for m, weight, uneven in (
+        ([5] * 50 + [9] * 50, None, True),
+        ([5] * 100, None, False),
+        ([5] * 50 + [9] * 50, [1] * 50 + [0] * 50, False),
+    ):
+        votes = ht.SoftLabeled.from_votes([2] * 100, m, sample_weight=weight)
+        found = too_good_to_be_true(0.01, 1000, votes)
+        assert found.too_good
+        assert any(asked in each for each in found.alternatives) == uneven
 
 
 def test_it_can_be_shown_and_stored():
@@ -313,6 +427,15 @@ def test_it_can_be_shown_and_stored():
     assert stored["adjusted"]["value"] == found.adjusted.value
     assert stored["p_value"] == found.p_value
     assert repr(found) == f"TooGood(too_good=True, p = {found.p_value:.3g})"
+
+
+@pytest.mark.parametrize("given", [{}, {"labels": "noisy"}, {"method": "bootstrap", "n_resamples": 50}])
+def test_it_can_be_sent(given):
+    found = too_good_to_be_true(0.05, 500, SOFT, predictions=Q > 0.5, **given)
+    sent = pickle.loads(pickle.dumps(found))
+    assert sent.to_dict() == found.to_dict()
+    assert sent.adjusted.interval(0.5) == found.adjusted.interval(0.5)
+    assert sent.bayes_error.interval(0.5) == found.bayes_error.interval(0.5)
 
 
 def test_a_rounded_error_is_noted():
@@ -333,6 +456,18 @@ def test_a_rounded_error_is_noted():
         (0.1, 10, {"predictions": Q}, "Pass classes, not scores"),
         (0.1, 10, {"predictions": np.full(len(Q), 2)}, "must be 0 or 1"),
         (0.1, 10, {"predictions": np.full(len(Q), -1)}, "must be 0 or 1"),
+        (
+            0.1,
+            10,
+            {"predictions": ["cat"] * len(Q)},
+            "must be 0 or 1, got dtype <U3. Pass the number of each",
+        ),
+        (
+            0.1,
+            10,
+            {"predictions": np.array(["1"] * len(Q), dtype=object)},
+            "must be 0 or 1, got dtype object",
+        ),
         (0.1, 10, {"confidence_level": 95}, "`confidence_level`"),
         (0.1, 10, {"labels": "hard"}, "`labels`"),
     ],
@@ -348,6 +483,8 @@ def test_bad_evidence():
     three = ht.SoftLabeled(np.full((5, 3), 1 / 3))
     with pytest.raises(ht.InputError, match="whole numbers from 0 to 2"):
         too_good_to_be_true(0.1, 10, three, predictions=[0, 1, 2, 3, 0])
+    with pytest.raises(ht.InputError, match=r"from 0 to 2, the column of `q` for each, got dtype"):
+        too_good_to_be_true(0.1, 10, three, predictions=list("abcab"))
     for evidence, given in (
         (ht.PositiveConfidence([0.5, 0.6], prior=0.5), {}),
         (ht.SoftLabeled([0.1, 0.2]), {"labels": "uncertainty"}),
