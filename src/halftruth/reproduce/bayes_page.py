@@ -295,6 +295,6 @@ def _reviews(out: Page, results: Results) -> None:
         f"the rest; {held_out.min():.1f} to {held_out.max():.1f}. Neither is the Bayes error of acceptance. "
         f"The counted errors bound it from above: no rule that rises with the mean score does much "
         f"better, who reads the reviews or the paper sees more and may. The in-sample mean is such a bound "
-        f"only as far as the curve is right. Its t-interval takes the curve as given; that of the counted errors has in "
-        f"it that the decisions could have come out otherwise."
+        f"only as far as the curve is right. Its t-interval takes the curve as given; that of the counted "
+        f"errors has in it that the decisions could have come out otherwise."
     )
