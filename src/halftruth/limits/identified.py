@@ -9,6 +9,7 @@ import numpy as np
 
 from halftruth.checks import Vector
 from halftruth.limits.tally import PLACES, Q, Votes
+from halftruth.limits.threads import single_threaded
 from halftruth.measure import Number, ScoreMeasure
 
 CLOSE = 0.01
@@ -86,6 +87,7 @@ class Likely:
         return min(best + ROUNDING, reach), law
 
 
+@single_threaded
 def likeliest(votes: Votes) -> Vector:
     """The likeliest law of those with mass everywhere, to within `CLOSE`."""
     law, push = np.full(PLACES, 1 / PLACES), min(1 / votes.total, PUSH)
@@ -96,11 +98,13 @@ def likeliest(votes: Votes) -> Vector:
         push = min(push * FASTER, PUSH)
 
 
+@single_threaded
 def mean_range(laws: Explaining | Likely, function: Vector) -> Ends:
     """The smallest and the largest mean of ``function`` under these laws."""
     return -laws.farthest(-function)[0], laws.farthest(function)[0]
 
 
+@single_threaded
 def functional_range(laws: Explaining | Likely, functional: Functional, law: Vector) -> Ends:
     """The smallest and the largest value of a functional under these laws, found by climbing from ``law``.
 

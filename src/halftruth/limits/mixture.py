@@ -11,6 +11,7 @@ from scipy.special import betainc, betaln
 
 from halftruth.checks import Vector
 from halftruth.limits.tally import EDGES, Votes
+from halftruth.limits.threads import single_threaded
 
 FEW_VOTES = 3
 BETA_SHARE = (0.1, 0.5), (0.5, 0.3)
@@ -109,6 +110,7 @@ def _tilted(votes: Votes, reference: Vector, tilt: Vector, strength: float) -> V
     return tilt
 
 
+@single_threaded
 def fitted_law(votes: Votes) -> Vector:
     """The law of q: of all that explain the votes the one nearest to a Beta.
 
