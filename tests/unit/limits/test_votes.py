@@ -334,3 +334,41 @@ def test_many_numbers_of_votes_are_counted_together_and_change_little():
     found = ht.bayes_error(votes)
     assert found.value == pytest.approx(beta_bayes_error(2, 2), abs=4 * 0.13 / np.sqrt(20_000))
     assert found.naive == pytest.approx(np.minimum(k / m, 1 - k / m).mean())
+
+
+EXTREMES = {
+    "two sides": ((0.5, 1, 9), (0.5, 9, 1)),
+    "piled up at the ends": ((1.0, 0.05, 0.05),),
+    "like images": ((0.45, 0.05, 5), (0.45, 5, 0.05), (0.1, 0.7, 0.7)),
+    "in the middle": ((1.0, 2, 2),),
+}
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_three_votes_have_at_most_half_the_bias_of_the_plug_in(name):
+    """Votes in exactly the shares of a law: what is left is bias."""
+    law, k = EXTREMES[name], np.arange(4.0)
+    shares = sum(w * beta_binomial(3, a, b) for w, a, b in law)
+    truth = sum(w * beta_bayes_error(a, b) for w, a, b in law)
+    votes = Votes(k=k, m=np.full(4, 3.0), count=10_000 * shares)
+    plug_in = shares @ np.minimum(k, 3 - k) / 3
+    assert abs(LOSS @ fitted_law(votes) - truth) < 0.5 * (truth - plug_in)
+
+
+def test_counting_nearly_equal_numbers_together_changes_little(monkeypatch):
+    rng = np.random.default_rng(1)
+    m = rng.integers(61, 130, 3000)
+    rows = ht.SoftLabeled.from_votes(rng.binomial(m, rng.beta(2, 2, 3000)), m).labels
+    apart = counted(rows)
+    monkeypatch.setattr("halftruth.limits.tally.MANY_CELLS", 100)
+    together = counted(rows)
+    assert len(together.count) < len(apart.count) / 3
+    assert LOSS @ fitted_law(together) == pytest.approx(LOSS @ fitted_law(apart), abs=5e-4)
+
+
+@pytest.mark.parametrize("q", [0.3, 0.003])
+def test_more_votes_than_can_be_told_from_the_probability_are_taken_for_it(q):
+    k = np.random.default_rng(0).binomial(10**6, q, 2000)
+    found = ht.bayes_error(ht.SoftLabeled.from_votes(k, 10**6))
+    assert found.value == pytest.approx((k / 10**6).mean())
+    assert found.low <= q <= found.high
