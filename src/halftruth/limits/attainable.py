@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import entr
 
 from halftruth import checks
 from halftruth.checks import Vector
@@ -16,8 +17,9 @@ from halftruth.evaluation import evaluate
 from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
 from halftruth.evidence.soft import SoftRows
 from halftruth.limits.floor import bayes_error, overlap
-from halftruth.limits.means import Mean, Settings, T, estimate
+from halftruth.limits.means import Mean, Settings, T, estimate, scaled
 from halftruth.limits.soft_labels import EXACT
+from halftruth.limits.tally import Q, as_probabilities
 from halftruth.limits.votes import ASSUMPTION, FittedVotes
 from halftruth.measure import Number, ScoreMeasure, ratio, scalar
 from halftruth.metrics.areas import average_precision, pr_auc, roc_auc
@@ -27,13 +29,14 @@ from halftruth.sweep import sweep
 from halftruth.uncertainty.progress import progress
 
 BAYES, LOG_LOSS, PRECISION = "bayes_error", "log_loss", "average_precision"
-MANY_CELLS = 300
+LONG = 300
+"""Different counts of votes from which the limits take seconds."""
 OF_LAW = (
     "The value is that of the law fitted to the votes; the interval spans the laws that they do not refute, "
     "as far as a search finds them."
 )
 OF_FEW_VOTES = (
-    "Shares of few votes look surer than the posterior: the value is too small, never too large, and the "
+    "Shares of few votes look surer than the posterior: the value is too small on average, and the "
     "interval reaches to that of cases all alike."
 )
 Functional = Callable[[ScoreMeasure], Number]
@@ -103,12 +106,12 @@ def best_attainable(
         return _from_confidences(evidence, names, settings)
     if not isinstance(evidence, SoftLabeled):
         raise _refusal(evidence)
-    rows = evidence.labels
+    rows = as_probabilities(evidence.labels)
     if rows.n_classes > 2:
         return _many_classes(evidence, None if metrics is None else names, settings)
     if rows.ballots is not None:
         return _from_votes(evidence, names, settings)
-    own = SoftLabeled(rows.q, sample_weight=rows.weight)
+    own = SoftLabeled(rows.q, sample_weight=None if rows.weight is None else scaled(rows.weight))
     return _evaluated(own, names, settings, _bayes(evidence, names, settings))
 
 
@@ -146,7 +149,9 @@ ROWS: dict[str, Functional] = {
     LOG_LOSS: log_loss,
     "brier": brier,
 }
-ADDITIVE = (LOG_LOSS, "brier")
+MEANS: dict[str, Vector] = {LOG_LOSS: entr(Q) + entr(1 - Q), "brier": Q * (1 - Q)}
+"""Rows that are the mean of a function of the posterior."""
+ADDITIVE = tuple(MEANS)
 """Rows that are means of one number a case."""
 
 
@@ -197,11 +202,10 @@ def _evaluated(
 
 def _from_confidences(evidence: PositiveConfidence, names: tuple[str, ...], settings: Settings) -> Evaluation:
     r, weight = evidence.confidences
-    checks.positive_probabilities(
-        r, "r", why="Only the Bayes error can be found with them: ask for `bayes_error` alone."
-    )
+    why = "Only the Bayes error can be found with them: call `bayes_error`, which takes them."
+    checks.positive_probabilities(r, "r", why=why)
     given = evidence.prior.value is not None
-    own = PositiveConfidence(r, sample_weight=weight)
+    own = PositiveConfidence(r, sample_weight=None if weight is None else scaled(weight))
     own.prior = evidence.prior
     bayes = _bayes(evidence, names, settings) if given else None
     return _evaluated(own, names, settings, bayes, at_prior=given)
@@ -233,15 +237,17 @@ def _from_votes(evidence: SoftLabeled, names: tuple[str, ...], settings: Setting
     rows = evidence.labels
     fitted = FittedVotes(rows=rows)
     found: dict[str, Estimate] = {}
-    with progress("Limits", len(names), long=len(fitted.votes.count) > MANY_CELLS) as advance:
+    with progress("Limits", len(names), long=len(fitted.votes.count) > LONG) as advance:
         for name in names:
             if name == BAYES:
                 found[name] = fitted.bayes_error(settings.level)
+            elif name in MEANS:
+                found[name] = fitted.mean(MEANS[name], (0.0, float(MEANS[name].max())), settings.level)
             else:
                 # Ties of a law are those of its places: average precision is the area with ties broken.
                 call = pr_auc if name == PRECISION else ROWS[name]
-                limits = (0.0, np.inf if name == LOG_LOSS else 1.0)
-                found[name] = replace(fitted.limit(call, limits, settings.level), notes=(OF_LAW,))
+                found[name] = fitted.limit(call, (0.0, 1.0), settings.level)
+                found[name] = replace(found[name], notes=(OF_LAW,))
             advance(1)
     return Evaluation(
         rows=found,

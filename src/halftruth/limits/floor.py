@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from halftruth.limits.confidence import from_confidences
 from halftruth.limits.means import BOOTSTRAP, METHODS, Settings, T
 from halftruth.limits.soft_labels import KINDS, NOISY, SOFT, UNCERTAINTY, clean, noisy, uncertain
 from halftruth.limits.soft_labels import votes_among_many as many
-from halftruth.limits.tally import MOST_VOTES
+from halftruth.limits.tally import as_probabilities
 from halftruth.limits.through_scores import through_scores
 from halftruth.limits.votes import LIKELIHOOD, FittedVotes
 from halftruth.measure import Number, as_measure, ratio, scalar
@@ -96,11 +97,13 @@ def bayes_error(
     - Confidences r of positives: π times the mean of min(1, (1 − r)/r). Over a range of priors the interval
       is the union; an estimate's error is carried in; without a prior the value is β/π.
     - Scores (`Labeled`, `PositiveUnlabeled`) are calibrated, each by a fit on other rows; the value is the
-      measured error of calling cases positive at ½ or more. It is an upper bound of the Bayes error: no
-      rule that rises with these scores does much better, one that sees more may.
+      measured error of calling cases positive at ½ or more. It is an upper bound of the Bayes error:
+      who sees more may err less, and so may another threshold, as far as the calibrator misses the score at
+      which positives become the majority ("isotonic" seeks it among all curves that rise).
 
-    Hoeffding's interval is ± √(log(2/δ) / 8n) for soft labels, ± √(log(2/δ) / 2n) for noisy ones with signs
-    and π times that for confidences; with weights n is (Σw)²/Σw². Intervals are cut to what is possible.
+    Hoeffding's interval is ± √(log(2/δ) / 8n) for soft labels of two classes, ± √(log(2/δ) / 2n) for noisy
+    ones with signs and π times that for confidences; with weights n is (Σw)²/Σw². Intervals are cut to what
+    is possible.
 
     Examples
     --------
@@ -133,7 +136,7 @@ def bayes_error(
         raise InputError(f"{what} is for SoftLabeled evidence, got {kind}. Leave it out.")
     if isinstance(evidence, PositiveConfidence):
         _refuse(method, METHODS, kind)
-        return from_confidences(evidence, _with_resamples(settings))
+        return from_confidences(evidence, _checked(settings))
     _refuse(method, (BOOTSTRAP,), f"scores ({kind})")
     return through_scores(evidence, calibrator, n_folds, settings)
 
@@ -141,20 +144,21 @@ def bayes_error(
 def _from_soft(
     evidence: SoftLabeled, labels: str, sign: Any, method: str | None, settings: Settings
 ) -> Estimate:
-    rows = evidence.labels
+    rows = as_probabilities(evidence.labels)
+    if rows is not evidence.labels and method == LIKELIHOOD:
+        method = None
+        settings = replace(settings, method=T)
     if sign is not None and labels == UNCERTAINTY:
         raise InputError('`sign` goes with noisy labels, not with labels="uncertainty". Leave one out.')
     labels = NOISY if sign is not None else labels
     if labels == SOFT and rows.ballots is not None and rows.n_classes == 2:
         hint = ' Or pass labels="noisy", which takes shares of votes for noisy soft labels.'
         _refuse(method, (LIKELIHOOD,), "votes", hint)
-        if np.median(rows.ballots) > MOST_VOTES:
-            return clean(rows, settings)
         return FittedVotes(rows=rows).bayes_error(settings.level)
     hint = " It is for votes on two classes, SoftLabeled.from_votes." if method == LIKELIHOOD else ""
     what = "votes on three classes or more" if rows.ballots is not None and labels == SOFT else "soft labels"
     _refuse(method, METHODS, what, hint)
-    settings = _with_resamples(settings)
+    settings = _checked(settings)
     if labels == NOISY:
         return noisy(rows, sign, settings)
     if labels == UNCERTAINTY:
@@ -170,7 +174,7 @@ def _refuse(method: str | None, allowed: tuple[str, ...], what: str, hint: str =
         )
 
 
-def _with_resamples(settings: Settings) -> Settings:
+def _checked(settings: Settings) -> Settings:
     if settings.method == BOOTSTRAP and settings.n_resamples == 0:
         raise InputError('`method`="bootstrap" needs n_resamples > 0, got 0. Pass some, or method="t".')
     return settings

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from halftruth.checks import Vector
-from halftruth.limits.tally import PLACES, Q, Votes
+from halftruth.limits.tally import LOSS, PLACES, Q, Votes
 from halftruth.limits.threads import single_threaded
 from halftruth.measure import Number, ScoreMeasure
 
@@ -25,6 +26,11 @@ MOST_CLIMBS = 12
 STEP = 1e-3
 TINY = 1e-250
 ROUNDING = 1e-9
+GAIN = 1e-6
+"""By which a step must climb."""
+PARTS = np.asarray([1.0, 0.5, 0.25, 0.1])[:, None]
+CORNERS = (LOSS, Q, Q**2, (1 - Q) ** 2, np.where(Q >= 0.5, 1.0, 0.0), Q**8, (1 - Q) ** 8)
+"""Functions whose largest and smallest means lie at corners of a set of laws."""
 NOTHING = 1e-15
 """A mass that no sum with another shows."""
 
@@ -48,6 +54,11 @@ class Explaining:
         # The law itself is a solution, and no mass exceeds one: rounding alone leaves none, or none better.
         law = self.law if found.status != 0 or -found.fun < function @ self.law else np.asarray(found.x)
         return float(function @ law), law
+
+    @cached_property
+    def corners(self) -> list[Vector]:
+        """Laws far apart in the set."""
+        return [self.farthest(sign * function)[1] for function in CORNERS for sign in (-1.0, 1.0)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,6 +97,12 @@ class Likely:
                 trade = float(np.sqrt(below * above))
         return min(best + ROUNDING, reach), law
 
+    @cached_property
+    def corners(self) -> list[Vector]:
+        """Laws far apart in the set, the center among them."""
+        ends = [self.farthest(sign * function)[1] for function in CORNERS for sign in (-1.0, 1.0)]
+        return [self.center, *ends]
+
 
 @single_threaded
 def likeliest(votes: Votes) -> Vector:
@@ -106,25 +123,33 @@ def mean_range(laws: Explaining | Likely, function: Vector) -> Ends:
 
 @single_threaded
 def functional_range(laws: Explaining | Likely, functional: Functional, law: Vector) -> Ends:
-    """The smallest and the largest value of a functional under these laws, found by climbing from ``law``.
+    """The smallest and the largest value of a functional under these laws, found by climbing.
 
-    Each step goes towards the law that is farthest along the slope; of a functional that is not linear the
-    ends are those of a climb, not proved to be the farthest.
+    From ``law`` and from the best of the set's corners, each step goes towards the law that is farthest along
+    the slope. Of a functional that is not linear the ends are those of climbs, not proved to be the farthest.
     """
+    starts = np.stack([law, *laws.corners])
+    heights = np.asarray(functional(law_measure(starts)))
     ends = []
     for sign in (-1.0, 1.0):
-        here, best = law, sign * float(functional(law_measure(law)))
-        for _ in range(MOST_CLIMBS):
-            there = laws.farthest(sign * _slope(functional, here))[1]
-            parts = np.asarray([1.0, 0.5, 0.25, 0.1])[:, None]
-            tried = here + parts * (there - here)
-            values = sign * np.asarray(functional(law_measure(tried)))
-            first = int(np.nanargmax(values)) if np.isfinite(values).any() else 0
-            if not values[first] > best + 1e-6:
-                break
-            here, best = tried[first], float(values[first])
-        ends.append(sign * best)
+        order = np.argsort(np.where(np.isfinite(heights), -sign * heights, np.inf))
+        chosen = dict.fromkeys((0, *order[:2].tolist()))
+        ends.append(sign * (max(_climb(laws, functional, sign, starts[i]) for i in chosen) + GAIN))
     return ends[0], ends[1]
+
+
+def _climb(laws: Explaining | Likely, functional: Functional, sign: float, here: Vector) -> float:
+    """The highest sign · functional that is reached from a law."""
+    best = sign * float(functional(law_measure(here)))
+    for _ in range(MOST_CLIMBS):
+        there = laws.farthest(sign * _slope(functional, here))[1]
+        tried = here + PARTS * (there - here)
+        values = sign * np.asarray(functional(law_measure(tried)))
+        first = int(np.argmax(np.where(np.isfinite(values), values, -np.inf)))
+        if not values[first] > best + GAIN:
+            break
+        here, best = tried[first], float(values[first])
+    return best
 
 
 def law_measure(law: Vector) -> ScoreMeasure:

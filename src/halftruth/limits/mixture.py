@@ -62,6 +62,7 @@ def nearest(votes: Votes, reference: Vector) -> Vector:
     and then for less, so that each search begins near its end.
     """
     tilt = np.zeros(len(votes.basis))
+    # A stray row with more votes is not to be matched exactly: hence all rows, not only the usual ones.
     least = STRENGTH if votes.m.max() > FEW_VOTES else FAINT
     strength = max(votes.total, least)
     while True:

@@ -40,12 +40,12 @@ SIGNED = (
 )
 NOISE = (
     "Assumes that the labels are right on average at every case; noise that is cut off at 0 and 1, or pulls "
-    "towards the middle, is not. Then the value is too small, never too large: noise makes cases look surer "
+    "towards the middle, is not. Then the value is too small on average: noise makes cases look surer "
     "than they are. The Bayes error lies between it and the error of calling all cases alike "
     "(`identified`). Pass `sign`, the class that is likelier in truth, for a value without that bias."
 )
 VOTES = (
-    "The value is too small, never too large: few votes make cases look surer than they are. The Bayes error "
+    "The value is too small on average: few votes make cases look surer than they are. The Bayes error "
     "lies between it and how often two voters of a case disagree, or the error of calling all cases alike "
     "where that is smaller (`identified`). Votes for one class against all others, as two classes, have a "
     "value with less of that bias."

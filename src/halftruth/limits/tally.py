@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +10,7 @@ from scipy.special import gammaln
 
 from halftruth.checks import Vector
 from halftruth.evidence.soft import SoftRows
+from halftruth.limits.means import scaled
 from halftruth.results import Refuted
 
 PLACES = 257
@@ -101,11 +102,18 @@ def _directions(rows: Vector) -> Vector:
     return np.asarray(columns[:, size > FAINT * size[-1]].T)
 
 
+def as_probabilities(rows: SoftRows) -> SoftRows:
+    """The same rows, without their votes where all have so many that shares are probabilities."""
+    if rows.ballots is None or rows.ballots.min() <= MOST_VOTES:
+        return rows
+    return replace(rows, ballots=None)
+
+
 def counted(rows: SoftRows) -> Votes:
     """How often each number of votes was seen; unequal weights count as the rows they leave in effect."""
     assert rows.ballots is not None  # the caller's
     m = np.minimum(rows.ballots, MOST_VOTES)
-    weight = np.ones(len(rows)) if rows.weight is None else rows.weight / rows.weight.max()
+    weight = np.ones(len(rows)) if rows.weight is None else scaled(rows.weight)
     weight = weight * (weight.sum() / (weight**2).sum())
     votes = _tally(np.rint(rows.q * m), m, weight)
     if len(votes.count) <= MANY_CELLS:
@@ -131,7 +139,7 @@ def difficulty(rows: SoftRows) -> list[str]:
     how many there are does not depend on the case. It is compared between the numbers that enough rows have.
     """
     assert rows.ballots is not None  # the caller's
-    weight = np.ones(len(rows)) if rows.weight is None else rows.weight / rows.weight.max()
+    weight = np.ones(len(rows)) if rows.weight is None else scaled(rows.weight)
     held = weight > 0
     m, k, weight = rows.ballots[held], (rows.q * rows.ballots)[held], weight[held]
     usual, place, sizes = np.unique(m, return_inverse=True, return_counts=True)

@@ -18,8 +18,9 @@ from halftruth.results import Estimate
 POSSIBLE = (0.0, 0.5)
 BOUND = (
     "An upper bound of the Bayes error: the measured error of calling a case positive where its score, "
-    "calibrated on other rows, is ½ or more. Another rule may err less if the scores do not rise with the "
-    "truth, and who sees more of the cases may, down to 0. The interval is that of the bound."
+    "calibrated on other rows, is ½ or more. Another rule may err less where the calibrator misses the score "
+    "at which positives become the majority, and who sees more of the cases may, down to 0. The interval is "
+    "that of the bound."
 )
 
 
@@ -45,6 +46,8 @@ def through_scores(evidence: Evidence, calibrator: Any, n_folds: int, settings: 
         notes=(BOUND, *found.notes, *right.notes),
     )
     low, high = cut((1 - right.high, 1 - right.low), POSSIBLE, wrong.value)
+    if low == high:  # no error at all was counted: the rule of three
+        high = cut((low, 1 - ((1 - settings.level) / 2) ** (1 / evidence.measure().size)), POSSIBLE)[1]
     # Over a range of priors each has a bound of its own, and the truth may be below the highest.
     most = wrong.value if wrong.centers is None else float(np.max(wrong.centers))
     kept = {field.name: getattr(wrong, field.name) for field in fields(Estimate)}

@@ -15,7 +15,7 @@ from halftruth.errors import InputError, NotIdentifiable
 from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
 from halftruth.limits.floor import bayes_error
 from halftruth.limits.means import LimitEstimate, Mean, Settings, T, estimate, scaled
-from halftruth.limits.soft_labels import SOFT, UNCERTAINTY
+from halftruth.limits.soft_labels import NOISY, SOFT, UNCERTAINTY
 from halftruth.limits.verdict import Found, TooGood, alternatives, notes_on, source_of
 from halftruth.results import Estimate, Refuted
 
@@ -93,6 +93,7 @@ def too_good_to_be_true(
     n_test = checks.count(n_test, "n_test", least=1)
     level = checks.confidence_level(confidence_level)
     _refuse(evidence)
+    labels = NOISY if sign is not None and labels == SOFT else labels
     classes = None if predictions is None else _classes(predictions, evidence, labels)
     bayes = bayes_error(
         evidence,

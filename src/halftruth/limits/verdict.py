@@ -16,9 +16,9 @@ from halftruth.results import Estimate, figure, interval_text, json_number
 SCHEMA = 1
 WIDTH = 100
 SOFT_LABELS, VOTES, CONFIDENCES = "soft labels", "votes", "confidences"
-NOT_FROM_VOTES = (
-    "The adjusted error takes the predictions as made without these votes: predictions that follow them have "
-    "an adjusted error that is too low."
+NOT_FROM_THEM = (
+    "The adjusted error takes the predictions as made without these {}: predictions that follow them have an "
+    "adjusted error that is too low."
 )
 
 
@@ -164,10 +164,11 @@ class Found:
         return said if self.adjusted is None else f"{said} {self._after(self.adjusted)}"
 
     def _after(self, adjusted: Estimate) -> str:
-        # What no predictions get below on these rows; of votes that is not the Bayes error itself.
+        # What no predictions get below on these rows; of votes and noise that is not the Bayes error itself.
         least, name = self.bayes.value, "the Bayes error"
-        if self.source == VOTES and self.bayes.naive is not None:
-            least, name = self.bayes.naive, f"the least that these votes allow, {figure(self.bayes.naive)}"
+        if self.bayes.naive is not None:
+            least = self.bayes.naive
+            name = f"the least that these {self.source} allow, {figure(least)}"
         gap = adjusted.value - least
         where = "at" if abs(gap) < 1e-12 else f"{figure(abs(gap))} {'above' if gap > 0 else 'below'}"
         return (
@@ -274,8 +275,8 @@ def notes_on(found: Found, evidence: Evidence) -> Iterator[str]:
             f"By construction no predictions have an adjusted error below the mean of {loss} over these "
             f"rows{share}."
         )
-        if found.source == VOTES:
-            yield NOT_FROM_VOTES
+        if found.bayes.naive is not None:
+            yield NOT_FROM_THEM.format(found.source)
         if found.too_good:
             yield (
                 f"An adjusted error near that mean speaks for test labels that are surer than the "

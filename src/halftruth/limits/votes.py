@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -40,6 +40,7 @@ class FittedVotes:
     """Votes with their fitted law of q, and what all laws that they do not refute say of a limit."""
 
     rows: SoftRows
+    _regions: dict[float, Likely] = field(default_factory=dict, repr=False)
 
     @cached_property
     def votes(self) -> Votes:
@@ -53,28 +54,40 @@ class FittedVotes:
     def _likeliest(self) -> Vector:
         return likeliest(self.votes)
 
+    @cached_property
+    def _explaining(self) -> Explaining:
+        return Explaining(votes=self.votes, law=self.law)
+
     def _likely(self, level: float) -> Likely:
         # Half a quantile of χ² with two degrees of freedom: one for the value, and one for laws at the edge
         # of what is possible, where one is too few.
-        return Likely(votes=self.votes, center=self._likeliest, drop=-math.log(1 - level))
+        if level not in self._regions:
+            drop = -math.log(1 - level)
+            self._regions[level] = Likely(votes=self.votes, center=self._likeliest, drop=drop)
+        return self._regions[level]
 
     def bayes_error(self, level: float) -> LimitEstimate:
         """The mean of min(q, 1 − q), with what is to be said of votes."""
         naive = Mean.of(np.minimum(self.rows.q, 1 - self.rows.q), self.rows.weight, MOST).value
-        identified = mean_range(Explaining(votes=self.votes, law=self.law), LOSS)
-        found = _estimate(float(LOSS @ self.law), identified, partial(_of_mean, self), (0.0, MOST), level)
+        found = self.mean(LOSS, (0.0, MOST), level)
         notes = (*_in_words(naive, found), ASSUMPTION, *difficulty(self.rows))
         return replace(found, naive=naive, notes=notes)
+
+    def mean(self, function: Vector, limits: Ends, level: float) -> LimitEstimate:
+        """The mean of a function of q, exactly."""
+        identified = mean_range(self._explaining, function)
+        ends = partial(_of_mean, self, function)
+        return _estimate(float(function @ self.law), identified, ends, limits, level)
 
     def limit(self, functional: Functional, limits: Ends, level: float) -> LimitEstimate:
         """Any functional of the measure of posteriors."""
         value = float(functional(law_measure(self.law)))
-        identified = functional_range(Explaining(votes=self.votes, law=self.law), functional, self.law)
+        identified = functional_range(self._explaining, functional, self.law)
         return _estimate(value, identified, partial(_of_functional, self, functional), limits, level)
 
 
-def _of_mean(fitted: FittedVotes, level: float) -> Ends:
-    return mean_range(fitted._likely(level), LOSS)
+def _of_mean(fitted: FittedVotes, function: Vector, level: float) -> Ends:
+    return mean_range(fitted._likely(level), function)
 
 
 def _of_functional(fitted: FittedVotes, functional: Functional, level: float) -> Ends:

@@ -127,10 +127,10 @@ def _votes(out: Page, results: Results) -> None:
     out.heading("Votes as votes")
     out.text(
         f"c is unknown: k of m votes are. min(c, 1 − c) is concave, so that the share of votes in place of c "
-        f"makes the Bayes error too small, never too large, and however many the images, few votes on each "
-        f"leave open by how much: identified is that range. By votes: the law of c that explains the counts "
-        f"best, with an interval for all laws that they do not refute. With {fewest} to {most} votes an "
-        f"image the range is at most {width:.2g} percent points wide, and the estimates are "
+        f"makes the Bayes error too small on average, and however many the images, few votes on each leave "
+        f"open by how much: identified is that range. By votes: of the laws of c that explain the counts the "
+        f"one nearest to a Beta, with an interval for all laws that they do not refute. With {fewest} to "
+        f"{most} votes an image the range is at most {width:.2g} percent points wide, and the estimates are "
         f"{added.min():.3f} to {added.max():.3f} above the plug-in; the intervals reach {below.min():.2f} to "
         f"{below.max():.2f} below the estimates."
     )
@@ -293,8 +293,8 @@ def _reviews(out: Page, results: Results) -> None:
         f"In-sample, the mean is what the fitted curve believes: {inside.min():.1f} to {inside.max():.1f}. "
         f"Errors on other rows are counted: the curve is fitted to four fifths of the papers and decides on "
         f"the rest; {held_out.min():.1f} to {held_out.max():.1f}. Neither is the Bayes error of acceptance. "
-        f"The counted errors bound it from above: no rule that rises with the mean score does much "
-        f"better, who reads the reviews or the paper sees more and may. The in-sample mean is such a bound "
+        f"The counted errors bound it from above: another threshold may do a little better, "
+        f"and who reads the reviews or the paper sees more and may. The in-sample mean is such a bound "
         f"only as far as the curve is right. Its t-interval takes the curve as given; that of the counted "
         f"errors has in it that the decisions could have come out otherwise."
     )

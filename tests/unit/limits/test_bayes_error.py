@@ -350,7 +350,7 @@ def test_noisy_labels_without_signs() -> None:
     assert found.identified == approx((0.26, 0.34))
     # Two bounds from above, u and 1 − u, share one tail of ¼.
     assert ends(found) == approx((t_interval(plug_in, 0.5)[0], t_interval(u, 0.75)[1]))
-    assert "too small, never too large" in found.notes[0]
+    assert "too small on average" in found.notes[0]
     assert found.notes[0].startswith("Assumes that the labels are right on average at every case")
     mirror = bayes_error(soft(1 - np.asarray(u)), labels="noisy", confidence_level=0.5)
     assert ends(mirror) == approx(ends(found))

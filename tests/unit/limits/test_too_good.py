@@ -491,3 +491,25 @@ def test_bad_evidence():
     ):
         with pytest.raises(ht.InputError, match="`predictions` must belong to rows of soft labels"):
             too_good_to_be_true(0.1, 10, evidence, predictions=[0, 1], **given)
+
+
+def test_signs_make_labels_noisy_for_the_words_too():
+    rng = np.random.default_rng(3)
+    q = rng.beta(0.5, 0.5, 3000)
+    u = ht.SoftLabeled(np.clip(q + rng.uniform(-1, 1, 3000) * np.minimum(q, 1 - q), 0, 1))
+    found = too_good_to_be_true(0.05, 1000, u, sign=q > 0.5, predictions=u.labels.q > 0.5)
+    named = too_good_to_be_true(0.05, 1000, u, labels="noisy", sign=q > 0.5, predictions=u.labels.q > 0.5)
+    assert found.too_good
+    assert found.alternatives == named.alternatives
+    assert "signs are wrong" in found.alternatives[-1]
+    # Predictions that follow the noisy labels profit from them: at the least that these allow, no less.
+    assert "below the Bayes error" not in found.verdict.split("With labels drawn anew")[1]
+    assert "the least that these soft labels allow" in found.verdict
+    assert any("predictions that follow them" in note for note in found.notes)
+
+
+def test_an_error_rate_of_which_none_was_counted_has_an_upper_end():
+    evidence = ht.Labeled([0] * 25 + [1] * 25, [0.1] * 25 + [0.9] * 25)
+    found = bayes_error(evidence)
+    assert found.value == found.low == 0
+    assert found.high == pytest.approx(1 - 0.025 ** (1 / 50))

@@ -313,7 +313,7 @@ def test_likelihood_counts_what_was_seen():
     )
 
 
-@pytest.mark.parametrize("m", [1000, 40_000])
+@pytest.mark.parametrize("m", [1000, 2000])
 def test_many_votes_are_as_good_as_the_probabilities(m):
     q = np.random.default_rng(0).beta(2, 2, 500)
     votes = ht.SoftLabeled.from_votes(np.random.default_rng(1).binomial(m, q), m)
@@ -372,3 +372,47 @@ def test_more_votes_than_can_be_told_from_the_probability_are_taken_for_it(q):
     found = ht.bayes_error(ht.SoftLabeled.from_votes(k, 10**6))
     assert found.value == pytest.approx((k / 10**6).mean())
     assert found.low <= q <= found.high
+
+
+def test_votes_by_the_thousand_beside_few_are_still_votes():
+    rng = np.random.default_rng(4)
+    q, m = rng.beta(0.5, 0.5, 1000), np.where(rng.random(1000) < 0.49, 3, 100_000)
+    evidence = ht.SoftLabeled.from_votes(rng.binomial(m, q), m)
+    found = ht.bayes_error(evidence)
+    assert found.method == "likelihood"
+    assert found.low < np.minimum(q, 1 - q).mean() < found.high
+    best = ht.best_attainable(evidence, "bayes_error")["bayes_error"]
+    assert (best.value, best.low, best.high) == (found.value, found.low, found.high)
+
+
+@pytest.mark.parametrize("method", [None, "t", "likelihood"])
+def test_votes_by_the_thousand_alone_take_the_methods_of_probabilities(method):
+    k = np.random.default_rng(0).binomial(5000, 0.3, 50)
+    found = ht.bayes_error(ht.SoftLabeled.from_votes(k, 5000), method=method)
+    assert found.method == "t"
+    assert found.value == pytest.approx((k / 5000).mean())
+
+
+def test_a_climb_does_not_stop_at_the_next_hill():
+    """Nearly all votes negative: a law of 2% doubtful cases, hardly refuted, has an AUC far below the fitted."""
+    k = np.repeat([0, 1, 2], [275, 22, 3])
+    evidence = ht.SoftLabeled.from_votes(k, 3)
+    votes = counted(evidence.labels)
+    law = np.zeros_like(Q)
+    law[[np.abs(Q - 0.02).argmin(), len(Q) // 2]] = 0.98, 0.02
+    assert votes.log_likelihood(likeliest(votes)) - votes.log_likelihood(law) < DROP
+    found = ht.best_attainable(evidence, ["roc_auc", "f1", "balanced_error"])
+    assert found["roc_auc"].low < ht.roc_auc(law_measure(law)) < found["roc_auc"].high
+    assert found["balanced_error"].high == pytest.approx(0.5, abs=1e-3)
+
+
+def test_laws_that_are_certain_or_all_of_one_class_are_inside():
+    certain = ht.SoftLabeled.from_votes(np.random.default_rng(1).choice([0, 3], 200), 3)
+    rows = ht.best_attainable(certain)
+    for name in ("bayes_error", "balanced_error", "log_loss", "brier"):
+        assert rows[name].low == 0
+    for name in ("roc_auc", "average_precision", "f1"):
+        assert rows[name].high == 1
+    one = ht.best_attainable(ht.SoftLabeled.from_votes([3] * 50, 3), ["roc_auc", "balanced_error"])
+    assert one["roc_auc"].high == pytest.approx(1, abs=1e-3)
+    assert one["balanced_error"].low == pytest.approx(0, abs=1e-3)
