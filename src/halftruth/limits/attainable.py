@@ -12,13 +12,13 @@ from scipy.special import entr
 
 from halftruth import checks
 from halftruth.checks import Vector
-from halftruth.errors import InputError, NotIdentifiable
+from halftruth.errors import InputError
 from halftruth.evaluation import evaluate
 from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
 from halftruth.evidence.soft import SoftRows
 from halftruth.limits.floor import bayes_error, overlap
 from halftruth.limits.means import Mean, Settings, T, estimate, scaled
-from halftruth.limits.soft_labels import EXACT
+from halftruth.limits.soft_labels import EXACT, need_posteriors
 from halftruth.limits.tally import Q, as_probabilities
 from halftruth.limits.votes import ASSUMPTION, FittedVotes
 from halftruth.measure import Number, ScoreMeasure, ratio, scalar
@@ -34,6 +34,10 @@ LONG = 300
 OF_LAW = (
     "The value is that of the law fitted to the votes; the interval spans the laws that they do not refute, "
     "as far as a search finds them."
+)
+OF_SCORES = (
+    "Scores do not say what is best: who sees more than the scores of {} evidence may do better. Pass soft "
+    "labels, votes or positive confidences. `bayes_error` of scores is an upper bound."
 )
 OF_FEW_VOTES = (
     "Shares of few votes look surer than the posterior: the value is too small on average, and the "
@@ -102,10 +106,10 @@ def best_attainable(
         n_resamples=checks.count(n_resamples, "n_resamples", least=0),
         rng=rng,
     )
+    need_posteriors(evidence, OF_SCORES)
     if isinstance(evidence, PositiveConfidence):
         return _from_confidences(evidence, names, settings)
-    if not isinstance(evidence, SoftLabeled):
-        raise _refusal(evidence)
+    assert isinstance(evidence, SoftLabeled)  # nothing else is left
     rows = as_probabilities(evidence.labels)
     if rows.n_classes > 2:
         return _many_classes(evidence, None if metrics is None else names, settings)
@@ -113,19 +117,6 @@ def best_attainable(
         return _from_votes(evidence, names, settings)
     own = SoftLabeled(rows.q, sample_weight=None if rows.weight is None else scaled(rows.weight))
     return _evaluated(own, names, settings, _bayes(evidence, names, settings))
-
-
-def _refusal(evidence: Any) -> Exception:
-    if isinstance(evidence, Evidence):
-        return NotIdentifiable(
-            f"Scores do not say what is best: who sees more than the scores of {type(evidence).__name__} "
-            f"evidence may do better. Pass soft labels, votes or positive confidences. `bayes_error` of "
-            f"scores is an upper bound."
-        )
-    return InputError(
-        f"`evidence` must be SoftLabeled or PositiveConfidence, got {type(evidence).__name__}. Wrap your "
-        f"soft labels: SoftLabeled(q), or votes: SoftLabeled.from_votes(k, m)."
-    )
 
 
 def balanced_error(measure: ScoreMeasure) -> Number:

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from halftruth import checks
 from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth.errors import InputError, NotIdentifiable
+from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
 from halftruth.evidence.soft import SoftRows
 from halftruth.limits.means import (
     FIRM,
@@ -55,6 +56,17 @@ HARD = (
     "answer each, they say nothing of the Bayes error: pass Labeled(y, score), or the votes of several "
     "observers."
 )
+
+
+def need_posteriors(evidence: Any, why: str) -> None:
+    """Refuse what is no evidence, and scores, which say nothing of each case's probability."""
+    if not isinstance(evidence, Evidence):
+        raise InputError(
+            f"`evidence` must be SoftLabeled or PositiveConfidence, got {type(evidence).__name__}. Wrap your "
+            f"soft labels: SoftLabeled(q), or votes: SoftLabeled.from_votes(k, m)."
+        )
+    if not isinstance(evidence, (SoftLabeled, PositiveConfidence)):
+        raise NotIdentifiable(why.format(type(evidence).__name__))
 
 
 def clean(rows: SoftRows, settings: Settings) -> LimitEstimate:

@@ -15,12 +15,17 @@ from halftruth.errors import InputError, NotIdentifiable
 from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
 from halftruth.limits.floor import bayes_error
 from halftruth.limits.means import LimitEstimate, Mean, Settings, T, estimate, scaled
-from halftruth.limits.soft_labels import NOISY, SOFT, UNCERTAINTY
+from halftruth.limits.soft_labels import NOISY, SOFT, UNCERTAINTY, need_posteriors
 from halftruth.limits.verdict import Found, TooGood, alternatives, notes_on, source_of
 from halftruth.results import Estimate, Refuted
 
 LEVEL = 0.95
 """Of the interval that the standard error is read from, whatever the level of the test."""
+
+OF_SCORES = (
+    "Scores bound the Bayes error only from above: who sees more than the scores of {} evidence may err "
+    "less, so that no test error is too good against them. Pass soft labels, votes or positive confidences."
+)
 
 
 def too_good_to_be_true(
@@ -92,7 +97,12 @@ def too_good_to_be_true(
     )
     n_test = checks.count(n_test, "n_test", least=1)
     level = checks.confidence_level(confidence_level)
-    _refuse(evidence)
+    need_posteriors(evidence, OF_SCORES)
+    if isinstance(evidence, PositiveConfidence) and evidence.prior.value is None:
+        raise NotIdentifiable(
+            "Without `prior` positive confidences give the Bayes error only relative to it, and a test error "
+            "cannot be compared with that. Pass PositiveConfidence(r, prior=…)."
+        )
     labels = NOISY if sign is not None and labels == SOFT else labels
     classes = None if predictions is None else _classes(predictions, evidence, labels)
     bayes = bayes_error(
@@ -132,27 +142,6 @@ def too_good_to_be_true(
         alternatives=tuple(alternatives(found, evidence, labels)) if found.too_good else (),
         notes=tuple(notes_on(found, evidence)),
     )
-
-
-def _refuse(evidence: Any) -> None:
-    """Only soft labels and confidences say what is the least error."""
-    if isinstance(evidence, PositiveConfidence):
-        if evidence.prior.value is None:
-            raise NotIdentifiable(
-                "Without `prior` positive confidences give the Bayes error only relative to it, and a test "
-                "error cannot be compared with that. Pass PositiveConfidence(r, prior=…)."
-            )
-    elif not isinstance(evidence, Evidence):
-        raise InputError(
-            f"`evidence` must be SoftLabeled or PositiveConfidence, got {type(evidence).__name__}. Wrap your "
-            f"soft labels: SoftLabeled(q), or votes: SoftLabeled.from_votes(k, m)."
-        )
-    elif not isinstance(evidence, SoftLabeled):
-        raise NotIdentifiable(
-            f"Scores bound the Bayes error only from above: who sees more than the scores of "
-            f"{type(evidence).__name__} evidence may err less, so that no test error is too good against "
-            f"them. Pass soft labels, votes or positive confidences."
-        )
 
 
 def _refuse_refuted(bayes: Estimate) -> None:

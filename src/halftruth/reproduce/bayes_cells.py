@@ -59,7 +59,6 @@ def table(votes: Votes, task: Task) -> Cell:
         "scaled": _ends(bayes_error(PositiveConfidence(r, prior=PRIOR), confidence_level=LEVEL)),
         "prior": prior,
         "own": _ends(bayes_error(PositiveConfidence(r, prior=prior), confidence_level=LEVEL)),
-        "mean_vote": float(share.mean()),
         "zeros": int(np.sum(r == 0)),
     }
 
@@ -76,7 +75,6 @@ def from_votes(votes: Votes, task: Task) -> Cell:
         "plug_in": found.naive,
         "value": _ends(found),
         "identified": list(found.identified),
-        "notes": list(found.notes),
     }
 
 
@@ -84,7 +82,7 @@ def all_classes(votes: Votes) -> Cell:
     """1 − E max over the ten classes."""
     share = votes.counts / votes.counts.sum(axis=1, keepdims=True)
     found = bayes_error(SoftLabeled(share), confidence_level=LEVEL)
-    return {"n": len(share), "n_classes": share.shape[1], "value": _ends(found)}
+    return {"n": len(share), "value": _ends(found)}
 
 
 # --- Figure 4 -----------------------------------------------------------------------------------------
@@ -109,7 +107,6 @@ def judged(votes: Votes, predicted: Classes, task: Task, title: str, seed: list[
         "bayes": _ends(found.bayes_error),
         "p_value": found.p_value,
         "too_good": found.too_good,
-        "verdict": found.verdict,
         "drawn": drawn,
         "expected": _ends(found.adjusted),
     }
@@ -194,7 +191,7 @@ def acceptance(reviews: Reviews, year: int) -> Cell:
     evidence = Labeled(accepted, score)
     by_score = Calibrator("platt", scale="score")
     chance = by_score.fit(evidence).predict(score)
-    held_out = bayes_error(evidence, calibrator=Calibrator("platt", scale="score"), confidence_level=LEVEL)
+    held_out = bayes_error(evidence, calibrator=by_score, confidence_level=LEVEL)
     return {
         "n": len(score),
         "accepted": float(accepted.mean()),
