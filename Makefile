@@ -15,14 +15,16 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check
 RUNTIME := $(VENV)/.halftruth-runtime
 DEV := $(VENV)/.halftruth-dev
+BROWSER := $(VENV)/.halftruth-browser
+DOCS := $(VENV)/.halftruth-docs
 
 export HALFTRUTH_DRAWS
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format dist bench prior-study clean
+.PHONY: help demo test test-slow test-browser check format dist docs bench prior-study clean
 
 help:  ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 $(RUNTIME): pyproject.toml src/halftruth/_version.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "halftruth needs Python 3.11 or newer, $(PYTHON) is %d.%d: pass PYTHON=..." % sys.version_info[:2])'
@@ -40,14 +42,27 @@ ifneq ($(strip $(TORCH)),)
 endif
 	@touch $@
 
-demo: $(RUNTIME)  ## hide most labels of a real data set, evaluate, reveal the truth
-	$(PY) -m halftruth demo
+# The browser itself is the machine's own: $CHROMIUM, or chromium on the PATH.
+$(BROWSER): $(DEV)
+	$(PIP) install --quiet --group browser
+	@touch $@
 
-test: $(DEV)  ## all tests but the slow ones, and the examples of the docstrings
+$(DOCS): $(DEV)
+	$(PIP) install --quiet --group docs
+	@touch $@
+
+demo: $(RUNTIME)  ## hide most labels of a real data set, evaluate, reveal the truth
+	@mkdir -p build
+	$(PY) -m halftruth demo --html build/demo.html
+
+test: $(DEV)  ## all tests but the slow ones and the browser's, and the examples of the docstrings
 	$(PY) -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
 
 test-slow: $(DEV)  ## estimators and intervals against known truth (HALFTRUTH_DRAWS=0.1: a tenth of it)
 	$(PY) -m pytest -m slow -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
+
+test-browser: $(BROWSER)  ## the report in a real browser (needs chromium)
+	$(PY) -m pytest -m browser -n $(WORKERS) --dist loadfile tests/browser $(PYTEST_ARGS)
 
 check: $(DEV)  ## lint, format, types, import directions
 	$(PY) -m ruff check .
@@ -63,6 +78,9 @@ dist: $(DEV)  ## build wheel and sdist, and run the demo from the wheel in a cle
 	rm -rf dist
 	$(PY) -m build --no-isolation --outdir dist .
 	$(PY) tools/check_dist.py dist
+
+docs: $(DOCS)  ## build the documentation into build/site, warnings are errors
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --site-dir build/site
 
 bench: $(DEV)  ## speed against other libraries, as ratios
 	$(PIP) install --quiet --group bench || echo "some libraries to compare with cannot be installed here" >&2

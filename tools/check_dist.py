@@ -16,7 +16,7 @@ WHEEL_NEEDS = ("halftruth/py.typed", "halftruth/__init__.pyi", "halftruth/_versi
 SDIST_NEEDS = ("LICENSE", "README.md", "pyproject.toml", *(f"src/{name}" for name in WHEEL_NEEDS))
 # Hatchling adds PKG-INFO, and .gitignore because it obeys it; the rest is chosen in pyproject.toml.
 SDIST_TOP = {
-    *(".gitignore", "PKG-INFO", "pyproject.toml", "Makefile", "LICENSE", "README.md"),
+    *(".gitignore", "PKG-INFO", "pyproject.toml", "Makefile", "mkdocs.yml", "LICENSE", "README.md"),
     *("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "SECURITY.md"),
     *("src", "tests", "docs", "examples", "benchmarks", "tools"),
 }

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from html import escape
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from halftruth.results import Estimate, data_frame, figure, interval_text, json_number
+from halftruth.results import Estimate, Origin, data_frame, figure, interval_text, json_number
 
 SCHEMA = 1
 
@@ -64,6 +64,7 @@ class Comparison:
     paired: bool
     threshold: float | None = None
     notes: tuple[str, ...] = ()
+    origin: Origin | None = field(default=None, repr=False)
 
     def __getitem__(self, key: str | Pair) -> Any:
         if isinstance(key, tuple):
@@ -109,8 +110,8 @@ class Comparison:
             "value_of_second": [row.values[1] for *_, row in rows],
         }
         columns["difference"] = [row.value for *_, row in rows]
-        for field in ("low", "high", "method"):
-            columns[field] = [getattr(row, field) for *_, row in rows]
+        for number in ("low", "high", "method"):
+            columns[number] = [getattr(row, number) for *_, row in rows]
         return data_frame(columns, ["first", "second", "metric"])
 
     def table(self, pair: Pair) -> list[tuple[str, ...]]:
@@ -141,16 +142,27 @@ class Comparison:
         return f"{self.dominant} dominates: in these data its ROC curve is nowhere below that of another."
 
     def _repr_html_(self) -> str:
-        parts = [f"<p>{escape(self.verdict)}</p>"]
-        for pair in self.pairs:
-            head, *body = self.table(pair)
-            cells = "".join(f"<th>{escape(word)}</th>" for word in head)
-            lines = "".join(
-                "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in body
-            )
-            parts.append(f"<table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table>")
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return "".join(parts) + (f"<ul>{notes}</ul>" if notes else "")
+        from halftruth import report
+
+        return report.in_notebook(self)
+
+    def to_html(self, path: str | Path | None = None, *, title: str = "halftruth comparison") -> str:
+        """An interactive page in one file, as `Evaluation.to_html` makes it, with all models laid over.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it, whole or not at all.
+        title : str
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        from halftruth import report
+
+        return report.page_of(self, path, title=title)
 
 
 def _aligned(cells: tuple[str, ...], widths: list[int]) -> str:

@@ -14,6 +14,7 @@ from halftruth.checks import Vector
 from halftruth.compared import Comparison, Difference
 from halftruth.errors import InputError
 from halftruth.evidence import Evidence, PositiveUnlabeled
+from halftruth.results import Origin
 from halftruth.sweep import sweep
 from halftruth.table import NEGATIVE
 from halftruth.uncertainty import notes as remarks
@@ -96,10 +97,20 @@ def compare(
         evidence={name: repr(e) for name, e in evidence.items()},
         paired=bool(paired),
         threshold=limit,
+        origin=Origin(
+            evidence=evidence,
+            requests=requests,
+            one_sample=all(_one_sample(e, stratified) for e in evidence.values()),
+            n_resamples=n_resamples,
+        ),
         notes=tuple(
             dict.fromkeys([*of_prior, *_notes(evidence, level, metrics is None), *distances, *joined])
         ),
     )
+
+
+def _one_sample(evidence: Evidence, stratified: bool | None) -> bool:
+    return evidence.rows_are_one_sample if stratified is None else not stratified
 
 
 def _checked(models: Mapping[str, Evidence]) -> dict[str, Evidence]:

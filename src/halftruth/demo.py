@@ -74,8 +74,8 @@ def table(estimated: Evaluation, truth: Evaluation) -> str:
     return "\n".join([text[0], "-" * len(text[0]), *text[1:]])
 
 
-def main() -> None:
-    """Print the demo."""
+def main(html: str | Path | None = None) -> None:
+    """Print the demo; where a place is given, write its report there."""
     estimated, truth = run()
     print("Handwritten digits of scikit-learn: 1,797 images, the odd digits are the positives.")
     print(f"Only {KNOWN_SHARE:.0%} of the positives are labeled; every other image is unlabeled.")
@@ -85,3 +85,6 @@ def main() -> None:
     print()
     for note in estimated.notes:
         print(f"Note: {note}")
+    if html is not None:
+        estimated.to_html(html, title="Odd digits, with three in ten of them labeled")
+        print(f"\nReport: {Path(html).resolve()}")

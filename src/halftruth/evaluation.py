@@ -16,7 +16,7 @@ from halftruth.evidence import Evidence, Scenario
 from halftruth.intervals import METHODS, interval_of, normal_interval
 from halftruth.measure import ScoreMeasure
 from halftruth.resampling import resampled_sums
-from halftruth.results import INFLUENCE, LOGIT, Estimate, Evaluation
+from halftruth.results import INFLUENCE, LOGIT, Estimate, Evaluation, Origin
 from halftruth.support import Sums, lifted
 from halftruth.uncertainty import notes as remarks
 from halftruth.uncertainty.influence import gradients, identified_range, spread_of, unsigned, variance
@@ -132,6 +132,9 @@ def evaluate(
         prior=rows[PRIOR],
         alpha=rows.get(ALPHA),
         threshold=limit,
+        origin=Origin(
+            evidence={"": evidence}, requests=requests, one_sample=one_sample, n_resamples=n_resamples
+        ),
         notes=(
             *remarks.on_evidence(evidence, by_default=metrics is None),
             *remarks.on_resamples(n_resamples),

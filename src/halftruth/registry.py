@@ -60,6 +60,11 @@ class Metric:
         Whether it is one, which noise inflates.
     unit_laws : bool
         False where the number of rows, not only their distribution, enters.
+    formula : str
+        In the masses, for the index of metrics: TP = μ₁[s ≥ t], FP = (μ − μ₁)[s ≥ t], FN = μ₁[s < t],
+        TN = (μ − μ₁)[s < t], n = μ(all), π = μ₁(all)/n, gap(A) = μ₁(A) − ∫_A s dμ.
+    paper : str
+        Where it was proposed; empty for the rates of every textbook.
     """
 
     name: str
@@ -75,6 +80,8 @@ class Metric:
     local: bool = False
     distance: bool = False
     unit_laws: bool = True
+    formula: str = ""
+    paper: str = ""
 
     def bind(self, threshold: float | None = None, /, **parameters: Any) -> Functional:
         """The function of the measure alone; an error where a parameter is missing or unknown."""
@@ -116,23 +123,45 @@ def _distance(function: Functional, **properties: Any) -> Metric:
 
 
 _METRICS = (
-    Metric(name="prevalence", function=rates.prevalence, better=None),
-    _rate("predicted_positive_rate", better=None, needs="nothing"),
-    _rate("precision"),
-    _rate("recall", needs="shape"),
-    _rate("fpr", better="low"),
-    _rate("specificity"),
-    _rate("npv"),
-    _rate("fdr", better="low"),
-    _rate("f1"),
-    Metric(name="fbeta", function=rates.fbeta, threshold=True, example={"beta": 2.0}),
-    _rate("accuracy"),
-    _rate("balanced_accuracy"),
-    _rate("mcc", limits=(-1.0, 1.0)),
-    _rate("cohen_kappa", limits=(-1.0, 1.0)),
-    _rate("jaccard"),
-    _rate("youden_j", limits=(-1.0, 1.0)),
-    _rate("lift", needs="shape", limits=(0.0, INFINITY)),
+    Metric(name="prevalence", function=rates.prevalence, better=None, formula="π"),
+    _rate("predicted_positive_rate", better=None, needs="nothing", formula="(TP + FP) / n"),
+    _rate("precision", formula="TP / (TP + FP)"),
+    _rate("recall", needs="shape", formula="TP / (TP + FN)"),
+    _rate("fpr", better="low", formula="FP / (FP + TN)"),
+    _rate("specificity", formula="TN / (FP + TN)"),
+    _rate("npv", formula="TN / (TN + FN)"),
+    _rate("fdr", better="low", formula="FP / (TP + FP)"),
+    _rate("f1", formula="2 TP / (2 TP + FP + FN)", paper="van Rijsbergen 1979"),
+    Metric(
+        name="fbeta",
+        function=rates.fbeta,
+        threshold=True,
+        example={"beta": 2.0},
+        formula="(1 + β²) TP / ((1 + β²) TP + β² FN + FP)",
+        paper="van Rijsbergen 1979",
+    ),
+    _rate("accuracy", formula="(TP + TN) / n"),
+    _rate("balanced_accuracy", formula="(recall + specificity) / 2", paper="Brodersen et al. 2010"),
+    _rate(
+        "mcc",
+        limits=(-1.0, 1.0),
+        formula="(TP·TN − FP·FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN)); NaN with a negative cell",
+        paper="Matthews 1975",
+    ),
+    _rate(
+        "cohen_kappa",
+        limits=(-1.0, 1.0),
+        formula="2 (TP·TN − FP·FN) / ((TP+FP)(FP+TN) + (FN+TN)(TP+FN))",
+        paper="Cohen 1960",
+    ),
+    _rate("jaccard", formula="TP / (TP + FP + FN)", paper="Jaccard 1901"),
+    _rate("youden_j", limits=(-1.0, 1.0), formula="recall − FPR", paper="Youden 1950"),
+    _rate(
+        "lift",
+        needs="shape",
+        limits=(0.0, INFINITY),
+        formula="recall / predicted-positive rate = precision / π",
+    ),
     Metric(
         name="net_benefit",
         function=decision.net_benefit,
@@ -140,21 +169,72 @@ _METRICS = (
         threshold=True,
         probability=True,
         ranking=False,
+        formula="(TP − FP · t/(1−t)) / n",
+        paper="Vickers & Elkin 2006",
     ),
-    Metric(name="roc_auc", function=areas.roc_auc),
-    Metric(name="partial_auc", function=areas.partial_auc, example={"max_fpr": 0.1}),
-    Metric(name="average_precision", function=areas.average_precision),
-    Metric(name="pr_auc", function=areas.pr_auc),
-    Metric(name="precision_at_k", function=areas.precision_at_k, example={"k": 0.2}, local=True),
-    Metric(name="recall_at_k", function=areas.recall_at_k, needs="shape", example={"k": 0.2}, local=True),
-    Metric(name="recall_at_fpr", function=areas.recall_at_fpr, example={"max_fpr": 0.05}, local=True),
-    Metric(name="brier", function=proper.brier, better="low", ranking=False, probability=True),
+    Metric(
+        name="roc_auc",
+        function=areas.roc_auc,
+        formula="P(s₁ > s₀) + ½ P(s₁ = s₀) = ∫ (μ₁[s > x] + ½ μ₁{x}) d(μ − μ₁)(x) / (π (1−π) n²)",
+        paper="Hanley & McNeil 1982; Jain, White & Radivojac 2017",
+    ),
+    Metric(
+        name="partial_auc",
+        function=areas.partial_auc,
+        example={"max_fpr": 0.1},
+        formula="area under the ROC curve where FPR ≤ `max_fpr`, on McClish’s scale or raw",
+        paper="McClish 1989",
+    ),
+    Metric(
+        name="average_precision",
+        function=areas.average_precision,
+        formula="Σ precision · Δrecall, precision clipped to [0, 1]",
+    ),
+    Metric(
+        name="pr_auc",
+        function=areas.pr_auc,
+        formula="∫ precision d recall, TP and FP interpolated together, precision clipped to [0, 1]",
+        paper="Davis & Goadrich 2006; Boyd, Eng & Page 2013",
+    ),
+    Metric(
+        name="precision_at_k",
+        function=areas.precision_at_k,
+        example={"k": 0.2},
+        local=True,
+        formula="TP among the k highest / k; k a count or a fraction, ties shared",
+    ),
+    Metric(
+        name="recall_at_k",
+        function=areas.recall_at_k,
+        needs="shape",
+        example={"k": 0.2},
+        local=True,
+        formula="TP among the k highest / (π n)",
+    ),
+    Metric(
+        name="recall_at_fpr",
+        function=areas.recall_at_fpr,
+        example={"max_fpr": 0.05},
+        local=True,
+        formula="recall where the ROC curve, a line between thresholds, passes `max_fpr`",
+    ),
+    Metric(
+        name="brier",
+        function=proper.brier,
+        better="low",
+        ranking=False,
+        probability=True,
+        formula="(∫ s² dμ − 2 ∫ s dμ₁ + ∫ dμ₁) / n",
+        paper="Brier 1950",
+    ),
     Metric(
         name="brier_skill",
         function=proper.brier_skill,
         ranking=False,
         probability=True,
         limits=(-INFINITY, 1.0),
+        formula="1 − Brier / (π (1−π))",
+        paper="Murphy 1988",
     ),
     Metric(
         name="log_loss",
@@ -163,15 +243,54 @@ _METRICS = (
         ranking=False,
         probability=True,
         limits=(0.0, INFINITY),
+        formula="(−∫ log s dμ₁ − ∫ log(1−s) d(μ − μ₁)) / n, s clipped at float64 eps",
+        paper="Good 1952",
     ),
-    _distance(calibration_error, unit_laws=False),
-    _distance(adaptive_calibration_error, unit_laws=False),
-    _distance(maximum_calibration_error, unit_laws=False),
-    _distance(sweep_calibration_error, unit_laws=False),
-    _distance(ks_calibration_error),
-    _distance(smooth_calibration_error),
-    _distance(logit_smoothed_calibration_error),
-    _distance(bpm_calibration_error, unit_laws=False),
+    _distance(
+        calibration_error,
+        unit_laws=False,
+        formula="Σ over bins of abs(gap) / n; bins of equal mass or width, norms 1, 2, max; `debias=`",
+        paper="Naeini, Cooper & Hauskrecht 2015; Kiryo, Futami & Sugiyama",
+    ),
+    _distance(
+        adaptive_calibration_error,
+        unit_laws=False,
+        formula="mean over bins of equal mass of abs(gap) / μ(bin), each bin alike",
+        paper="Nixon et al. 2019",
+    ),
+    _distance(
+        maximum_calibration_error,
+        unit_laws=False,
+        formula="largest abs(gap) / μ(bin) over the bins",
+        paper="Naeini, Cooper & Hauskrecht 2015",
+    ),
+    _distance(
+        sweep_calibration_error,
+        unit_laws=False,
+        formula="as `calibration_error`, with the most bins of equal mass whose mean labels rise",
+        paper="Roelofs et al. 2022",
+    ),
+    _distance(
+        ks_calibration_error,
+        formula='max over t of abs(gap[s ≤ t]) / n; `statistic="kuiper"`: its range',
+        paper="Gupta et al. 2021",
+    ),
+    _distance(
+        smooth_calibration_error,
+        formula="the σ that equals ∫ abs(gap smoothed by a Gaussian of width σ) / n",
+        paper="Błasiok & Nakkiran 2024",
+    ),
+    _distance(
+        logit_smoothed_calibration_error,
+        formula="the error of the scores after Gaussian noise of width `sigma` on their logits",
+        paper="Chidambaram et al. 2024",
+    ),
+    _distance(
+        bpm_calibration_error,
+        unit_laws=False,
+        formula="∫ abs(g(s) − s) over a Beta law of the scores, g a beta curve through bins of several sizes",
+        paper="Dong, Jiang, Pan & Yu 2025",
+    ),
 )
 
 REGISTRY: Mapping[str, Metric] = {metric.name: metric for metric in _METRICS}

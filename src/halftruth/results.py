@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from html import escape
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -117,6 +117,16 @@ class Refuted(str):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Origin:
+    """What a result was made from, for its report: evidence by name, and the rows that were asked for."""
+
+    evidence: Mapping[str, Any]
+    requests: tuple[Any, ...]
+    one_sample: bool
+    n_resamples: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Evaluation(Mapping[str, Estimate]):
     """Estimates by metric, with what was assumed.
 
@@ -130,6 +140,7 @@ class Evaluation(Mapping[str, Estimate]):
     alpha: Estimate | None
     notes: tuple[str, ...] = ()
     threshold: float | None = None
+    origin: Origin | None = field(default=None, repr=False)
 
     @property
     def refuted(self) -> bool:
@@ -210,16 +221,27 @@ class Evaluation(Mapping[str, Estimate]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(word)}</th>" for word in self._header)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in self._table()
-        )
-        notes = "".join(f"<li>{escape(line[6:])}</li>" for line in self._note_lines() if line)
-        return (
-            f"<p>{escape(self._title())}<br>{escape(self._shares())}</p>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-            + (f"<ul>{notes}</ul>" if notes else "")
-        )
+        from halftruth import report
+
+        return report.in_notebook(self)
+
+    def to_html(self, path: str | Path | None = None, *, title: str = "halftruth report") -> str:
+        """An interactive page in one file: it needs no network and no program but a browser.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it, whole or not at all.
+        title : str
+
+        Returns
+        -------
+        str
+            The page.
+        """
+        from halftruth import report
+
+        return report.page_of(self, path, title=title)
 
 
 def data_frame(columns: dict[str, list[Any]], index: list[str]) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import halftruth as ht
-from halftruth.cli import main, options, streams
+from halftruth.cli import main, options, reading, streams
 from halftruth.cli.gates import Gate, judge
 from halftruth.cli.render import plain, render
 from halftruth.cli.views import Evaluations
@@ -110,12 +110,12 @@ def test_every_keyword_is_an_option_with_help(run: Any, function: Any) -> None:
 
 
 def test_demo(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("halftruth.demo.main", lambda: sys.stdout.write("the demo\n"))
+    monkeypatch.setattr("halftruth.demo.main", lambda html: sys.stdout.write("the demo\n"))
     assert run("demo") == (0, "the demo\n", "")
 
 
 def test_interrupt(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted() -> None:
+    def interrupted(html: str) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("halftruth.demo.main", interrupted)
@@ -125,7 +125,7 @@ def test_interrupt(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_unexpected_is_one_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken() -> None:
+    def broken(html: str) -> None:
         raise RuntimeError("so\nwrong")
 
     monkeypatch.setattr("halftruth.demo.main", broken)
@@ -142,7 +142,7 @@ def test_the_unexpected_is_one_line(
 
 @pytest.mark.parametrize("error", [ht.InputError, ht.MergeError, ht.MissingDependency, ht.NotIdentifiable])
 def test_status_of_errors(run: Any, monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
-    def refuses() -> None:
+    def refuses(html: str) -> None:
         raise error("no \x1b[31m")
 
     monkeypatch.setattr("halftruth.demo.main", refuses)
@@ -177,18 +177,20 @@ def test_a_poor_encoding_does_not_matter(saved: str) -> None:
 
 
 def test_shares() -> None:
-    assert options.share(None, "prior") is None
-    assert options.share("0.3", "prior") == 0.3
-    assert options.share("0.02..0.05", "prior") == (0.02, 0.05)
+    assert reading.share(None, "prior") is None
+    assert reading.share("0.3", "prior") == 0.3
+    assert reading.share("0.02..0.05", "prior") == (0.02, 0.05)
     for text in ("", "x", "0.1..", "..0.1", "0.1..0.2..0.3", "0.1-0.2", "30%"):
         with pytest.raises(ht.InputError, match=r"--purity must be a number such as 0\.3 or a range"):
-            options.share(text, "purity")
+            reading.share(text, "purity")
+    with pytest.raises(ht.InputError, match=r"got '30%'\. Write 0\.3 for 30%\."):
+        reading.share("30%", "prior")
 
 
 def test_names() -> None:
-    assert options.names(None) is None
-    assert options.names([" , "]) is None
-    assert options.names(["a, b", "c"]) == ["a", "b", "c"]
+    assert reading.names(None) is None
+    assert reading.names([" , "]) is None
+    assert reading.names(["a, b", "c"]) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(

@@ -219,12 +219,34 @@ def test_hostile_names(run: Any, rows: dict[str, str], tmp_path: Path) -> None:
     assert "\x1b" not in err
 
 
-def test_a_group_that_cannot_be_evaluated_is_named(run: Any, tmp_path: Path) -> None:
+def test_a_group_that_cannot_be_evaluated_is_named_and_stops_no_other(run: Any, tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("score,label,day\n0.9,1,mon\n0.2,,mon\n0.3,,tue\n0.4,,tue\n")
+    status, out, err = run(str(path), "--by", "day", "--format", "json")
+    found = json.loads(out)["groups"]
+    assert status == 0
+    assert found["mon"] == expected(from_labels([1, None], [0.9, 0.2]))
+    assert found["tue"]["error"].startswith("None of 2 row(s) has the label 1: ")
+    assert list(found["tue"]["metrics"]) == list(found["mon"]["metrics"])
+    assert all(row["value"] is row["low"] is row["high"] is None for row in found["tue"]["metrics"].values())
+    assert "Note: day = tue: not evaluated: None of 2 row(s) has the label 1: " in err
+    for style in ("table", "csv", "markdown"):
+        text = run(str(path), "--by", "day", "--format", style)[1]
+        assert "tue" in text
+        assert text.count("roc_auc") == 2
+    assert "day = tue\n=========\nno evidence\nNot evaluated: None of 2" in run(str(path), "--by", "day")[1]
+    status, _, err = run(str(path), "--by", "day", "--require", "recall.low>=0", "--threshold", "0.5")
+    assert status == 3
+    assert "Not identifiable: day = tue: recall.low>=0.0: recall.low has no value." in err
+    assert run(str(path), "--by", "day", "--strict")[0] == 3
+
+
+def test_where_no_group_can_be_evaluated_it_is_an_error(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("score,label,day\n0.9,,mon\n0.2,,mon\n0.3,,tue\n0.4,,tue\n")
     status, out, err = run(str(path), "--by", "day")
     assert (status, out) == (2, "")
-    assert err.startswith("Error: day = tue: ")
+    assert err.startswith("Error: day = mon (and 1 more): None of 2 row(s) has the label 1: ")
 
 
 # --- Comparison ---------------------------------------------------------------------------------------

@@ -43,6 +43,8 @@ OPTIONS = (
     "scale",
     "n_bins",
     "binning",
+    "n_knots",
+    "variant",
     "n_folds",
     "labels",
     "sign",
@@ -62,6 +64,7 @@ CALLS = {
     "estimate",
     "a pair (low, high)": "a range low..high",
     "n_resamples > 0": "--n-resamples above 0",
+    "Pass (positives, cases)": "Pass positives/cases",
 }
 """What the library calls that an option stands for."""
 

@@ -10,6 +10,12 @@ from halftruth._version import __version__
 from halftruth.cli import bayes, calibrate, compare, evaluate, prior, status
 from halftruth.cli.reproduce import reproduce
 
+DEMO_EXAMPLES = """\b
+Examples:
+  halftruth demo
+  halftruth demo --save scores.csv --html demo.html
+"""
+
 # Plain help: rich's takes as long to import as all the rest.
 app = typer.Typer(
     rich_markup_mode=None, pretty_exceptions_enable=False, context_settings={"max_content_width": 110}
@@ -45,19 +51,23 @@ def root(
         raise typer.Exit(status.USAGE)
 
 
-@app.command()
+@app.command(epilog=DEMO_EXAMPLES)
 def demo(
     save: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Also write its scores and labels to a CSV file.")
+        str | None,
+        typer.Option(metavar="FILE", help="Also write its scores and labels to a CSV file."),
     ] = None,
+    html: Annotated[str, typer.Option(metavar="FILE", help="Where its report goes.")] = "halftruth-demo.html",
 ) -> None:
     """Hide most labels of a real data set, evaluate, reveal the truth."""
     from halftruth import demo
+    from halftruth.cli import pages
     from halftruth.errors import InputError
 
     if save is not None and not save.endswith(".csv"):
         raise InputError(f"--save writes CSV, so its FILE must end in .csv; got {save!r}.")
-    demo.main()
+    pages.check(html)
+    demo.main(html)
     if save is not None:
         demo.save(save)
         typer.echo(f"The scores and labels are in {save}.", err=True)

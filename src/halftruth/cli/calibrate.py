@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from halftruth.cli import options, status
+from halftruth.cli import completion, options, reading, status
 from halftruth.cli.render import Block, Cell
 from halftruth.errors import InputError
 
@@ -22,13 +22,25 @@ if TYPE_CHECKING:
 SCHEMA = 1
 EXAMPLES = """\b
 Examples:
-  halftruth calibrate scores.parquet --prior 0.3 --output calibrator.json
+  halftruth calibrate scores.parquet --prior 0.3 --output calibrator.json --strict
   halftruth calibrate scores.csv --zeros unlabeled --prior estimate --output calibrator.json --scores new.csv
+  halftruth calibrate scores.csv --prior estimate --within 0.01..0.1 --labeled-sample 7/50 --output c.json
+  halftruth calibrate data.csv --unlabeled -1 --prior 0.3 --purity 0.9 --population unlabeled --output c.json
   halftruth calibrate scores.csv --zeros negative --method isotonic --output calibrator.json --format json
+  halftruth calibrate data.csv --score margin --label y --method platt --scale score --output c.json
+  halftruth calibrate data.csv --weight n --method histogram --n-bins 15 --binning width --output c.json
+  halftruth calibrate data.csv --method spline --n-knots 8 --n-folds 9 --rng 1 --output c.json
+  halftruth calibrate scores.csv --zeros negative --method bpm --variant authors --output c.json
 """
 
 
-METHOD_OF = {"scale": "platt", "n_bins": "histogram", "binning": "histogram"}
+METHOD_OF = {
+    "scale": "platt",
+    "n_bins": "histogram",
+    "binning": "histogram",
+    "n_knots": "spline",
+    "variant": "bpm",
+}
 """The one method that a setting is for."""
 CONFIDENCE = 0.95
 FEW_ATOMS = 128
@@ -42,6 +54,13 @@ class Binning(StrEnum):
     width = "width"
 
 
+class Variant(StrEnum):
+    """Which of the two versions of the binomial process is fitted."""
+
+    paper = "paper"
+    authors = "authors"
+
+
 class Scale(StrEnum):
     """What the line of Platt's method is drawn over."""
 
@@ -51,7 +70,10 @@ class Scale(StrEnum):
 
 def calibrate(
     files: options.Files,
-    output: Annotated[str, typer.Option(metavar="FILE", help="Where the calibrator goes, as JSON.")],
+    output: Annotated[
+        str,
+        typer.Option(metavar="FILE", help="Where the calibrator goes, as JSON."),
+    ],
     score: options.Score = "score",
     label: options.Label = "label",
     weight: options.Weight = None,
@@ -60,7 +82,16 @@ def calibrate(
     prior: options.Prior = None,
     purity: options.Purity = None,
     population: options.PopulationIs = options.Population.all,
-    method: Annotated[str, typer.Option(metavar="NAME", help="One of the methods named above.")] = "beta",
+    within: options.Within = None,
+    labeled_sample: options.LabeledSample = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="One of the methods named above.",
+            autocompletion=completion.calibrators,
+        ),
+    ] = "beta",
     scale: Annotated[
         Scale | None,
         typer.Option(help="Of platt: score where scores are margins, not probabilities; else logit."),
@@ -70,16 +101,27 @@ def calibrate(
         typer.Option(metavar="N", min=1, help="Of histogram; else as many as the evidence allows."),
     ] = None,
     binning: Annotated[Binning | None, typer.Option(help="Of histogram; else mass.")] = None,
+    n_knots: Annotated[int | None, typer.Option(metavar="N", min=3, help="Of spline; else 6.")] = None,
+    variant: Annotated[Variant | None, typer.Option(help="Of bpm; else paper.")] = None,
     n_folds: Annotated[
         int | None,
-        typer.Option(metavar="N", min=2, max=100, help="Parts for the values after calibration; else 5."),
+        typer.Option(
+            metavar="N",
+            min=2,
+            max=100,
+            help="Parts for the values after calibration; else 5.",
+        ),
     ] = None,
     scores: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Also write all rows with a column calibrated, .parquet or .csv."),
+        typer.Option(
+            metavar="FILE",
+            help="Also write all rows with a column calibrated, .parquet or .csv.",
+        ),
     ] = None,
     rng: options.Seed = 0,
     style: options.Style = options.Format.table,
+    strict: options.Strict = False,
 ) -> int:
     """Scores into probabilities: fit a calibrator, and say what it changes.
 
@@ -87,12 +129,15 @@ def calibrate(
     calibration are cross-fitted: no row is measured by a curve that was fitted on it.
     """
     from halftruth.calibration.calibrators.assessment import assess
+    from halftruth.cli import strict as strictly
     from halftruth.cli.render import show
     from halftruth.cli.source import Source, evidence_of
     from halftruth.cli.targets import Targets, kept
 
-    calibrator = _calibrator(method, scale=scale, n_bins=n_bins, binning=binning)
-    shares = {name: options.share(text, name) for name, text in (("prior", prior), ("purity", purity))}
+    calibrator = _calibrator(
+        method, scale=scale, n_bins=n_bins, binning=binning, n_knots=n_knots, variant=variant
+    )
+    shares = reading.shares(prior, purity, within, labeled_sample)
     targets = Targets(output, scores)
     targets.check(files)
     with kept(files, twice=scores is not None) as paths:
@@ -106,7 +151,7 @@ def calibrate(
         result = Calibrated(evidence, calibrator, assessment, targets, tuple(_on_prior(evidence)))
         targets.write(source, calibrator)
     show(result, style)
-    return status.FINE
+    return strictly.judge({"": result.objections()}) if strict else status.FINE
 
 
 def _calibrator(method: str, **given: Any) -> Calibrator:
@@ -161,6 +206,15 @@ class Calibrated:
     assessment: Assessment
     targets: Targets
     on_prior: tuple[str, ...]
+
+    def objections(self) -> Iterator[str]:
+        """What `--strict` refuses."""
+        from halftruth.cli import strict
+
+        yield from strict.notes(self.on_prior)
+        errors = self.assessment.errors.items()
+        yield from strict.numbers({f"{name} before": before for name, (before, _) in errors})
+        yield from strict.numbers({f"{name} after": after for name, (_, after) in errors})
 
     def blocks(self) -> list[Block]:
         from halftruth.results import figure

@@ -10,6 +10,7 @@ import numpy as np
 
 from halftruth import checks
 from halftruth.belief import ESTIMATE, PriorEstimate
+from halftruth.cli.source import refuse_without_positives
 from halftruth.errors import InputError, NotIdentifiable
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.prior.estimating import estimate_prior, estimate_prior_and_purity
@@ -96,6 +97,7 @@ class Request:
                 "No row is unlabeled, so there is nothing to estimate: count the labels. Pass "
                 "--zeros unlabeled if 0 means unlabeled."
             )
+        refuse_without_positives(table)
         purity = 1.0 if self.noisy else self.purity
         evidence = PositiveUnlabeled.from_table(table, purity=purity, population="unlabeled")
         names, found = self._names(table), []

@@ -6,12 +6,15 @@ from halftruth.cli import options
 
 EXAMPLES = """\b
 Examples:
-  halftruth evaluate scores.parquet --prior 0.3 --threshold 0.5
-  halftruth evaluate scores.csv --label fraud --zeros unlabeled --prior 0.02..0.05
-  halftruth evaluate scores.csv --zeros unlabeled --prior estimate
-  halftruth evaluate 'day-*.csv.gz' --by month --format json > result.json
-  halftruth evaluate scores.csv --zeros negative --require 'roc_auc.low>=0.85'
-  cat scores.csv | halftruth evaluate - --prior 0.3 --metrics roc_auc,average_precision
+  halftruth evaluate scores.parquet --prior 0.3 --threshold 0.5 --html report.html
+  halftruth evaluate scores.csv --score p --label fraud --zeros unlabeled --prior 0.02..0.05
+  halftruth evaluate scores.csv --prior estimate --within 0.01..0.1 --labeled-sample 7/50
+  halftruth evaluate scores.csv --unlabeled -1 --prior 0.3 --purity 0.9 --population unlabeled
+  halftruth evaluate 'day-*.csv.gz' --by month --weight n --format json --strict > result.json
+  halftruth evaluate scores.csv --zeros negative --confidence-level 0.9 --require 'roc_auc.low>=0.85'
+  halftruth evaluate scores.csv --prior 0.3 --metrics 'roc_auc,partial_auc(max_fpr=0.1),recall_at_k(k=100)'
+  halftruth evaluate scores.csv --prior 0.3 --n-resamples 5000 --rng 1 --method basic --stratified
+  cat scores.csv | halftruth evaluate - --prior 0.3 --metrics calibration_error --lipschitz 2
 """
 
 
@@ -25,6 +28,8 @@ def evaluate(
     prior: options.Prior = None,
     purity: options.Purity = None,
     population: options.PopulationIs = options.Population.all,
+    within: options.Within = None,
+    labeled_sample: options.LabeledSample = None,
     by: options.By = None,
     threshold: options.Threshold = None,
     metrics: options.Metrics = None,
@@ -35,19 +40,20 @@ def evaluate(
     stratified: options.Stratified = None,
     lipschitz: options.Lipschitz = None,
     style: options.Style = options.Format.table,
+    html: options.Html = None,
     require: options.Require = None,
+    strict: options.Strict = False,
 ) -> int:
     """True metrics, with intervals, from a file of scores and labels."""
     from halftruth import evaluation
-    from halftruth.cli.gates import Gate, judge
+    from halftruth.cli import gates, groups, pages, reading
+    from halftruth.cli import strict as strictly
     from halftruth.cli.render import show
     from halftruth.cli.source import Source, evidence_of
     from halftruth.cli.views import Evaluations
 
-    gates = [Gate.read(text) for text in require or ()]
-    settings, shares = options.read(
-        prior,
-        purity,
+    required = [gates.Gate.read(text) for text in require or ()]
+    settings = reading.settings(
         metrics,
         threshold=threshold,
         confidence_level=confidence_level,
@@ -57,13 +63,20 @@ def evaluate(
         stratified=stratified,
         lipschitz=lipschitz,
     )
-    for gate in gates:
-        gate.check(settings["metrics"], threshold)
+    shares = reading.shares(prior, purity, within, labeled_sample) | {"population": population}
+    pages.check(html)
+    for gate in required:
+        gate.check(settings["metrics"], threshold, pairs=False)
     source = Source(
         files=files, score=score, label=label, weight=weight, zeros=zeros, unlabeled=unlabeled, by=by
     )
-    shares["population"] = population
-    results = source.each(lambda table: evaluation.evaluate(evidence_of(table, **shares), **settings))
-    view = Evaluations(results, by)
+    found = groups.each(
+        source.tables(), lambda table: evaluation.evaluate(evidence_of(table, **shares), **settings), by
+    )
+    view = Evaluations(groups.evaluations(found), by)
     show(view, style)
-    return judge(gates, view.titled)
+    pages.write(view.groups if by else view.groups[""], html, files, by)
+    codes = [gates.judge(required, view.titled)]
+    if strict:
+        codes.append(strictly.judge({name: strictly.evaluation(x) for name, x in view.titled.items()}))
+    return gates.worst(codes)

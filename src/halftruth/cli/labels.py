@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from halftruth.checks import Vector
 from halftruth.cli import demands
+from halftruth.cli.kinds import OWN, SCORES, on_commas
 from halftruth.errors import InputError
 from halftruth.files.messages import quoted
 from halftruth.files.numbers import FOREIGN, MOSTLY, SHOWN, Demand, Numbers, read_numbers
@@ -22,16 +22,6 @@ if TYPE_CHECKING:
 
 TRUTH = {"true": 1.0, "false": 0.0}
 """Words for yes and no."""
-SCORES = "score"
-OWN = {
-    "soft": ("labels", "sign", "predictions"),
-    "classes": ("counts", "labels", "sign", "predictions"),
-    "votes": ("ballots", "labels", "sign", "predictions"),
-    "confidence": ("prior",),
-    SCORES: ("label", "zeros", "unlabeled", "prior", "purity", "population", "calibrator", "n_folds"),
-}
-"""What a row may hold, by the option that names it, and the further options that are about it."""
-QUOTING = """A name with a comma stands in double quotes: --classes 'cat,"fish, other"'."""
 UNNAMED = (
     "Say which column holds what: --soft a probability, --classes those of all classes, --votes the positive "
     "votes, --confidence the probability of a known positive, or --score and --label a score and its label."
@@ -47,31 +37,10 @@ class Held:
     predictions: Vector | None = None
 
 
-def kind_of(given: Mapping[str, Any]) -> str:
-    """What the rows hold, of all options that were given; refused where two say it, or one is beside it."""
-    named = [name for name in OWN if given.get(name) is not None]
-    if len(named) > 1:
-        raise InputError(
-            f"{_option(named[0])} and {_option(named[1])} both say what a row holds. Pass one of "
-            f"{', '.join(map(_option, OWN))}."
-        )
-    kind = named[0] if named else SCORES
-    for name, value in given.items():
-        if value is not None and name != kind and name not in OWN[kind]:
-            owners = [owner for owner, own in OWN.items() if name in own]
-            needs = " or ".join(map(_option, owners))
-            remedy = f", got {_option(kind)}. Leave it out" if named else ". Pass that too, or leave it out"
-            raise InputError(f"{_option(name)} goes with {needs}{remedy}.")
-    return kind
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
 def read(files: list[str], kind: str, weight: str | None, given: Mapping[str, Any]) -> Held:
     """What the files hold, by the options that were given."""
     from halftruth.cli.options import Population
+    from halftruth.cli.reading import known_besides
     from halftruth.cli.source import Source, evidence_of
 
     if kind != SCORES:
@@ -94,7 +63,8 @@ def read(files: list[str], kind: str, weight: str | None, given: Mapping[str, An
         raise
     saved = all(file.endswith(".npz") for file in files)
     _refuse_one_class(table, "" if saved else f" in the column {quoted(source.label)}")
-    return Held(evidence=evidence_of(table, given["prior"], given["purity"], population))
+    known = known_besides(given["within"], given["labeled_sample"])
+    return Held(evidence=evidence_of(table, given["prior"], given["purity"], population, known))
 
 
 def _refuse_one_class(table: ScoreTable, where: str) -> None:
@@ -149,7 +119,7 @@ class Rows:
             weight=self.weight,
             words=dict.fromkeys(coded, self._words),
             said={name: self._codes(name)[1] for name in coded},
-            hint=lambda there: _on_commas(self.classes or (), there),
+            hint=lambda there: on_commas(self.classes or (), there),
         )
         found = read_numbers(self.files, numbers, list(self._demands()))
         weight = None if self.weight is None else found[self.weight]
@@ -290,29 +260,3 @@ class Rows:
         if not self._numbered:
             return cells
         return np.asarray([self._numbered[cell] for cell in cells.tolist()], dtype=np.float64)
-
-
-def class_columns(texts: Sequence[str] | None) -> list[str] | None:
-    """Columns from comma-separated lists; a name with a comma stands in double quotes, as in CSV."""
-    if texts is None:
-        return None
-    found = [name.strip() for line in csv.reader(texts, skipinitialspace=True) for name in line]
-    named = [name for name in found if name]
-    if len(named) < 2 or len(set(named)) < len(named):
-        remedy = "The probability of one class alone is --soft." if len(named) < 2 else QUOTING
-        raise InputError(
-            f"--classes must name at least two columns, and none twice, got {', '.join(map(quoted, named))}. "
-            f"{remedy}"
-        )
-    return named
-
-
-def _on_commas(named: Sequence[str], there: Sequence[str]) -> str:
-    """That a name with a comma is quoted, where such a column was taken for several."""
-    pieces = {own: [piece.strip() for piece in own.split(",")] for own in there if "," in own}
-    taken = [
-        own
-        for own, parts in pieces.items()
-        if any(list(named[k : k + len(parts)]) == parts for k in range(len(named)))
-    ]
-    return f" Is {quoted(taken[0])} one class? {QUOTING}" if taken else ""

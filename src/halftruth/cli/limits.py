@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from halftruth.cli import options
+from halftruth.cli import reading
 from halftruth.cli.given import prior_of
 from halftruth.cli.render import Block, Cell
 from halftruth.errors import InputError
@@ -45,7 +45,6 @@ class Request:
     def check(self, given: dict[str, Any]) -> None:
         """Refuse what cannot be right before a long file is read."""
         from halftruth import checks
-        from halftruth.belief import belief
         from halftruth.calibration.calibrators.methods import METHODS
 
         checks.confidence_level(self.settings["confidence_level"])
@@ -67,14 +66,13 @@ class Request:
                 f"--best needs the probabilities themselves: noise makes every limit look better than it is, "
                 f"and {about} says that there is noise. Leave --best out, or {about} where there is none."
             )
-        if self.kind == "confidence" and given["prior"] == options.ESTIMATE:
+        if self.kind == "confidence" and given["prior"] == reading.ESTIMATE:
             raise InputError(
                 "--prior estimate is for scores. Pass a number or a range, or leave --prior out for the "
                 "Bayes error relative to it."
             )
-        for name in ("prior", "purity"):
-            if given[name] != options.ESTIMATE:
-                belief(given[name], name, closed_at_one=name == "purity")
+        known = reading.known_besides(given["within"], given["labeled_sample"])
+        reading.check_shares(known, given["prior"], given["purity"])
 
     def find(self, held: Held) -> Limits:
         """The limits, and the verdict; first what may not be identifiable, as that is known at once."""
@@ -208,6 +206,13 @@ class Limits:
         name = f"{BAYES_ERROR}/prior" if self._relative else BAYES_ERROR
         name += " (upper bound)" if self._bound else ""
         return {name: self.error, **(self.best or {})}
+
+    def objections(self) -> Iterator[str]:
+        """What `--strict` refuses."""
+        from halftruth.cli import strict
+
+        yield from strict.notes(self._notes())
+        yield from strict.numbers({name: row.value for name, row in self._rows.items()})
 
     def blocks(self) -> list[Block]:
         from halftruth.results import figure, interval_text

@@ -28,6 +28,7 @@ class Block:
     heading: str = ""
     above: tuple[str, ...] = ()
     header: tuple[str, ...]
+    """Empty where there is no table."""
     lines: list[tuple[str, ...]]
     below: tuple[str, ...] = ()
 
@@ -83,10 +84,12 @@ def _aligned(block: Block) -> str:
             [f"{line[0]:<{widths[0]}}", *(f"{c:>{w}}" for c, w in zip(line[1:], widths[1:], strict=True))]
         )
         for line in table
+        if line
     ]
     heading = [visible(block.heading), "=" * len(visible(block.heading))] if block.heading else []
     above, below = (list(map(visible, part)) for part in (block.above, block.below))
-    text = [*heading, *above, "", lines[0], "-" * len(lines[0]), *lines[1:], *([""] if below else []), *below]
+    rows = ["", lines[0], "-" * len(lines[0]), *lines[1:]] if block.header else []
+    text = [*heading, *above, *rows, *([""] if below else []), *below]
     return "\n".join(text) + "\n"
 
 
@@ -113,7 +116,8 @@ def colored(view: View) -> str:
                 )
             for cells in block.lines:
                 table.add_row(*(Text(visible(cell)) for cell in cells))
-            console.print(table)
+            if block.header:
+                console.print(table)
             for line in block.below:
                 console.print(Text(visible(line)))
     return captured.get()
@@ -149,8 +153,9 @@ def _page(block: Block) -> str:
         return f"| {' | '.join(map(_literal, cells))} |"
 
     text = [f"### {_literal(block.heading)}", ""] if block.heading else []
-    text += ["  \n".join(map(_literal, block.above)), ""]
-    text += [row(block.header), f"|:---|{'---:|' * (len(block.header) - 1)}", *map(row, block.lines)]
+    text += ["  \n".join(map(_literal, block.above))]
+    if block.header:
+        text += ["", row(block.header), f"|:---|{'---:|' * (len(block.header) - 1)}", *map(row, block.lines)]
     text += ["", "  \n".join(map(_literal, block.below))] if block.below else []
     return "\n".join(text) + "\n"
 

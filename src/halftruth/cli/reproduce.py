@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from halftruth.cli import options, status, streams
+from halftruth.cli import completion, options, reading, status, streams
 from halftruth.cli.render import Block, Cell, show
 
 if TYPE_CHECKING:
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  halftruth reproduce jain --data folder --quick
-  HALFTRUTH_DATA=folder halftruth reproduce jain --out results --repeats 10
+  halftruth reproduce jain --data folder --quick --blocks forest --jobs 2
+  HALFTRUTH_DATA=folder halftruth reproduce jain --out results --repeats 10 --format json
 """
 CLAESEN_EXAMPLES = """\b
 Examples:
   halftruth reproduce claesen --data folder --quick
-  HALFTRUTH_DATA=folder halftruth reproduce claesen --out results
+  HALFTRUTH_DATA=folder halftruth reproduce claesen --out results --rng 1 --format json
 """
 PU_ECE_EXAMPLES = """\b
 Examples:
-  halftruth reproduce pu-ece --quick
-  HALFTRUTH_DATA=folder halftruth reproduce pu-ece --out results
+  halftruth reproduce pu-ece --data folder --quick
+  HALFTRUTH_DATA=folder halftruth reproduce pu-ece --out results --rng 1 --format json
 """
 BPM_EXAMPLES = """\b
 Examples:
-  halftruth reproduce bpm --quick
-  HALFTRUTH_DATA=folder halftruth reproduce bpm --out results
+  halftruth reproduce bpm --data folder --quick
+  HALFTRUTH_DATA=folder halftruth reproduce bpm --out results --rng 1 --format json
 """
 BAYES_EXAMPLES = """\b
 Examples:
-  halftruth reproduce bayes-error --quick
-  HALFTRUTH_DATA=folder halftruth reproduce bayes-error --out results
+  halftruth reproduce bayes-error --data folder --quick
+  HALFTRUTH_DATA=folder halftruth reproduce bayes-error --out results --rng 1 --format json
 """
 JAIN_LEGEND = (
     "Mean absolute errors over the complete data sets: (a) against a supervised model, (b) hidden labels",
@@ -58,7 +58,8 @@ AREAS_LEGEND = (
 reproduce = typer.Typer(name="reproduce", subcommand_metavar="PAPER [ARGS]...", rich_markup_mode=None)
 
 Data = Annotated[
-    str | None, typer.Option(metavar="DIR", help="Folder of the data sets.  [default: HALFTRUTH_DATA]")
+    str | None,
+    typer.Option(metavar="DIR", help="Folder of the data sets.  [default: HALFTRUTH_DATA]"),
 ]
 Out = Annotated[str, typer.Option(metavar="DIR", help="Where results and page go.")]
 Quick = Annotated[bool, typer.Option("--quick", help="A rough version within two minutes on two cores.")]
@@ -78,11 +79,16 @@ def jain(
     out: Out = "halftruth-jain",
     quick: Quick = False,
     repeats: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Of every experiment.  [default: 10; quick: 1]")
+        int | None,
+        typer.Option(metavar="N", min=1, help="Of every experiment.  [default: 10; quick: 1]"),
     ] = None,
     blocks: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME,...", help="Models: networks, forest.  [default: both]"),
+        typer.Option(
+            metavar="NAME,...",
+            help="Models: networks, forest.  [default: both]",
+            autocompletion=completion.blocks,
+        ),
     ] = None,
     jobs: Annotated[int | None, typer.Option(metavar="N", min=1, help="Processes.  [default: cores]")] = None,
     style: options.Style = options.Format.table,
@@ -93,7 +99,7 @@ def jain(
     """
     from halftruth.reproduce import jain_run
 
-    names = options.names(blocks) or jain_run.BLOCKS
+    names = reading.names(blocks) or jain_run.BLOCKS
     settings: dict[str, Any] = {"quick": quick, "repeats": repeats, "blocks": names, "jobs": jobs}
     with _long() as say:
         outcome = jain_run.run(data, out, **settings, progress=True, say=say)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from halftruth.cli.options import Population, Zeros
-from halftruth.cli.views import heading
-from halftruth.errors import HalftruthError, InputError
+from halftruth.errors import InputError
 
 if TYPE_CHECKING:
+    from halftruth.belief import PriorEstimate
     from halftruth.evidence import Evidence
     from halftruth.table import ScoreTable
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,14 +59,36 @@ class Source:
         return [file for file in self.files if file.endswith(".npz")]
 
     def tables(self) -> dict[str, ScoreTable]:
-        """The table of each group or score column; under the empty name, where there is one for all."""
+        """The table of each group, or joined file; under the empty name, where there is one for all."""
         from halftruth.table import ScoreTable
 
         tables = [ScoreTable.load(file) for file in self._saved]
         rows = [file for file in self.files if file not in self._saved]
         if rows:
-            found = ScoreTable.from_file(
-                rows,
+            found = self._read(rows)
+            if isinstance(found, dict):
+                return self._settled(found)
+            tables += self._settled({"": found}).values()
+        return {"": tables[0].merge(*tables[1:])}
+
+    def models(self) -> dict[str, dict[str, ScoreTable]]:
+        """The table of each score column, by group; under the empty name, where there is one for all."""
+        if self._saved:
+            raise InputError(
+                f"The saved table {self._saved[0]} has one score a row. Pass the rows, with a column for "
+                f"each model."
+            )
+        found = self._read(self.files)
+        groups: dict[str, dict[str, ScoreTable]] = {"": found} if self.by is None else found
+        self._settled({group: next(iter(tables.values())) for group, tables in groups.items()})
+        return groups
+
+    def _read(self, files: list[str]) -> Any:
+        from halftruth.table import ScoreTable
+
+        try:
+            return ScoreTable.from_file(
+                files,
                 score=self.score,
                 label=self.label,
                 weight=self.weight,
@@ -76,22 +96,18 @@ class Source:
                 by=self.by,
                 id=self.id,
             )
-            if isinstance(found, dict):
-                return self._settled(found)
-            tables += self._settled({"": found}).values()
-        return {"": tables[0].merge(*tables[1:])}
+        except InputError as error:
+            raise type(error)(f"{error}{self._option_of(str(error))}") from error
 
-    def each(self, call: Callable[[ScoreTable], Result]) -> dict[str, Result]:
-        """What a call gives for each table; an error names the group that it is about."""
-        results = {}
-        for group, table in self.tables().items():
-            try:
-                results[group] = call(table)
-            except HalftruthError as error:
-                if self.by is None:
-                    raise
-                raise type(error)(f"{heading(self.by, group)}: {error}") from error
-        return results
+    def _option_of(self, error: str) -> str:
+        """The option by which a column that is not there is named."""
+        from halftruth.files.messages import quoted
+
+        columns = {"--label": self.label, "--weight": self.weight, "--by": self.by, "--id": self.id}
+        scores = [self.score] if isinstance(self.score, str) else self.score
+        named = [*(("--score", name) for name in scores), *columns.items()]
+        missing = [option for option, name in named if f" has no column {quoted(name)}." in error]
+        return f" It is named by {missing[0]}." if missing else ""
 
     @property
     def code(self) -> float | None:
@@ -102,26 +118,39 @@ class Source:
         """The same tables, once it is certain what 0 means in them."""
         if self.zeros is Zeros.negative or any("unlabeled" in table.strata for table in tables.values()):
             return tables
+        where = ", ".join(self.files[:3]) + (", …" if len(self.files) > 3 else "")
         if self.code is not None:
             raise InputError(
-                f"No row is unlabeled: the column {self.label!r} has no empty cell and no {self.code:g}. If "
-                f"0 means negative and every row has its label, pass --zeros negative."
+                f"{where}: No row is unlabeled: the column {self.label!r} has no empty cell and no "
+                f"{self.code:g}. If 0 means negative and every row has its label, pass --zeros negative."
             )
         if not any("negative" in table.strata for table in tables.values()):
-            raise InputError(f"The column {self.label!r} holds only 1: nothing to tell the positives from.")
+            raise InputError(
+                f"{where}: The column {self.label!r} holds only 1: nothing to tell the positives from. Pass "
+                f"the other rows too, with an empty cell where a label is unknown."
+            )
         raise InputError(
-            f"The column {self.label!r} holds only 1 and 0, which does not say whether 0 means negative or "
-            f"unlabeled. Pass --zeros negative or --zeros unlabeled."
+            f"{where}: The column {self.label!r} holds only 1 and 0, which does not say whether 0 means "
+            f"negative or unlabeled. Pass --zeros negative or --zeros unlabeled."
         )
 
 
-def evidence_of(table: ScoreTable, prior: Any, purity: Any, population: Population) -> Evidence:
+def evidence_of(
+    table: ScoreTable,
+    prior: Any,
+    purity: Any,
+    population: Population,
+    known: Mapping[str, Any] | None = None,
+) -> Evidence:
     """The evidence that a table holds, with what the user knows of its shares."""
     from halftruth import evidence
 
     if "unlabeled" in table.strata:
-        known = {} if purity is None else {"purity": purity}
-        return evidence.PositiveUnlabeled.from_table(table, prior=prior, population=population, **known)
+        refuse_without_positives(table)
+        purity = 1.0 if purity is None else purity
+        if known:
+            prior = _estimated(table, purity, known)
+        return evidence.PositiveUnlabeled.from_table(table, prior=prior, purity=purity, population=population)
     confidences = any(rows.meaning == "1/confidence" for rows in table.strata.values())
     pointless = {
         "--prior": prior is not None and not confidences,
@@ -138,3 +167,21 @@ def evidence_of(table: ScoreTable, prior: Any, purity: Any, population: Populati
         return evidence.PositiveConfidence.from_table(table, prior=prior)
     kind = evidence.SoftLabeled if "soft" in table.strata else evidence.Labeled
     return kind.from_table(table)
+
+
+def refuse_without_positives(table: ScoreTable) -> None:
+    """Refuse unlabeled rows without one that is known to be positive."""
+    if "positive" not in table.strata:
+        raise InputError(
+            f"None of {len(table)} row(s) has the label 1: without a known positive nothing can be said of "
+            f"the others. Pass rows of both kinds, or name another column by --label."
+        )
+
+
+def _estimated(table: ScoreTable, purity: Any, known: Mapping[str, Any]) -> PriorEstimate:
+    """α, with what is known of it besides the scores."""
+    from halftruth.evidence import PositiveUnlabeled
+    from halftruth.prior.estimating import estimate_prior
+
+    two_samples = PositiveUnlabeled.from_table(table, purity=purity, population="unlabeled")
+    return estimate_prior(two_samples, **known)

@@ -53,7 +53,7 @@ class Evaluations:
                 yield [*lead, name, *(getattr(row, column) for column in NUMBERS)]
 
     def notes(self) -> list[str]:
-        return _once(
+        return once(
             {
                 title: [line.removeprefix("Note: ") for line in result._note_lines() if line]
                 for title, result in self.titled.items()
@@ -66,7 +66,7 @@ def heading(by: str | None, group: str) -> str:
     return "" if by is None else f"{by} = {group}"
 
 
-def _once(notes: Mapping[str, Iterable[str]]) -> list[str]:
+def once(notes: Mapping[str, Iterable[str]]) -> list[str]:
     """Every note once, with the groups it is about where it is not about all."""
     about: dict[str, list[str]] = {}
     for title, lines in notes.items():
@@ -128,32 +128,30 @@ class Compared:
 
 @dataclass(frozen=True)
 class Priors:
-    """What was found of the prior in one table, under the empty name, or in each of the column ``by``."""
+    """What was found of the prior, method by method."""
 
-    groups: dict[str, Found]
-    by: str | None = None
+    found: Found
 
     def blocks(self) -> list[Block]:
-        return [_block(heading(self.by, group), found) for group, found in self.groups.items()]
+        return [_block(self.found)]
 
     def to_dict(self) -> dict[str, Any]:
-        results = {group: {"schema": SCHEMA, **_as_dict(found)} for group, found in self.groups.items()}
-        return results[""] if self.by is None else {"schema": SCHEMA, "by": self.by, "groups": results}
+        return {"schema": SCHEMA, **_as_dict(self.found)}
 
     def records(self) -> Iterator[Sequence[Cell]]:
         numbers = ("value", "low", "high", "upper", "confidence_level")
-        yield [*([] if self.by is None else [self.by]), "method", "share", *numbers]
-        for group, found in self.groups.items():
-            for shares in found.shares:
-                lead = [*([] if self.by is None else [group]), shares.alpha.method]
-                for name, share in shares.named():
-                    yield [*lead, name, *(getattr(share, number) for number in numbers)]
+        yield ["method", "share", *numbers]
+        for shares in self.found.shares:
+            for name, share in shares.named():
+                yield [shares.alpha.method, name, *(getattr(share, number) for number in numbers)]
 
     def notes(self) -> list[str]:
-        return _once({heading(self.by, group): _remarks(found) for group, found in self.groups.items()})
+        from halftruth.cli import in_words_of_the_shell
+
+        return list(map(in_words_of_the_shell, _remarks(self.found)))
 
 
-def _block(title: str, found: Found) -> Block:
+def _block(found: Found) -> Block:
     from halftruth.results import figure
 
     first = found.shares[0]
@@ -175,9 +173,7 @@ def _block(title: str, found: Found) -> Block:
         lines.append(tuple(cells))
     scores = "Without the known negatives the scores" if found.identified else "The scores"
     said = f"{scores} alone allow every α from 0 to {figure(found.upper)}."
-    return Block(
-        heading=title, above=(found.evidence, legend), header=tuple(header), lines=lines, below=(said,)
-    )
+    return Block(above=(found.evidence, legend), header=tuple(header), lines=lines, below=(said,))
 
 
 def _as_dict(found: Found) -> dict[str, Any]:

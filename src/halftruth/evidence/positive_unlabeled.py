@@ -208,7 +208,8 @@ class PositiveUnlabeled(Evidence):
         return self._base if name == POSITIVE else (name, "weight")
 
     @property
-    def _population_strata(self) -> tuple[str, ...]:
+    def population_strata(self) -> tuple[str, ...]:
+        """The strata that make up the population sample."""
         return (UNLABELED,) if self.population == "unlabeled" else tuple(self.table.strata)
 
     @property
@@ -270,7 +271,7 @@ class PositiveUnlabeled(Evidence):
         first, second = self._from_positives(prior, purity, alpha, sizes), self._from_rest(prior, sizes)
         mix: Any = 0.0
         if NEGATIVE in self.table.strata:
-            mix = mixing_weight(first, second, self._noise, sizes.shares, n)[..., None]
+            mix = mixing_weight(first, second, self.noise, sizes.shares, n)[..., None]
         own, other = (1 - mix) * first.on, mix * second.on
 
         pos_mass: dict[Column, Number] = {}
@@ -283,7 +284,7 @@ class PositiveUnlabeled(Evidence):
                     added = coefficient * n / total(sums, column)
                     pos_mass[column] = pos_mass.get(column, 0.0) + added
         return MassRule(
-            mass={(name, "weight"): 1.0 for name in self._population_strata},
+            mass={(name, "weight"): 1.0 for name in self.population_strata},
             pos_mass=pos_mass,
             size=self._size(own + other),
             units=self._units,
@@ -312,7 +313,7 @@ class PositiveUnlabeled(Evidence):
         typical = np.median(on.reshape(-1, 3), axis=0)
         rows = self.table.effective_rows
         parts = [typical[k] ** 2 / rows(name) for k, name in enumerate(NAMES) if name in self.table.strata]
-        return float(np.nan_to_num(1 / (sum(parts) + 1 / rows(*self._population_strata)), nan=1.0))
+        return float(np.nan_to_num(1 / (sum(parts) + 1 / rows(*self.population_strata)), nan=1.0))
 
     def _from_positives(self, prior: Number, purity: Number, alpha: Number, sizes: Sizes) -> Linear:
         """π f̂₁, with f̂₁ from the known positives (and the unlabeled, where those are not pure)."""
@@ -341,7 +342,7 @@ class PositiveUnlabeled(Evidence):
         """Only the distribution of the positives, and that only where they are clean."""
         clean = self.purity.value == 1 and not self.purity.is_range
         return MassRule(
-            mass={(name, "weight"): 1.0 for name in self._population_strata},
+            mass={(name, "weight"): 1.0 for name in self.population_strata},
             pos_mass={self._base: 1.0 if clean else np.nan},
             size=1.0,
             unidentified=(
@@ -357,7 +358,8 @@ class PositiveUnlabeled(Evidence):
         return {name: self.table.unit(name) for name in self.table.strata}
 
     @cached_property
-    def _noise(self) -> Noise:
+    def noise(self) -> Noise:
+        """How uncertain the strata's distributions are, which decides what weight known negatives get."""
         return Noise.of(self.table.support, self._base)
 
     def naive_measure(self) -> ScoreMeasure:

@@ -45,6 +45,7 @@ TRUTHS: Mapping[str, Callable[..., float]] = MappingProxyType(
 )
 
 TRUTH_NAMES: tuple[str, ...] = tuple(TRUTHS)
+"""Metrics whose truth a population knows in closed form."""
 
 
 def truth(

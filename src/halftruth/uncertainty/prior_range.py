@@ -19,6 +19,10 @@ from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
 N_GRID = 9
 """Points over a range. Metrics are smooth in the prior, so a few points find their extremes."""
 N_GRID_OF_TWO = 5
+LEAST = 1e-3
+"""Of the largest α: at 0 itself there is no positive to measure; just above it stands for it."""
+MOST = 0.999
+"""Of α, where nothing is refuted: at 1 there is no negative."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,36 @@ def _pure_bound(evidence: PositiveUnlabeled, confidence_level: float, below: flo
 
     With purity ρ it is ρ times as large, since f₀ ≥ 0 means α f_P ≤ ρ f_U.
     """
+    masses, sizes = _known_and_unlabeled(evidence)
+    return upper_bound(*masses, *sizes, confidence_level, below=below)
+
+
+def share_bounds(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[float, float]:
+    """(α, κ): the largest α not refuted if the known positives were pure, and how impure they may be.
+
+    f₁ ≥ 0 means (1−ρ) f_U ≤ (1−α) f_P, so that (1−ρ)/(1−α) is at most κ, the largest share of the unlabeled's
+    distribution in that of the known positives: the same bound with the samples exchanged.
+    """
+    masses, sizes = _known_and_unlabeled(evidence)
+    alpha = upper_bound(*masses, *sizes, confidence_level)
+    return min(alpha, MOST), upper_bound(*masses[::-1], *sizes[::-1], confidence_level)
+
+
+def prior_span(
+    evidence: PositiveUnlabeled, alpha_high: float, kappa: float | None, purity: float
+) -> tuple[float, float]:
+    """The lowest and the highest π that these bounds leave, at a purity."""
+    high = alpha_high * purity
+    if purity < 1 and kappa is not None:
+        high = min(high, 1 - (1 - purity) / kappa) if kappa > 0 else 0.0
+    ends = np.asarray([alpha_high * purity * LEAST, high])
+    if evidence.population == "all":
+        ends = Sizes.of(evidence.table.support.sums()).pi(ends, purity)
+    return float(ends[0]), float(ends[1])
+
+
+def _known_and_unlabeled(evidence: PositiveUnlabeled) -> tuple[tuple[Any, Any], tuple[float, float]]:
+    """The masses of the known positives and of the unlabeled, and the rows that they stand for."""
     table = evidence.table
     n_positive, n_unlabeled = table.effective_rows(POSITIVE), table.effective_rows(UNLABELED)
     known = table.strata[POSITIVE]
@@ -101,19 +135,16 @@ def _pure_bound(evidence: PositiveUnlabeled, confidence_level: float, below: flo
         n_positive = float(weight.sum() ** 2 / (weight**2).sum())
     if isinstance(table.support, LargeSupport):
         rows = table.support.around(POSITIVE)
-        masses: tuple[Any, Any] = rows[POSITIVE], rows[UNLABELED]
-    else:
-        sums = table.support.sums()
-        base = (POSITIVE, "value" if evidence.propensity_given else "weight")
-        masses = sums[base], sums[UNLABELED, "weight"]
-    return upper_bound(*masses, n_positive, n_unlabeled, confidence_level, below=below)
+        return (rows[POSITIVE], rows[UNLABELED]), (n_positive, n_unlabeled)
+    sums = table.support.sums()
+    base = (POSITIVE, "value" if evidence.propensity_given else "weight")
+    return (sums[base], sums[UNLABELED, "weight"]), (n_positive, n_unlabeled)
 
 
 def _unrefuted(evidence: PositiveUnlabeled, confidence_level: float) -> Range:
-    bound = min(_pure_bound(evidence, confidence_level), 0.999)
+    bound = min(_pure_bound(evidence, confidence_level), MOST)
     sizes = Sizes.of(evidence.table.support.sums())
-    # At α = 0 itself there is no positive to measure; just above it stands for it.
-    steps = np.append(1e-3, np.linspace(0, 1, N_GRID)[1:])
+    steps = np.append(LEAST, np.linspace(0, 1, N_GRID)[1:])
     pairs = [(float(bound * r * step), r) for step, r in product(steps, evidence.purity.grid(N_GRID)) if r]
     of_all = evidence.population == "all"
     scenarios = [Scenario(prior=float(sizes.pi(a, r)) if of_all else a, purity=r) for a, r in pairs]

@@ -1,0 +1,138 @@
+"""Metrics as they are written on the command line: `roc_auc`, `partial_auc(max_fpr=0.1)`."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from halftruth.errors import InputError
+
+if TYPE_CHECKING:
+    from halftruth.registry import Metric
+
+_CALL = re.compile(r"\s*([^\s()]+)\s*(?:\((.*)\))?\s*", flags=re.DOTALL)
+PLAIN = (bool, int, float, str, type(None))
+"""What a parameter may be."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A metric that was asked for, and its parameters."""
+
+    name: str
+    parameters: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The name of its row: the same however it was spaced and quoted."""
+        given = ", ".join(f"{name}={value!r}" for name, value in self.parameters)
+        return f"{self.name}({given})" if given else self.name
+
+    @property
+    def metric(self) -> Metric:
+        """What the registry says of it, once name and parameters are known to be right."""
+        from halftruth import registry
+
+        metric = registry.get(self.name)
+        _, *takes = inspect.signature(metric.function).parameters.values()
+        known = [each.name for each in takes]
+        given = [name for name, _ in self.parameters]
+        needed = [x.name for x in takes if x.default is x.empty and x.name != "threshold"]
+        wrong = [f"has no parameter {name!r}" for name in given if name not in known]
+        wrong += [f"was given {name!r} twice" for name in known if given.count(name) > 1]
+        wrong += [f"needs {name}" for name in needed if name not in given]
+        if wrong:
+            raise InputError(f"--metrics: {self.name} {wrong[0]}; {_takes(metric, known)}")
+        return metric
+
+    @property
+    def call(self) -> Any:
+        """As `evaluate` takes it."""
+        return partial(self.metric.function, **dict(self.parameters)) if self.parameters else self.name
+
+
+def _takes(metric: Metric, known: list[str]) -> str:
+    if not known:
+        return f"it takes none. Write {metric.name}."
+    shown = metric.example or ({"threshold": 0.5} if metric.threshold else {known[0]: 15})
+    example = ", ".join(f"{name}={value!r}" for name, value in shown.items())
+    return f"it takes {', '.join(known)}. Write e.g. '{metric.name}({example})'."
+
+
+def read(texts: Iterable[str] | None) -> list[Any] | dict[str, Any] | None:
+    """What comma-separated lists ask for, as `evaluate` takes it; None where they ask for nothing."""
+    asked = listed(texts)
+    labels = [each.label for each in asked]
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        raise InputError(f"--metrics names {twice} more than once. Name each row once.")
+    if any(each.parameters for each in asked):
+        return {each.label: each.call for each in asked}
+    return [each.name for each in asked] or None
+
+
+def listed(texts: Iterable[str] | None) -> list[Asked]:
+    """The metrics of comma-separated lists."""
+    return [metric(part) for text in texts or () for part in _parts(text)]
+
+
+def metric(text: str) -> Asked:
+    """One metric that there is, with parameters that it takes."""
+    asked = _read(text)
+    _ = asked.metric  # refused here, before anything is read
+    return asked
+
+
+def canonical(text: str) -> str:
+    """The name of the row of a metric, whether there is one or not."""
+    return _read(text).label
+
+
+def _read(text: str) -> Asked:
+    """Parameters are literals or bare words; nothing is ever evaluated."""
+    found = _CALL.fullmatch(text)
+    if found is None:
+        raise _malformed(text)
+    name, inside = found.groups()
+    return Asked(name, () if inside is None else tuple(_parameters(text, inside)))
+
+
+def _parameters(text: str, inside: str) -> Iterator[tuple[str, Any]]:
+    try:
+        # As the arguments of a call, so that Python's own rules say where each begins and ends.
+        call = ast.parse(f"_({inside})", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args or not isinstance(call.func, ast.Name):
+            raise _malformed(text)
+        for keyword in call.keywords:
+            word = keyword.value
+            value = word.id if isinstance(word, ast.Name) else ast.literal_eval(word)
+            if keyword.arg is None or not isinstance(value, PLAIN):
+                raise _malformed(text)
+            yield keyword.arg, value
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
+        raise error if isinstance(error, InputError) else _malformed(text) from None
+
+
+def _malformed(text: str) -> InputError:
+    return InputError(
+        f"--metrics must read like roc_auc or 'partial_auc(max_fpr=0.1)': a name, perhaps with parameters "
+        f"that are numbers, words, True or False; got {text.strip()!r}."
+    )
+
+
+def _parts(text: str) -> Iterator[str]:
+    """The parts of a list at commas outside parentheses; empty ones are left out."""
+    depth, part = 0, ""
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "," and depth <= 0:
+            yield from filter(str.strip, [part])
+            part = ""
+        else:
+            part += sign
+    yield from filter(str.strip, [part])

@@ -1,0 +1,69 @@
+"""The report: one page that anyone can open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+
+from halftruth import storage
+from halftruth.compared import Comparison
+from halftruth.evaluation import evaluate
+from halftruth.report import parts, words
+from halftruth.report.page import Report, home_of
+from halftruth.results import Evaluation
+
+
+def page_of(
+    result: Evaluation | Comparison | Mapping[str, Evaluation],
+    path: str | Path | None = None,
+    *,
+    title: str,
+    by: str = "",
+) -> str:
+    """The page of a result, or of groups by name; where a path is given, written whole or not at all."""
+    if isinstance(result, Comparison):
+        report = Report(results=_each(result), title=title, comparison=result, by="model")
+    elif isinstance(result, Evaluation):
+        report = Report(results={"": result}, title=title)
+    else:
+        report = Report(results=result, title=title, by=by)
+    page = report.html()
+    if path is not None:
+        storage.write(path, page)
+    return page
+
+
+def _each(comparison: Comparison) -> dict[str, Evaluation]:
+    """The models of a comparison, each evaluated by itself."""
+    origin = comparison.origin
+    if origin is None:
+        return {}
+    level = next((row.confidence_level for rows in comparison.pairs.values() for row in rows.values()), 0.95)
+    return {
+        name: evaluate(
+            evidence,
+            {request.label: request.call for request in origin.requests},
+            threshold=comparison.threshold,
+            confidence_level=level,
+            n_resamples=origin.n_resamples,
+            stratified=not origin.one_sample,
+        )
+        for name, evidence in origin.evidence.items()
+    }
+
+
+def in_notebook(result: Evaluation | Comparison) -> str:
+    """The answer, the table and the notes of the page, for a notebook."""
+    if isinstance(result, Comparison):
+        text, about, notes = words.answer({}, result), "", list(result.notes)
+        level = next((r.confidence_level for rows in result.pairs.values() for r in rows.values()), 0.95)
+        table = parts.differences_table(result, list(result.evidence), level)
+    else:
+        report = Report(results={"": result}, title="")
+        text, notes = words.answer(report.results), words.remarks(report.results)
+        about = f"{result._title()}; {result._shares()}"
+        notes = [*words.refuted(report.results), *notes]
+        table = parts.metrics_table([{"name": "", "home": home_of(result)}], report.level)
+    head = f"<p><strong>{escape(text)}</strong></p>" + (f"<p>{escape(about)}</p>" if about else "")
+    return f"{head}{table}<ul>{parts.items(notes)}</ul>"

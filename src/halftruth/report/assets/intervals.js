@@ -1,0 +1,151 @@
+// Intervals in closed form: how far each row moves a number, and the standard error that follows. Twin of
+// halftruth.uncertainty.influence and halftruth.intervals.
+
+const { interval, standardErrors, unsigned } = (() => {
+  const STEP = 1e-3; // part of a sum by which it moves up and down
+  const ROUNDING = 1e-14; // smaller changes, relative to the value, are none
+
+  /** Whether no mass is negative, so that curves never turn back and shares stay in [0, 1]. */
+  function unsigned({ pos, neg }) {
+    return pos.every((x) => x >= 0) && neg.every((x) => x >= 0);
+  }
+
+  /**
+   * Standard errors by label at a prior and a purity that are taken as exact; null where there is no closed form.
+   * ``fine`` is the measure of the model's own table there, whose signs say whether areas under curves have one.
+   */
+  function standardErrors(model, metrics, prior, purity, fine = measureAt(model, prior, purity)) {
+    const regular = unsigned(fine);
+    const wanted = metrics.filter(
+      ({ twin, smooth, curve }) => model.errors !== null && twin && smooth && (regular || !curve),
+    );
+    const out = Object.fromEntries(metrics.map(({ label }) => [label, null]));
+    if (wanted.length === 0) return out;
+    const { score, sums } = tableOf(model.errors);
+    const slopes = gradients(model, wanted, score, sums, prior, purity);
+    wanted.forEach(({ label }, k) => {
+      out[label] = Math.sqrt(variance(slopes, k, model.errors));
+    });
+    return out;
+  }
+
+  function measureAt(model, prior, purity) {
+    const { score, sums } = model.table;
+    return measureOf(score, sums, rule(model, sums, prior, purity));
+  }
+
+  const tables = new WeakMap();
+
+  /** The sums at each score of the cells for errors, made once. */
+  function tableOf(errors) {
+    if (!tables.has(errors)) {
+      const score = Float64Array.from(errors.score);
+      const sums = {};
+      for (const [name, { atom, count, weight, value }] of Object.entries(errors.strata)) {
+        const scattered = (each) => {
+          const column = new Float64Array(score.length);
+          atom.forEach((at, i) => (column[at] += each ? count[i] * each[i] : count[i]));
+          return column;
+        };
+        sums[name] = { weight: scattered(weight), ...(value && { value: scattered(value) }) };
+      }
+      tables.set(errors, { score, sums });
+    }
+    return tables.get(errors);
+  }
+
+  /** ∂f/∂sums of each metric by stratum and column, by central differences; 0 where a stratum has no row. */
+  function gradients(model, metrics, score, sums, prior, purity) {
+    const functionals = metrics.map(({ name, parameters }) => [METRICS[name], parameters]);
+    const whole = totalsOf(sums);
+    const slopes = {};
+    const space = {};
+    const up = new Float64Array(metrics.length);
+    for (const [name, columns] of Object.entries(sums)) {
+      slopes[name] = {};
+      const held = new Set(model.errors.strata[name].atom);
+      for (const [column, values] of Object.entries(columns)) {
+        const slope = metrics.map(() => new Float64Array(score.length));
+        const moved = values.slice();
+        const totals = { ...whole, [name]: { ...whole[name] } };
+        const movedSums = { ...sums, [name]: { ...columns, [column]: moved } };
+        const measureWith = (at, sum) => {
+          moved[at] = sum;
+          totals[name][column] = whole[name][column] + (sum - values[at]);
+          return measureOf(score, movedSums, rule(model, movedSums, prior, purity, totals), space);
+        };
+        for (const at of held) {
+          const step = STEP * (Math.abs(values[at]) || columns.weight[at]);
+          const above = measureWith(at, values[at] + step);
+          functionals.forEach(([metric, given], k) => (up[k] = metric(above, given)));
+          const below = measureWith(at, values[at] - step);
+          functionals.forEach(([metric, given], k) => {
+            const change = up[k] - metric(below, given);
+            slope[k][at] = Math.abs(change) <= ROUNDING * Math.abs(up[k]) ? 0 : change / (2 * step);
+          });
+          moved[at] = values[at];
+        }
+        slopes[name][column] = slope;
+      }
+    }
+    return slopes;
+  }
+
+  /** The sampling variance of metric k: rows of all strata drawn together, or each stratum by itself. */
+  function variance(slopes, k, { strata, one_sample: together }) {
+    const parts = Object.entries(strata).map(([name, cells]) => influences(slopes[name], k, cells));
+    return together ? scatter(parts) : parts.reduce((all, part) => all + scatter([part]), 0);
+  }
+
+  /** For each cell of a stratum: its rows, the mean influence of one, and their variance around it. */
+  function influences(slope, k, { atom, count, weight, value, spread }) {
+    const mean = new Float64Array(atom.length);
+    const within = new Float64Array(atom.length);
+    atom.forEach((at, i) => {
+      const byWeight = slope.weight[k][at];
+      const byValue = value ? slope.value[k][at] : 0;
+      mean[i] = byWeight * (weight ? weight[i] : 1) + (value ? byValue * value[i] : 0);
+      if (spread) {
+        within[i] = (byWeight * spread[0][i] + byValue * spread[1][i]) ** 2 + (byValue * spread[2][i]) ** 2;
+      }
+    });
+    return { count, mean, within };
+  }
+
+  /** The variance that one sample of rows gives: Σ (φ − mean φ)² n/(n−1). */
+  function scatter(parts) {
+    let [n, whole, around] = [0, 0, 0];
+    for (const { count, mean } of parts) {
+      for (let i = 0; i < mean.length; i++) {
+        n += count[i];
+        whole += count[i] * mean[i];
+      }
+    }
+    for (const { count, mean, within } of parts) {
+      for (let i = 0; i < mean.length; i++) around += count[i] * ((mean[i] - whole / n) ** 2 + within[i]);
+    }
+    return (around * n) / Math.max(n - 1, 1);
+  }
+
+  /**
+   * [low, high] from a standard error, cut at the limits (null: none); [NaN, NaN] without one. ``logit``: for shares,
+   * on the scale of the log odds, where they are less skewed and cannot leave [0, 1].
+   */
+  function interval(value, error, level, limits, logit) {
+    if (error === null) return [NaN, NaN];
+    const [least, most] = [limits[0] ?? -Infinity, limits[1] ?? Infinity];
+    const side = normalQuantile((1 + level) / 2) * error;
+    if (logit && least === 0 && most === 1 && value > 0 && value < 1) return onLogit(value, side);
+    const ends = [value - side, value + side];
+    // Where the value itself has left what is possible, a cut would leave one side of the interval only.
+    return value >= least && value <= most ? ends.map((end) => clip(end, least, most)) : ends;
+  }
+
+  function onLogit(value, side) {
+    const odds = value / (1 - value);
+    const factor = Math.exp(side / (value * (1 - value)));
+    return [1 / (1 + factor / odds), 1 / (1 + 1 / (odds * factor))];
+  }
+
+  return { interval, standardErrors, unsigned };
+})();

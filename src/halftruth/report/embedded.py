@@ -1,0 +1,194 @@
+"""What a page holds of each model: its scores, joined where they are many, and what figures need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from halftruth.checks import Vector
+from halftruth.errors import InputError
+from halftruth.evidence import Evidence, PositiveConfidence, PositiveUnlabeled
+from halftruth.evidence.negatives import Noise
+from halftruth.results import Evaluation, Origin, json_number
+from halftruth.support import Support
+from halftruth.table import NEGATIVE, POSITIVE, ScoreTable
+from halftruth.uncertainty.influence import CURVES, identified_range
+from halftruth.uncertainty.prior_range import prior_span, share_bounds
+from halftruth.uncertainty.requests import Request
+
+SCHEMA = 1
+BYTES = 240_000
+"""Of the scores in one page, of all models together."""
+ATOMS_OF_ERRORS = 128
+"""As for the standard errors of an evaluation."""
+LEAST_PURITY = 0.5
+WITHOUT_TWIN = (
+    "sweep_calibration_error",
+    "smooth_calibration_error",
+    "logit_smoothed_calibration_error",
+    "bpm_calibration_error",
+)
+"""Metrics that only Python computes: the page shows them as evaluated, and their line over the priors."""
+N_PRIORS = 21
+
+
+def origin_of(result: Evaluation) -> Origin:
+    """What an evaluation was made from."""
+    if result.origin is None:
+        raise InputError("This result does not hold its evidence. Make it with `evaluate`.")
+    return result.origin
+
+
+def metric_of(request: Request) -> dict[str, Any]:
+    """What the page has to know of a row."""
+    metric = request.metric
+    given: Mapping[str, Any] = request.call.keywords if isinstance(request.call, partial) else {}
+    plain = all(isinstance(value, (int, float, str, bool)) for value in given.values())
+    twin = metric is not None and metric.name not in WITHOUT_TWIN and plain and not given.get("debias")
+    return {
+        "label": request.label,
+        "name": None if metric is None else metric.name,
+        "parameters": dict(given) if twin else {},
+        "better": None if metric is None else metric.better,
+        "limits": [json_number(limit) for limit in request.limits],
+        "twin": twin,
+        "smooth": request.smooth(curves=True),
+        "curve": metric is not None and metric.name in CURVES,
+    }
+
+
+def model_of(name: str, result: Evaluation, n_bytes: int = BYTES) -> dict[str, Any]:
+    """Everything of one evaluation that the page computes with, its scores in about so many bytes."""
+    origin = origin_of(result)
+    evidence = plainly(origin.evidence[""])
+    keep = () if result.threshold is None else (result.threshold,)
+    full = evidence.table.support
+    errors = full.coarse(ATOMS_OF_ERRORS, keep)
+    return {
+        "name": name,
+        "kind": evidence.kind,
+        "evidence": result.evidence,
+        "bounded": evidence.measure().bounded,
+        "rule": _rule_of(evidence),
+        "table": _table_of(full.coarse(_atoms_in(n_bytes, evidence.table), keep)),
+        "errors": None if evidence.lone_positive else _cells_of(errors, one_sample=origin.one_sample),
+        "shares": _shares_of(result, evidence),
+    }
+
+
+def plainly(evidence: Evidence) -> Evidence:
+    """The same rows, with nothing believed of the prior, so that a scenario's prior is π."""
+    if isinstance(evidence, PositiveUnlabeled):
+        return PositiveUnlabeled.from_table(evidence.table, population=evidence.population)
+    if isinstance(evidence, PositiveConfidence):
+        return PositiveConfidence.from_table(evidence.table)
+    return evidence
+
+
+def _rule_of(evidence: Evidence) -> dict[str, Any]:
+    table = evidence.table
+    rows = {name: table.effective_rows(name) for name in table.strata}
+    if not isinstance(evidence, PositiveUnlabeled):
+        return {
+            "population": None,
+            "base": "weight",
+            "rows": rows | {"population": table.effective_rows()},
+            "noise": None,
+        }
+    noise = None
+    if NEGATIVE in table.strata:
+        found: Noise = evidence.noise
+        noise = {"within": found.within.tolist(), "gram": found.gram.tolist()}
+    return {
+        "population": evidence.population,
+        "base": "value" if evidence.propensity_given else "weight",
+        "rows": rows | {"population": table.effective_rows(*evidence.population_strata)},
+        "noise": noise,
+    }
+
+
+def _atoms_in(n_bytes: int, table: ScoreTable) -> int:
+    """How many scores fit: one takes some twenty characters, a count few and a sum a dozen."""
+    weights = [3 if rows.weight is None else 12 for rows in table.strata.values()]
+    values = [0 if rows.value is None else 12 for rows in table.strata.values()]
+    return n_bytes // (20 + sum(weights) + sum(values))
+
+
+def _table_of(support: Support) -> dict[str, Any]:
+    sums: dict[str, dict[str, list[float]]] = {}
+    for (stratum, column), values in support.sums().items():
+        if column != "square":
+            sums.setdefault(stratum, {})[column] = _short(values)
+    return {"score": support.score.tolist(), "sums": sums}
+
+
+def _cells_of(support: Support, *, one_sample: bool) -> dict[str, Any]:
+    def maybe(values: Vector | None) -> list[float] | None:
+        return None if values is None else _short(values)
+
+    strata = {
+        name: {
+            "atom": cells.atom.tolist(),
+            "count": cells.count.tolist(),
+            "weight": maybe(cells.weight),
+            "value": maybe(cells.value),
+            "spread": None if cells.spread is None else [_short(row) for row in cells.spread],
+        }
+        for name, cells in support.strata.items()
+    }
+    return {"score": support.score.tolist(), "one_sample": one_sample, "strata": strata}
+
+
+def _short(values: Iterable[float]) -> list[float]:
+    """Whole numbers as such, others to ten digits: what is embedded is the table, to the last digit."""
+    return [int(x) if x == int(x) else float(f"{x:.10g}") for x in map(float, values)]
+
+
+def _shares_of(result: Evaluation, evidence: Evidence) -> dict[str, Any]:
+    """The prior and the purity as evaluated, and between which values the page may move them."""
+    origin = origin_of(result)
+    given: Evidence = origin.evidence[""]
+    level = next((row.confidence_level for row in result.values()), 0.95)
+    home = {"prior": json_number(result.prior.value), "purity": given.purity.value}
+    still = {"moves": False, "noisy": False, "alpha_high": None, "kappa": None, "low": None, "high": None}
+    if evidence.lone_positive or evidence.kind not in ("positive_unlabeled", "positive_confidence"):
+        return home | still
+    coarse = evidence.table.support.coarse(ATOMS_OF_ERRORS)
+    found = identified_range(evidence, coarse, one_sample=origin.one_sample)
+    if found is None and isinstance(evidence, PositiveUnlabeled):
+        alpha_high, kappa = share_bounds(evidence, level)
+        noisy = not evidence.propensity_given
+        low, high = prior_span(evidence, alpha_high, kappa if noisy else None, given.purity.value or 1.0)
+        return (
+            home
+            | still
+            | {
+                "moves": high > low,
+                "noisy": noisy and kappa > 0,
+                "alpha_high": alpha_high,
+                "kappa": kappa,
+                "low": low,
+                "high": high,
+            }
+        )
+    if found is None:
+        return home | still
+    low, high = max(found[0], 1e-6), min(found[1], 1 - 1e-6)
+    if isinstance(evidence, PositiveUnlabeled):  # what the counts allow
+        least, most = prior_span(evidence, 1.0, None, given.purity.value or 1.0)
+        low, high = max(low, least), min(high, most)
+    return home | still | {"moves": high > low, "low": low, "high": high}
+
+
+def known_positives(evidence: Evidence) -> int:
+    """How many rows are known to be positive, where that is said."""
+    rows = evidence.table.strata.get(POSITIVE)
+    return 0 if rows is None else len(rows)
+
+
+def priors_to_try(shares: Mapping[str, Any]) -> Sequence[float]:
+    """Priors over the range of a page, for what only Python computes."""
+    return [float(x) for x in np.linspace(shares["low"], shares["high"], N_PRIORS)] if shares["moves"] else []

@@ -1,0 +1,208 @@
+"""The page: one file that holds its numbers, its looks and its scripts, and asks for nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from importlib import resources
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from halftruth._version import __version__
+from halftruth.compared import Comparison
+from halftruth.evidence import Scenario
+from halftruth.report import collect, parts, words
+from halftruth.report.embedded import BYTES, SCHEMA, metric_of, model_of, origin_of, plainly, priors_to_try
+from halftruth.report.figures_at import measure_at
+from halftruth.results import Evaluation, figure, json_number
+
+SCRIPTS = ("numbers.js", "measure.js", "metrics.js", "intervals.js", "charts.js", "view.js")
+MOST_DRAWN = 5
+"""Models or groups with pictures; more are a table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What a page tells: one evaluation, or several with their names, or a comparison."""
+
+    results: Mapping[str, Evaluation]
+    title: str
+    comparison: Comparison | None = None
+    by: str = ""
+
+    @property
+    def drawn(self) -> bool:
+        """Whether there are pictures, and sliders under them."""
+        return len(self.results) <= MOST_DRAWN and all(r.origin for r in self.results.values())
+
+    @property
+    def level(self) -> float:
+        rows = (row for result in self.results.values() for row in result.values())
+        return next((row.confidence_level for row in rows), 0.95)
+
+    @cached_property
+    def models(self) -> list[dict[str, Any]]:
+        n_bytes = BYTES // max(len(self.results), 1)
+        return [self._model(name, result, n_bytes) for name, result in self.results.items()]
+
+    def _model(self, name: str, result: Evaluation, n_bytes: int) -> dict[str, Any]:
+        if not self.drawn:
+            return {"name": name, "evidence": result.evidence, "home": home_of(result)}
+        model = model_of(name, result, n_bytes)
+        return model | {"home": home_of(result, model), "sensitivity": _sensitivity(result, model)}
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """What the scripts read, as JSON holds it."""
+        first = next(iter(self.results.values()))
+        kind = "comparison" if self.comparison else "groups" if len(self.results) > 1 else "evaluation"
+        requests = origin_of(first).requests if self.drawn else ()
+        return {
+            "schema": SCHEMA,
+            "title": self.title,
+            "kind": kind,
+            "confidence_level": self.level,
+            "threshold": json_number(first.threshold),
+            "metrics": [metric_of(r) | {"title": words.named(r.label)[0]} for r in requests],
+            "models": self.models,
+            "differences": self._differences(),
+        }
+
+    def _differences(self) -> list[dict[str, Any]]:
+        if self.comparison is None:
+            return []
+        names = list(self.results)
+        return [
+            {
+                "first": names.index(a),
+                "second": names.index(b),
+                "rows": {
+                    label: {
+                        "value": json_number(row.value),
+                        "low": json_number(row.low),
+                        "high": json_number(row.high),
+                        "flips": [json_number(prior) for prior in row.flips],
+                    }
+                    for label, row in rows.items()
+                },
+            }
+            for (a, b), rows in self.comparison.pairs.items()
+        ]
+
+    def html(self) -> str:
+        """The whole page."""
+        script = "(() => {\n'use strict';\n" + "\n".join(map(_asset, SCRIPTS)) + "\n})();"
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        many = not self.drawn and len(self.results) > 1
+        table = parts.metrics_table(self.models, self.level, "metrics")
+        if many:
+            table = parts.groups_table(self.models, self.by)
+        return Template(_asset("page.html")).substitute(
+            title=escape(self.title),
+            csp=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:",
+            style=_asset("report.css"),
+            script=script,
+            data=_in_script(self.data),
+            answer=escape(words.answer(self.results, self.comparison)),
+            shares=escape(self._shares()),
+            table=table,
+            differences=self._differences_table(),
+            sections="",
+            notes=parts.items(words.refuted(self.results), "refuted") + parts.items(self._notes()),
+            collect=parts.items(self._next()),
+            version=escape(__version__),
+        )
+
+    def _shares(self) -> str:
+        lines = [result._shares() for result in self.results.values()]
+        return lines[0] if len(set(lines)) == 1 else ""
+
+    def _differences_table(self) -> str:
+        if self.comparison is None:
+            return ""
+        return parts.differences_table(self.comparison, list(self.results), self.level, "differences")
+
+    def _notes(self) -> list[str]:
+        notes = words.remarks(self.results, self.comparison)
+        rows = sum(len(origin_of(r).evidence[""].table) for r in self.results.values()) if self.drawn else 0
+        held = sum(len(model["table"]["score"]) for model in self.models) if self.drawn else 0
+        changed = self._changed()
+        if changed:
+            notes.append(
+                f"The page holds {rows:,} rows joined to {held:,} scores, and its figures are of these; none "
+                f"that was evaluated differs from that of the rows by more than {figure(changed)}."
+            )
+        return notes
+
+    def _changed(self) -> float:
+        """By how much joining scores changed a figure, at most."""
+        if not self.drawn:
+            return 0.0
+        pairs = [
+            (model["home"][label]["value"], row.value)
+            for model, result in zip(self.models, self.results.values(), strict=True)
+            for label, row in result.items()
+        ]
+        gaps = [abs(a - b) for a, b in pairs if a is not None and not np.isnan(b)]
+        most = max(gaps, default=0.0)
+        return most if most > 1e-9 else 0.0
+
+    def _next(self) -> list[str]:
+        if len(self.results) > 1 or not self.drawn:
+            return []
+        (result,) = self.results.values()
+        origin = origin_of(result)
+        steps = collect.next_steps(
+            origin.evidence[""], origin.requests, confidence_level=self.level, one_sample=origin.one_sample
+        )
+        return collect.in_words(steps)
+
+
+def home_of(result: Evaluation, model: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The figures as evaluated: values from the embedded table, where it is there and can give them."""
+    values = {label: row.value for label, row in result.items()}
+    if model is not None:
+        origin = origin_of(result)
+        evidence = origin.evidence[""]
+        measure = measure_at(model, evidence, json_number(result.prior.value), evidence.purity.value)
+        twins = [r for r in origin.requests if metric_of(r)["twin"]]
+        values |= {r.label: r.at(measure) for r in twins if not np.isnan(values[r.label])}
+    return {
+        label: {
+            "naive": json_number(row.naive),
+            "value": json_number(values[label]),
+            "low": json_number(row.low),
+            "high": json_number(row.high),
+        }
+        for label, row in result.items()
+    }
+
+
+def _sensitivity(result: Evaluation, model: Mapping[str, Any]) -> dict[str, Any]:
+    """Lines over the priors, of what the page cannot compute."""
+    origin = origin_of(result)
+    evidence = plainly(origin.evidence[""])
+    purity = origin.evidence[""].purity.value
+    alone = [r for r in origin.requests if not metric_of(r)["twin"]]
+    priors: Sequence[float] = priors_to_try(model["shares"]) if alone else []
+    measures = [(prior, evidence.measure_at(Scenario(prior=prior, purity=purity))) for prior in priors]
+    return {r.label: [[prior, json_number(r.at(measure))] for prior, measure in measures] for r in alone}
+
+
+def _asset(name: str) -> str:
+    return (resources.files("halftruth.report") / "assets" / name).read_text("utf-8")
+
+
+def _in_script(data: Mapping[str, Any]) -> str:
+    """JSON that cannot end the element it stands in."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text

@@ -1,0 +1,109 @@
+"""The words of a report say what its numbers say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import halftruth as ht
+from halftruth.report import words
+
+SIMULATED = ht.simulate.GaussianClasses(prior=0.3)
+PU = SIMULATED.positive_unlabeled(300, 3000, rng=1)
+
+
+def evaluated(evidence, metrics=None, **settings):
+    return ht.evaluate(evidence, metrics, **({"n_resamples": 0} | settings))
+
+
+def test_the_answer_names_both_numbers():
+    result = evaluated(PU)
+    row = result["roc_auc"]
+    assert words.answer({"": result}) == (
+        f"ROC AUC is {row.value:.3f} ({row.low:.3f} to {row.high:.3f}), not {row.naive:.3f} as it looks with "
+        f"unlabeled cases counted as negatives."
+    )
+
+
+def test_at_a_threshold_the_answer_says_what_is_flagged():
+    said = words.answer({"": evaluated(PU, threshold=0.5)})
+    confusion = ht.confusion(PU, 0.5)
+    assert f"{100 * confusion.precision:.3g}% of the flagged cases are positive" in said
+    assert f"{100 * confusion.recall:.3g}% of the positives are flagged" in said
+
+
+def test_with_labels_there_is_no_other_number():
+    said = words.answer({"": evaluated(ht.Labeled([1, 0, 1, 0, 1], [0.9, 0.2, 0.6, 0.7, 0.4]))})
+    assert said.startswith("ROC AUC is 0.667 (")
+    assert "not" not in said
+
+
+def test_without_a_prior_the_answer_is_a_range():
+    result = evaluated(ht.PositiveUnlabeled.from_table(PU.table, population="unlabeled"))
+    said = words.answer({"": result})
+    row = result["roc_auc"]
+    assert f"lies between {row.low:.3f} and {row.high:.3f}" in said
+    assert f"would show {row.naive:.3f}" in said
+
+
+def test_a_refuted_prior_is_said_at_once_and_first():
+    result = evaluated(ht.PositiveUnlabeled.from_table(PU.table, prior=0.9, population="unlabeled"))
+    assert "Do not rely on these numbers" in words.answer({"": result})
+    (note,) = words.refuted({"": result})
+    assert "refuted by the data" in note
+    assert note not in words.remarks({"": result})
+
+
+@pytest.mark.parametrize(
+    ("prior", "said"),
+    [
+        (0.3, "The share of positives, π = 0.3, was given and is taken as exact."),
+        ((0.2, 0.4), "The share of positives was given as a range, 0.2 to 0.4:"),
+        (None, "No prior was given:"),
+        ("estimate", "The prior was estimated"),
+    ],
+)
+def test_the_source_of_the_prior(prior, said):
+    evidence = ht.PositiveUnlabeled.from_table(PU.table, prior=prior, population="unlabeled")
+    notes = words.remarks({"": evaluated(evidence, ["roc_auc"])})
+    assert any(note.startswith(said) for note in notes)
+    assert notes[0].startswith("Assumes that the known positives are a random sample")
+    assert "3,000 unlabeled cases" in notes[1]
+
+
+def test_the_population_may_be_the_whole_table():
+    evidence = ht.PositiveUnlabeled.from_table(PU.table, prior=0.3, population="all")
+    assert any("its 3,300 rows" in note for note in words.remarks({"": evaluated(evidence)}))
+
+
+def test_groups_are_told_from_the_worst_to_the_best():
+    results = {
+        name: evaluated(SIMULATED.positive_unlabeled(300, 3000, rng=rng), ["roc_auc"])
+        for name, rng in (("x", 1), ("y", 2), ("z", 3))
+    }
+    values = {name: result["roc_auc"].value for name, result in results.items()}
+    worst, best = min(values, key=values.get), max(values, key=values.get)
+    said = words.answer(results)
+    assert f"from {values[worst]:.3f} ({worst}) to {values[best]:.3f} ({best})" in said
+
+
+def test_a_comparison_names_the_better_model_only_beyond_noise():
+    rng = np.random.default_rng(0)
+    y = rng.random(2000) < 0.3
+    good, poor, same = (ht.Labeled(y, rng.normal(shift * y)) for shift in (2, 1, 1))
+    clear = ht.compare({"poor": poor, "good": good}, ["roc_auc"], n_resamples=0)
+    assert words.answer({}, clear).startswith("good is better than poor: poor has ROC AUC")
+    close = ht.compare({"poor": poor, "same": same}, ["roc_auc"], n_resamples=0)
+    assert close["roc_auc"].leader is None
+    assert words.answer({}, close).startswith("No model is better beyond noise")
+
+
+def test_a_note_about_some_groups_names_them():
+    one = evaluated(PU, ["roc_auc"])
+    other = evaluated(
+        ht.PositiveUnlabeled.from_table(PU.table, prior=0.2, population="unlabeled"), ["roc_auc"]
+    )
+    notes = words.remarks({"a": one, "b": other})
+    assert any(note.startswith("a: The share of positives, π = 0.3") for note in notes)
+    assert any(note.startswith("b: The share of positives, π = 0.2") for note in notes)
+    assert any(note.startswith("Assumes that") for note in notes)
