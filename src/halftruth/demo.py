@@ -15,6 +15,7 @@ from halftruth.results import Evaluation, figure, interval_text
 ROWS = ("roc_auc", "average_precision", "precision", "recall", "f1", "mcc", "brier")
 KNOWN_SHARE = 0.3
 THRESHOLD = 0.5
+TITLE = "Odd digits, three in ten of them labeled"
 
 
 def odd_digits(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -86,5 +87,5 @@ def main(html: str | Path | None = None) -> None:
     for note in estimated.notes:
         print(f"Note: {note}")
     if html is not None:
-        estimated.to_html(html, title="Odd digits, with three in ten of them labeled")
+        estimated.to_html(html, title=TITLE)
         print(f"\nReport: {Path(html).resolve()}")

@@ -268,6 +268,7 @@ def figure(value: float | None) -> str:
     """A number for people: three decimals, or three digits where it is small."""
     if value is None or np.isnan(value):
         return "–"
+    value = float(f"{value:.12g}") + 0.0  # ties whatever the last bits of a sum; no zero is negative
     return f"{value:.3f}" if abs(value) >= 0.01 or value == 0 else f"{value:.3g}"
 
 

@@ -60,6 +60,7 @@ EVIDENCE = {
     "confidence": lambda: POPULATION.positive_confidence(500, rng=15),
 }
 CELLS = ("tp", "fp", "fn", "tn")
+NAMED = "all => all.map(cell => [cell.dataset.cell, cell.textContent])"
 STILL = ("labeled", "soft")
 
 
@@ -252,7 +253,7 @@ def assert_confusion(
 ) -> None:
     threshold = report.data["threshold"] if threshold is None else threshold
     expected = report.rates(model, threshold, prior, purity)
-    found = {cell: page.inner_text(f"#confusion [data-cell={cell}]") for cell in (*CELLS, "net_benefit")}
+    found = dict(page.locator("#confusion [data-cell]").evaluate_all(NAMED))
     cases = {cell: f"{math.floor(1e4 * expected[cell] + 0.5) / 10:.1f}" for cell in CELLS}
     assert found == cases | {"net_benefit": figure(expected["net_benefit"])}, f"{threshold}, prior {prior!r}"
 
@@ -270,6 +271,29 @@ def test_the_picker_counts_cases_at_any_threshold(name: str, folder: Path, open_
         assert_confusion(page, report, 0, shares["prior"], shares["purity"] or 1.0, scores[place])
 
 
+@pytest.mark.parametrize("name", ["clean", "noisy", "labeled"])
+def test_a_pointer_reads_the_curves(name: str, folder: Path, open_page: Any) -> None:
+    report = evaluated(folder, name)
+    page = open_page(report.path)
+    shares = report.shares()
+    before = page.locator("#roc + .readout b").all_inner_texts()
+    page.hover("#roc", position={"x": 150, "y": 60})
+    page.evaluate(DRAWN)
+    pointed = page.locator("#roc + .readout b").all_inner_texts()
+    assert pointed != before
+    page.mouse.move(0, 0)
+    page.evaluate(DRAWN)
+    assert page.locator("#roc + .readout b").all_inner_texts() == before
+    page.click("#roc", position={"x": 150, "y": 60})
+    page.mouse.move(0, 0)
+    page.evaluate(DRAWN)
+    threshold = report.data["models"][0]["table"]["score"][int(number_in(page, "#threshold"))]
+    found = report.rates(0, threshold, shares["prior"], shares["purity"] or 1.0)
+    texts = [figure(value) for value in (threshold, found["fpr"], found["recall"])]
+    assert page.locator("#roc + .readout b").all_inner_texts() == texts == pointed
+    assert_confusion(page, report, 0, shares["prior"], shares["purity"] or 1.0, threshold)
+
+
 # --- Several models -------------------------------------------------------------------------------------
 
 
@@ -280,7 +304,8 @@ def test_three_models_move_together(folder: Path, open_page: Any) -> None:
     assert home == report.home_cells()
     assert {model for *_, model in home} == {"0", "1", "2"}
     assert_differences(page, report, comparison, None)
-    for prior in (0.25, 0.331):
+    low, high = ends_of(page, "#prior")
+    for prior in (low, high, 0.25, round(0.3 * low + 0.7 * high, 5), (low + high) / 2):
         type_in(page, "#prior-number", prior)
         assert metrics_of(page) == report.cells(prior, 1.0)
         assert_differences(page, report, comparison, prior)

@@ -143,8 +143,6 @@ Strict = Annotated[
 ]
 Html = Annotated[
     str | None,
-    typer.Option(
-        metavar="FILE", help="Also write a report for any browser, e.g. --html report.html."
-    ),
+    typer.Option(metavar="FILE", help="Also write a report for any browser, e.g. --html report.html."),
 ]
 Style = Annotated[Format, typer.Option("--format", help="How to write the result.")]

@@ -188,7 +188,8 @@ def _evaluated(
     notes = tuple(EXACT if note == SoftLabeled.assumption else note for note in found.notes)
     if bayes is not None:
         rows[BAYES] = replace(bayes, notes=tuple(note for note in bayes.notes if note not in notes))
-    return replace(found, rows={name: rows[name] for name in names}, notes=notes)
+    # These are limits, not figures of scores: a page of scores would not show them.
+    return replace(found, rows={name: rows[name] for name in names}, notes=notes, origin=None)
 
 
 def _from_confidences(evidence: PositiveConfidence, names: tuple[str, ...], settings: Settings) -> Evaluation:

@@ -10,6 +10,7 @@ import numpy as np
 
 from halftruth.evidence import Evidence
 from halftruth.report.outlook import LABELS, Outlook
+from halftruth.report.words import named
 from halftruth.results import figure
 from halftruth.uncertainty.requests import Request
 
@@ -117,12 +118,12 @@ def _advice(steps: Sequence[Step]) -> str:
     if not _much(best.then, best.width):
         tried = ", ".join(_what(step) for step in others)
         return (
-            f"{_capital(what)} would hardly narrow the interval of {best.metric}, from {figure(best.width)} "
+            f"{_capital(what)} would hardly narrow the interval of {_name(best)}, from {figure(best.width)} "
             f"to {figure(best.then)}{f'; nor would {tried}' if tried else ''}."
         )
     most = " most" if others else ""
     out = [
-        f"{_capital(what)} would narrow the interval of {best.metric}{most}, "
+        f"{_capital(what)} would narrow the interval of {_name(best)}{most}, "
         f"from {figure(best.width)} to {figure(best.then)}."
     ]
     for step in others:
@@ -132,12 +133,16 @@ def _advice(steps: Sequence[Step]) -> str:
 
 
 def _other_advice(group: Sequence[Step]) -> str:
-    best, others = group[0], [step.metric for step in group[1:]]
+    best, others = group[0], [_name(step) for step in group[1:]]
     also = f" The same helps most for {', '.join(others)}." if others else ""
     return (
-        f"For {best.metric} another step is best: {_what(best)}, from {figure(best.width)} to "
+        f"For {_name(best)} another step is best: {_what(best)}, from {figure(best.width)} to "
         f"{figure(best.then)}.{also}"
     )
+
+
+def _name(step: Step) -> str:
+    return named(step.metric)[0]
 
 
 def _what(step: Step, *, alone: bool = False) -> str:

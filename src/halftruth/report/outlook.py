@@ -12,7 +12,7 @@ drawn from the population, and may be positive.
 Labels for k random cases (new ones) give a second, independent estimate of the pair (metric, prior), with
 the covariance of k labeled rows of the present measure. Where that is signed by noise, rows have the
 frequencies that are possible (`possible`): negative masses taken as 0 would make the classes overlap more
-than they do, and the variance half as large again. The two pairs are combined by their inverse covariances.
+than they do, and the variance too large. The two pairs are combined by their inverse covariances.
 Where only a range of priors is known, it is cut to what the labels leave of it, π ± z √(π(1−π)/k) around
 the present value; and where the labels alone give a narrower interval, theirs counts. Of an unknown prior no
 value is the present one: the widest of three is told.

@@ -23,7 +23,16 @@ from halftruth.report.embedded import BYTES, SCHEMA, metric_of, model_of, origin
 from halftruth.report.figures_at import measure_at
 from halftruth.results import Evaluation, figure, json_number
 
-SCRIPTS = ("numbers.js", "measure.js", "metrics.js", "intervals.js", "charts.js", "view.js")
+SCRIPTS = (
+    "numbers.js",
+    "measure.js",
+    "metrics.js",
+    "intervals.js",
+    "charts.js",
+    "state.js",
+    "tables.js",
+    "view.js",
+)
 MOST_DRAWN = 5
 """Models or groups with pictures; more are a table."""
 

@@ -298,7 +298,7 @@ def step(what: str, then: float, metric: str = "roc_auc", width: float = 0.042, 
 def test_words_on_one_metric() -> None:
     found = [step("positives", 0.031), step("labels", 0.038), step("unlabeled", 0.0415)]
     assert in_words(found) == [
-        "2,000 more known positives would narrow the interval of roc_auc most, from 0.042 to 0.031. "
+        "2,000 more known positives would narrow the interval of ROC AUC most, from 0.042 to 0.031. "
         "Labels for 2,000 random cases: to 0.038. 2,000 more unlabeled cases: hardly (0.042)."
     ]
 
@@ -311,20 +311,20 @@ def test_words_where_another_metric_differs() -> None:
         *(step("labels", 0.0305, "brier"), step("positives", 0.031, "brier")),
     ]
     assert in_words(found)[1:] == [
-        "For precision another step is best: labels for 2,000 random cases, from 0.042 to 0.020. "
-        "The same helps most for f1."
+        "For Precision another step is best: labels for 2,000 random cases, from 0.042 to 0.020. "
+        "The same helps most for F1."
     ]
 
 
 def test_words_where_little_helps_or_one_step_is_all() -> None:
     assert in_words([step("positives", 0.0415), step("unlabeled", 0.042)]) == [
-        "2,000 more known positives would hardly narrow the interval of roc_auc, from 0.042 to 0.042; "
+        "2,000 more known positives would hardly narrow the interval of ROC AUC, from 0.042 to 0.042; "
         "nor would 2,000 more unlabeled cases."
     ]
     assert in_words([step("labels", 0.03)]) == [
-        "Labels for 2,000 more random cases would narrow the interval of roc_auc, from 0.042 to 0.030."
+        "Labels for 2,000 more random cases would narrow the interval of ROC AUC, from 0.042 to 0.030."
     ]
     assert in_words([step("positives", 0.03)]) == [
-        "2,000 more known positives with their confidences would narrow the interval of roc_auc, "
+        "2,000 more known positives with their confidences would narrow the interval of ROC AUC, "
         "from 0.042 to 0.030."
     ]

@@ -81,7 +81,7 @@ def test_weights_and_many_rows_stay_within_their_bytes():
     assert 15_000 < len(json.dumps(model["table"], separators=(",", ":"))) < 44_000
     for label in ("roc_auc", "average_precision", "brier", "log_loss"):
         value = figures_at(model, evidence, result.origin.requests, 0.3)[label][0]
-        assert value == pytest.approx(result[label].value, abs=2e-4)
+        assert value == pytest.approx(result[label].value, abs=1e-3)
 
 
 def test_the_range_of_the_sliders_holds_the_truth_and_ends_where_the_data_refute():

@@ -30,6 +30,7 @@ const { clip, figure, normalQuantile, percent, ratio, sum } = (() => {
   function figure(value) {
     if (value === null || value === undefined || Number.isNaN(value)) return NONE;
     if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
+    value = Number(value.toPrecision(12)); // a tie is one whatever the last bits of a sum
     return Math.abs(value) >= 0.01 || value === 0 ? threeDecimals(value) : digits(value, 3);
   }
 

@@ -1,0 +1,112 @@
+// Tables, as they are shown and as a file. At home the cells are as Python wrote them.
+
+const { addPictures, download, showConfusion, showMetrics, showThresholds, write } = (() => {
+  const served = new Map(all("[data-cell]").map((cell) => [cell, cell.textContent]));
+  const write = (cell, text) => cell.textContent !== text && (cell.textContent = text);
+  const between = ({ low, high }) => (Number.isNaN(low + high) ? "–" : `${figure(low)} to ${figure(high)}`);
+
+  function fill(row, moved, texts) {
+    for (const cell of row.querySelectorAll("[data-cell]")) {
+      write(cell, (moved && texts[cell.dataset.cell]) || served.get(cell) || "");
+    }
+  }
+
+  function showMetrics() {
+    for (const row of all("#metrics tr[data-metric]")) {
+      const i = Number(row.dataset.model);
+      const found = look(i).figures[row.dataset.metric];
+      fill(row, state.shares[i].moved, { value: figure(found.value), interval: between(found) });
+      const picture = row.querySelector("svg");
+      if (picture) strip(picture, i, found);
+    }
+    const moved = state.shares.some((shares) => shares.moved);
+    for (const row of all("#differences tr[data-pair]")) {
+      const [a, b] = row.dataset.pair.split("-").map((i) => look(Number(i)).figures[row.dataset.metric].value);
+      fill(row, moved, { value: figure(a - b), interval: "–", better: "–" });
+    }
+  }
+
+  /** A column of pictures, for rows that lie between 0 and 1. */
+  function addPictures() {
+    const scale = element(element(all("#metrics thead tr")[0], "td", { class: "picture" }), "span");
+    for (const end of ["0", "1"]) element(scale, "span", {}, end);
+    for (const row of all("#metrics tr[data-metric]")) {
+      const { limits } = metrics.find(({ label }) => label === row.dataset.metric);
+      const cell = element(row, "td", { class: "picture" });
+      if (limits[0] === 0 && limits[1] === 1) element(cell, "svg", { "aria-hidden": "true" });
+    }
+  }
+
+  function showThresholds() {
+    const body = all("#thresholds tbody")[0];
+    const { measure } = look(state.shown);
+    const rows = topScores(measure);
+    while (body.rows.length > rows.length) body.lastChild.remove();
+    rows.forEach((threshold, k) => {
+      const row = body.rows[k] ?? element(body, "tr");
+      if (!row.cells.length) {
+        element(row, "th", { scope: "row" });
+        for (const what of RATES) element(row, "td", { "data-cell": what });
+      }
+      row.dataset.threshold = String(threshold);
+      write(row.cells[0], short(threshold));
+      const texts = RATES.map((what) => [what, figure(rateAt(measure, what, threshold))]);
+      fill(row, true, Object.fromEntries(texts));
+    });
+  }
+
+  function showConfusion() {
+    const { threshold } = state;
+    const { measure } = look(state.shown);
+    const { tp, fp, fn, tn, total } = confusion(measure, threshold);
+    const texts = { net_benefit: figure(rateAt(measure, "net_benefit", threshold)) };
+    for (const [what, mass] of Object.entries({ tp, fp, fn, tn })) {
+      texts[what] = (Math.round((1e4 * mass) / total) / 10 + 0).toFixed(1);
+    }
+    fill(at("confusion"), true, texts);
+    const next = measure.score.findIndex((score) => score >= threshold);
+    at("threshold").max = measure.score.length - 1;
+    at("threshold").value = next < 0 ? measure.score.length - 1 : next;
+    at("threshold").setAttribute("aria-valuetext", short(threshold));
+    write(at("threshold-value"), short(threshold));
+  }
+
+  // --- The numbers of the page as a file, one a line.
+
+  function csv() {
+    const lines = [["part", "model", "prior", "purity", "threshold", "quantity", "value", "low", "high", "naive"]];
+    models.forEach(({ name, home: figures }, i) => {
+      const { prior, purity } = drawn ? state.shares[i] : {};
+      const add = (part, ...rest) => lines.push([part, name, prior, purity, ...rest]);
+      for (const [label, row] of Object.entries(drawn ? look(i).figures : figures)) {
+        add("metrics", "", label, row.value, row.low, row.high, row.naive);
+      }
+      if (!drawn) return;
+      const { measure, curve } = look(i);
+      for (const t of topScores(measure)) {
+        for (const what of RATES) add("thresholds", t, what, rateAt(measure, what, t));
+      }
+      for (const what of ["fpr", "recall", "precision"]) {
+        curve[what].forEach((value, k) => add("curve", curve.threshold[k], what, value));
+      }
+    });
+    return lines.map((line) => `${lines[0].map((_, k) => quoted(line[k])).join(",")}\r\n`).join("");
+  }
+
+  /** A cell; text that a spreadsheet would take for a formula is marked as text. */
+  function quoted(cell) {
+    if (typeof cell === "number") return Number.isNaN(cell) ? "" : String(cell);
+    const text = /^[=+\-@\t\r]/.test(cell ?? "") ? `'${cell}` : cell ?? "";
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  }
+
+  function download() {
+    const address = URL.createObjectURL(new Blob([csv()], { type: "text/csv;charset=utf-8" }));
+    const link = element(document.body, "a", { href: address, download: "halftruth.csv", hidden: "" });
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  }
+
+  return { addPictures, download, showConfusion, showMetrics, showThresholds, write };
+})();
