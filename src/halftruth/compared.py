@@ -146,7 +146,7 @@ class Comparison:
 
         return report.in_notebook(self)
 
-    def to_html(self, path: str | Path | None = None, *, title: str = "halftruth comparison") -> str:
+    def to_html(self, path: str | Path | None = None, *, title: str = "halftruth comparison") -> str | None:
         """An interactive page in one file, as `Evaluation.to_html` makes it, with all models laid over.
 
         Parameters
@@ -157,8 +157,8 @@ class Comparison:
 
         Returns
         -------
-        str
-            The page.
+        str or None
+            The page; None where it was written.
         """
         from halftruth import report
 

@@ -225,7 +225,7 @@ class Evaluation(Mapping[str, Estimate]):
 
         return report.in_notebook(self)
 
-    def to_html(self, path: str | Path | None = None, *, title: str = "halftruth report") -> str:
+    def to_html(self, path: str | Path | None = None, *, title: str = "halftruth report") -> str | None:
         """An interactive page in one file: it needs no network and no program but a browser.
 
         Parameters
@@ -236,8 +236,8 @@ class Evaluation(Mapping[str, Estimate]):
 
         Returns
         -------
-        str
-            The page.
+        str or None
+            The page; None where it was written.
         """
         from halftruth import report
 

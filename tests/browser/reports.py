@@ -6,7 +6,7 @@ import json
 import math
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -143,6 +143,3 @@ def type_in(page: Page, field: str, value: float) -> None:
 
 def number_in(page: Page, field: str) -> float:
     return float(page.input_value(field))
-
-
-Open = Callable[..., Any]

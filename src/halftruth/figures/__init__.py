@@ -13,15 +13,19 @@ Examples
 
 from __future__ import annotations
 
+from halftruth.figures.curve_lines import precision_recall, roc
 from halftruth.figures.diagnostic import prior
+from halftruth.figures.over_priors import sensitivity
 from halftruth.figures.ranking_bounds import area_bounds, curve_bounds, rank_band
 from halftruth.figures.recovery import recovery_error_map, recovery_regions
 from halftruth.figures.reliability_diagram import reliability
+from halftruth.figures.score_shapes import scores
 from halftruth.figures.together import prior_and_purity, priors
 
 __all__ = [
     "area_bounds",
     "curve_bounds",
+    "precision_recall",
     "prior",
     "prior_and_purity",
     "priors",
@@ -29,4 +33,7 @@ __all__ = [
     "recovery_error_map",
     "recovery_regions",
     "reliability",
+    "roc",
+    "scores",
+    "sensitivity",
 ]

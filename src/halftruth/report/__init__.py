@@ -20,8 +20,8 @@ def page_of(
     *,
     title: str,
     by: str = "",
-) -> str:
-    """The page of a result, or of groups by name; where a path is given, written whole or not at all."""
+) -> str | None:
+    """The page of a result, or of groups by name; None where a path is given: there it is written whole."""
     if isinstance(result, Comparison):
         report = Report(results=_each(result), title=title, comparison=result, by="model")
     elif isinstance(result, Evaluation):
@@ -29,9 +29,10 @@ def page_of(
     else:
         report = Report(results=result, title=title, by=by)
     page = report.html()
-    if path is not None:
-        storage.write(path, page)
-    return page
+    if path is None:
+        return page
+    storage.write(path, page)
+    return None
 
 
 def _each(comparison: Comparison) -> dict[str, Evaluation]:

@@ -14,9 +14,9 @@ from halftruth.evidence import Evidence, PositiveConfidence, PositiveUnlabeled
 from halftruth.evidence.negatives import Noise
 from halftruth.results import Evaluation, Origin, json_number
 from halftruth.support import Support
-from halftruth.table import NEGATIVE, POSITIVE, ScoreTable
-from halftruth.uncertainty.influence import CURVES, identified_range
-from halftruth.uncertainty.prior_range import prior_span, share_bounds
+from halftruth.table import NEGATIVE, ScoreTable
+from halftruth.uncertainty.influence import CURVES
+from halftruth.uncertainty.prior_range import open_priors
 from halftruth.uncertainty.requests import Request
 
 SCHEMA = 1
@@ -24,7 +24,6 @@ BYTES = 240_000
 """Of the scores in one page, of all models together."""
 ATOMS_OF_ERRORS = 128
 """As for the standard errors of an evaluation."""
-LEAST_PURITY = 0.5
 WITHOUT_TWIN = (
     "sweep_calibration_error",
     "smooth_calibration_error",
@@ -75,7 +74,7 @@ def model_of(name: str, result: Evaluation, n_bytes: int = BYTES) -> dict[str, A
         "rule": _rule_of(evidence),
         "table": _table_of(full.coarse(_atoms_in(n_bytes, evidence.table), keep)),
         "errors": None if evidence.lone_positive else _cells_of(errors, one_sample=origin.one_sample),
-        "shares": _shares_of(result, evidence),
+        "shares": _shares_of(result),
     }
 
 
@@ -147,46 +146,25 @@ def _short(values: Iterable[float]) -> list[float]:
     return [int(x) if x == int(x) else float(f"{x:.10g}") for x in map(float, values)]
 
 
-def _shares_of(result: Evaluation, evidence: Evidence) -> dict[str, Any]:
+def _shares_of(result: Evaluation) -> dict[str, Any]:
     """The prior and the purity as evaluated, and between which values the page may move them."""
     origin = origin_of(result)
-    given: Evidence = origin.evidence[""]
+    evidence: Evidence = origin.evidence[""]
     level = next((row.confidence_level for row in result.values()), 0.95)
-    home = {"prior": json_number(result.prior.value), "purity": given.purity.value}
-    still = {"moves": False, "noisy": False, "alpha_high": None, "kappa": None, "low": None, "high": None}
-    if evidence.lone_positive or evidence.kind not in ("positive_unlabeled", "positive_confidence"):
-        return home | still
-    coarse = evidence.table.support.coarse(ATOMS_OF_ERRORS)
-    found = identified_range(evidence, coarse, one_sample=origin.one_sample)
-    if found is None and isinstance(evidence, PositiveUnlabeled):
-        alpha_high, kappa = share_bounds(evidence, level)
-        noisy = not evidence.propensity_given
-        low, high = prior_span(evidence, alpha_high, kappa if noisy else None, given.purity.value or 1.0)
-        return (
-            home
-            | still
-            | {
-                "moves": high > low,
-                "noisy": noisy and kappa > 0,
-                "alpha_high": alpha_high,
-                "kappa": kappa,
-                "low": low,
-                "high": high,
-            }
-        )
-    if found is None:
-        return home | still
-    low, high = max(found[0], 1e-6), min(found[1], 1 - 1e-6)
-    if isinstance(evidence, PositiveUnlabeled):  # what the counts allow
-        least, most = prior_span(evidence, 1.0, None, given.purity.value or 1.0)
-        low, high = max(low, least), min(high, most)
-    return home | still | {"moves": high > low, "low": low, "high": high}
-
-
-def known_positives(evidence: Evidence) -> int:
-    """How many rows are known to be positive, where that is said."""
-    rows = evidence.table.strata.get(POSITIVE)
-    return 0 if rows is None else len(rows)
+    span = None
+    if not evidence.lone_positive:
+        span = open_priors(evidence, level, one_sample=origin.one_sample)
+    moves = span is not None and span.wide
+    return {
+        "prior": json_number(result.prior.value),
+        "purity": evidence.purity.value,
+        "moves": moves,
+        "noisy": moves and bool(span and span.kappa),
+        "alpha_high": span and span.alpha_high,
+        "kappa": span and span.kappa,
+        "low": span and span.low,
+        "high": span and span.high,
+    }
 
 
 def priors_to_try(shares: Mapping[str, Any]) -> Sequence[float]:

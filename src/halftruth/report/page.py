@@ -119,7 +119,7 @@ class Report:
             style=_asset("report.css"),
             script=script,
             data=_in_script(self.data),
-            answer=escape(words.answer(self.results, self.comparison)),
+            answer=escape(words.answer(self.results, self.comparison, self.by)),
             shares=escape(self._shares()),
             table=table,
             differences=self._differences_table(),
@@ -131,7 +131,10 @@ class Report:
 
     def _shares(self) -> str:
         lines = [result._shares() for result in self.results.values()]
-        return lines[0] if len(set(lines)) == 1 else ""
+        shares = lines[0] if len(set(lines)) == 1 else ""
+        threshold = next(iter(self.results.values())).threshold
+        at = "" if threshold is None else f"rates are at the threshold {threshold:g}"
+        return "; ".join(part for part in (words.rows_of(self.results), shares, at) if part)
 
     def _differences_table(self) -> str:
         if self.comparison is None:

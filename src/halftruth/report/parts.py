@@ -24,7 +24,7 @@ def metrics_table(models: Sequence[Mapping[str, Any]], level: float, name: str =
 
 def _block(label: str, models: Sequence[Mapping[str, Any]], *, several: bool) -> str:
     title, says = named(label)
-    small = f"<small>{escape(says)}</small>" if says else ""
+    small = f"<br><small>{escape(says)}</small>" if says else ""
     held = [(i, model) for i, model in enumerate(models) if label in model["home"]]
     rows = []
     for k, (i, model) in enumerate(held):

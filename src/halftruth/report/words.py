@@ -28,6 +28,16 @@ NAMES = {
     "accuracy": ("Accuracy", "share of cases called right"),
 }
 """For people: what a metric is called, and what it says."""
+KINDS = {
+    "positive": "known positives",
+    "unlabeled": "unlabeled",
+    "negative": "known negatives",
+    "soft": "rows with soft labels",
+}
+FOUND = (
+    "Positives that became known because they scored high are no random sample: with them recall and the ROC "
+    "curve look better than they are."
+)
 HEADLINES = ("roc_auc", "average_precision", "precision")
 
 
@@ -36,15 +46,21 @@ def named(label: str) -> tuple[str, str]:
     return NAMES.get(label, (label.replace("_", " "), ""))
 
 
-def answer(results: Mapping[str, Evaluation], comparison: Comparison | None = None) -> str:
+def answer(results: Mapping[str, Evaluation], comparison: Comparison | None = None, by: str = "") -> str:
     """What the reader came for, in a sentence or two."""
+    if any(isinstance(note, Refuted) for note in _all_notes(results, comparison)):
+        return "Do not rely on these numbers: the data refute what was given. The first note says what."
     if comparison is not None:
         return _winner(comparison)
     if len(results) > 1:
-        return _spread(results)
+        return _spread(results, by)
     (result,) = results.values()
-    refuted = " Do not rely on these numbers: the data refute what was given." if result.refuted else ""
-    return _verdict(result) + _at_threshold(result) + refuted
+    return _verdict(result) + _at_threshold(result)
+
+
+def _all_notes(results: Mapping[str, Evaluation], comparison: Comparison | None) -> Iterator[str]:
+    yield from chain.from_iterable(result.notes for result in results.values())
+    yield from comparison.notes if comparison is not None else ()
 
 
 def headline(labels: Iterable[str]) -> str:
@@ -83,26 +99,29 @@ def _at_threshold(result: Evaluation) -> str:
     precision, recall = result["precision"], result["recall"]
     if np.isnan(precision.value) or np.isnan(recall.value):
         return ""
+    found, looks = _percent(precision.value), _percent(precision.naive)
+    instead = "" if looks in ("", found) else f", not {looks},"
     return (
-        f" At the threshold {result.threshold:g}, {_percent(precision.value)} of the flagged cases are "
-        f"positive and {_percent(recall.value)} of the positives are flagged."
+        f" At the threshold {result.threshold:g}, {found} of the flagged cases are positive{instead} and "
+        f"{_percent(recall.value)} of the positives are flagged."
     )
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g}%"
+def _percent(share: float | None) -> str:
+    return "" if share is None or np.isnan(share) else f"{100 * share:.3g}%"
 
 
-def _spread(results: Mapping[str, Evaluation]) -> str:
+def _spread(results: Mapping[str, Evaluation], by: str) -> str:
     label = headline(next(iter(results.values())))
-    values = {name: result[label].value for name, result in results.items() if label in result}
-    known = {name: value for name, value in values.items() if not np.isnan(value)}
+    rows = {name: result[label] for name, result in results.items() if label in result}
+    known = {name: row.value for name, row in rows.items() if not np.isnan(row.value)}
+    over = f"Over {len(results)} groups" + (f" of {by}" if by else "")
     if len(known) < 2:
-        return f"{len(results)} groups; {named(label)[0]} has no value in most of them."
+        return f"{over} {named(label)[0]} has a value in {len(known)}."
     low, high = min(known, key=known.__getitem__), max(known, key=known.__getitem__)
     return (
-        f"Over {len(results)} groups {named(label)[0]} runs from {figure(known[low])} ({low}) to "
-        f"{figure(known[high])} ({high})."
+        f"{over} {named(label)[0]} runs from {figure(known[low])}{_interval(rows[low])} in {low} to "
+        f"{figure(known[high])}{_interval(rows[high])} in {high}."
     )
 
 
@@ -113,14 +132,20 @@ def _winner(comparison: Comparison) -> str:
     ((first, second), rows) = next(iter(comparison.pairs.items()))
     label = headline(rows)
     row, name = rows[label], named(label)[0]
-    values = f"{name} {figure(row.values[0])} against {figure(row.values[1])}"
-    difference = f"difference {figure(row.value)}{_interval(row)}"
     if row.leader is None:
         return (
-            f"No model is better beyond noise: {first} has {values} of {second}, {difference}.{_flips(row)}"
+            f"No model is better beyond noise: {name} is {figure(row.values[0])} for {first} and "
+            f"{figure(row.values[1])} for {second}, difference {figure(row.value)}{_interval(row)}."
+            f"{_flips(row)}"
         )
     better, worse = (first, second) if row.leader == 0 else (second, first)
-    return f"{better} is better than {worse}: {first} has {values} of {second}, {difference}.{_flips(row)}"
+    mine, other = row.values if row.leader == 0 else row.values[::-1]
+    sign = 1 if row.leader == 0 else -1
+    ends = sorted((sign * row.low, sign * row.high))
+    return (
+        f"{better} is better than {worse}: {name} is {figure(mine)} against {figure(other)}, difference "
+        f"{figure(sign * row.value)} ({figure(ends[0])} to {figure(ends[1])}).{_flips(row)}"
+    )
 
 
 def _flips(row: Difference) -> str:
@@ -130,9 +155,17 @@ def _flips(row: Difference) -> str:
 
 
 def refuted(results: Mapping[str, Evaluation]) -> list[str]:
-    """What the data contradict, each once."""
-    notes = chain.from_iterable(result.notes for result in results.values())
-    return list(dict.fromkeys(str(note) for note in notes if isinstance(note, Refuted)))
+    """What the data contradict, each once, with the models or groups that it is about."""
+    about: dict[str, list[str]] = {}
+    for name, result in results.items():
+        for note in result.notes:
+            if isinstance(note, Refuted):
+                about.setdefault(str(note), []).append(name)
+    return _told(about, len(results))
+
+
+def _told(about: Mapping[str, list[str]], n: int) -> list[str]:
+    return [note if len(names) == n else f"{_several(names)}: {note}" for note, names in about.items()]
 
 
 def remarks(results: Mapping[str, Evaluation], comparison: Comparison | None = None) -> list[str]:
@@ -141,12 +174,27 @@ def remarks(results: Mapping[str, Evaluation], comparison: Comparison | None = N
     for name, result in results.items():
         for note in _remarks(result):
             about.setdefault(note, []).append(name)
-    if comparison is not None:
-        for note in comparison.notes:
-            about.setdefault(note, list(results))
+    told = _told(about, len(results))
+    if comparison is None:
+        return told + _on_groups(results)
     return [
-        note if len(names) == len(results) else f"{_several(names)}: {note}" for note, names in about.items()
+        *told,
+        *(note for note in comparison.notes if not isinstance(note, Refuted) and note not in about),
     ]
+
+
+def _on_groups(results: Mapping[str, Evaluation]) -> list[str]:
+    shares = {_given(result) for result in results.values()}
+    if len(results) < 2 or len(shares) > 1 or None in shares:
+        return []
+    return [f"The same share of positives, π = {shares.pop():.4g}, was taken in every group."]
+
+
+def _given(result: Evaluation) -> float | None:
+    if result.origin is None:
+        return None
+    prior = result.origin.evidence[""].prior
+    return None if prior.estimate is not None or prior.is_range else prior.value
 
 
 def _several(names: list[str], shown: int = 3) -> str:
@@ -161,10 +209,23 @@ def _remarks(result: Evaluation) -> Iterator[str]:
     assumed = "" if evidence is None else evidence.assumption
     if assumed in notes:
         yield str(assumed)
+        if evidence is not None and evidence.kind == "positive_unlabeled" and not evidence.propensity_given:
+            yield FOUND
     if evidence is not None:
         yield _population(evidence)
         yield from _source(evidence)
     yield from (note for note in notes if note != assumed and note not in own)
+
+
+def rows_of(results: Mapping[str, Evaluation]) -> str:
+    """How many cases of which kind the numbers rest on."""
+    if len(results) != 1:
+        return ""
+    (result,) = results.values()
+    if result.origin is None:
+        return result.evidence
+    strata = result.origin.evidence[""].table.strata
+    return ", ".join(f"{len(rows):,} {KINDS[name]}" for name, rows in strata.items())
 
 
 def _population(evidence: Evidence) -> str:

@@ -8,19 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.evidence import Evidence, PositiveUnlabeled, Scenario
+from halftruth.evidence import Evidence, PositiveConfidence, PositiveUnlabeled, Scenario
 from halftruth.large import LargeSupport
 from halftruth.prior.bounds import upper_bound
 from halftruth.results import Refuted
 from halftruth.rows import Rows
 from halftruth.shares import Sizes
 from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
+from halftruth.uncertainty.influence import identified_range
 
 N_GRID = 9
 """Points over a range. Metrics are smooth in the prior, so a few points find their extremes."""
 N_GRID_OF_TWO = 5
 LEAST = 1e-3
 """Of the largest α: at 0 itself there is no positive to measure; just above it stands for it."""
+ATOMS = 128
+"""Distinct scores for the range of an identified prior, as for standard errors."""
 MOST = 0.999
 """Of α, where nothing is refuted: at 1 there is no negative."""
 
@@ -110,6 +113,40 @@ def share_bounds(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[
     masses, sizes = _known_and_unlabeled(evidence)
     alpha = upper_bound(*masses, *sizes, confidence_level)
     return min(alpha, MOST), upper_bound(*masses[::-1], *sizes[::-1], confidence_level)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """The priors that the data leave open, and what they follow from where the purity may move too."""
+
+    low: float
+    high: float
+    alpha_high: float | None = None
+    kappa: float | None = None
+
+    @property
+    def wide(self) -> bool:
+        return self.low < self.high
+
+
+def open_priors(evidence: Evidence, confidence_level: float, *, one_sample: bool) -> Span | None:
+    """π that the data leave open, the 99% range where the evidence identifies it; None with full labels."""
+    if not isinstance(evidence, (PositiveUnlabeled, PositiveConfidence)):
+        return None
+    purity = evidence.purity.value or 1.0
+    coarse = evidence.table.support.coarse(ATOMS)
+    found = identified_range(evidence, coarse, one_sample=one_sample)
+    if isinstance(evidence, PositiveConfidence):
+        return None if found is None else Span(low=max(found[0], 1e-6), high=min(found[1], 1 - 1e-6))
+    if found is None:
+        alpha_high, kappa = share_bounds(evidence, confidence_level)
+        if evidence.propensity_given:
+            low, high = prior_span(evidence, alpha_high, None, purity)
+            return Span(low=low, high=high, alpha_high=alpha_high)
+        low, high = prior_span(evidence, alpha_high, kappa, purity)
+        return Span(low=low, high=high, alpha_high=alpha_high, kappa=kappa)
+    least, most = prior_span(evidence, MOST, None, purity)  # what the counts allow
+    return Span(low=max(found[0], least), high=min(found[1], most))
 
 
 def prior_span(

@@ -28,7 +28,9 @@ def test_the_answer_names_both_numbers():
 def test_at_a_threshold_the_answer_says_what_is_flagged():
     said = words.answer({"": evaluated(PU, threshold=0.5)})
     confusion = ht.confusion(PU, 0.5)
-    assert f"{100 * confusion.precision:.3g}% of the flagged cases are positive" in said
+    naive = PU.naive_measure()
+    was = ht.confusion(naive, 0.5).precision
+    assert f"{100 * confusion.precision:.3g}% of the flagged cases are positive, not {100 * was:.3g}%" in said
     assert f"{100 * confusion.recall:.3g}% of the positives are flagged" in said
 
 
@@ -48,7 +50,9 @@ def test_without_a_prior_the_answer_is_a_range():
 
 def test_a_refuted_prior_is_said_at_once_and_first():
     result = evaluated(ht.PositiveUnlabeled.from_table(PU.table, prior=0.9, population="unlabeled"))
-    assert "Do not rely on these numbers" in words.answer({"": result})
+    assert words.answer({"": result}).startswith("Do not rely on these numbers")
+    assert words.answer({"a": evaluated(PU), "b": result}).startswith("Do not rely on these numbers")
+    assert words.refuted({"a": evaluated(PU), "b": result})[0].startswith("b: The prior is refuted")
     (note,) = words.refuted({"": result})
     assert "refuted by the data" in note
     assert note not in words.remarks({"": result})
@@ -68,7 +72,8 @@ def test_the_source_of_the_prior(prior, said):
     notes = words.remarks({"": evaluated(evidence, ["roc_auc"])})
     assert any(note.startswith(said) for note in notes)
     assert notes[0].startswith("Assumes that the known positives are a random sample")
-    assert "3,000 unlabeled cases" in notes[1]
+    assert notes[1] == words.FOUND
+    assert "3,000 unlabeled cases" in notes[2]
 
 
 def test_the_population_may_be_the_whole_table():
@@ -83,8 +88,10 @@ def test_groups_are_told_from_the_worst_to_the_best():
     }
     values = {name: result["roc_auc"].value for name, result in results.items()}
     worst, best = min(values, key=values.get), max(values, key=values.get)
-    said = words.answer(results)
-    assert f"from {values[worst]:.3f} ({worst}) to {values[best]:.3f} ({best})" in said
+    said = words.answer(results, by="day")
+    assert said.startswith(f"Over 3 groups of day ROC AUC runs from {values[worst]:.3f} (")
+    assert f" in {worst} to {values[best]:.3f} (" in said
+    assert said.endswith(f" in {best}.")
 
 
 def test_a_comparison_names_the_better_model_only_beyond_noise():
@@ -92,7 +99,7 @@ def test_a_comparison_names_the_better_model_only_beyond_noise():
     y = rng.random(2000) < 0.3
     good, poor, same = (ht.Labeled(y, rng.normal(shift * y)) for shift in (2, 1, 1))
     clear = ht.compare({"poor": poor, "good": good}, ["roc_auc"], n_resamples=0)
-    assert words.answer({}, clear).startswith("good is better than poor: poor has ROC AUC")
+    assert words.answer({}, clear).startswith("good is better than poor: ROC AUC is 0.9")
     close = ht.compare({"poor": poor, "same": same}, ["roc_auc"], n_resamples=0)
     assert close["roc_auc"].leader is None
     assert words.answer({}, close).startswith("No model is better beyond noise")

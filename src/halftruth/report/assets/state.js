@@ -11,7 +11,7 @@ const {
 
   const N_PRIORS = 21;
   const TOP = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7];
-  const RATES = ["flagged", "precision", "recall", "fpr", "f1", "net_benefit"];
+  const RATES = ["flagged", "precision", "recall", "fpr", "f1"];
   const indices = models.map((_, i) => i);
   const linked = data.kind !== "groups"; // models see one population, groups are one each
   const movable = indices.filter((i) => models[i].shares?.moves);

@@ -68,7 +68,9 @@ const { addPictures, download, showConfusion, showMetrics, showThresholds, write
     at("threshold").max = measure.score.length - 1;
     at("threshold").value = next < 0 ? measure.score.length - 1 : next;
     at("threshold").setAttribute("aria-valuetext", short(threshold));
-    write(at("threshold-value"), short(threshold));
+    const number = at("threshold-number");
+    if (document.activeElement !== number) number.value = Number(threshold.toPrecision(6));
+    at("benefit").hidden = !models[state.shown].bounded;
   }
 
   // --- The numbers of the page as a file, one a line.

@@ -25,7 +25,7 @@
       }
     }
     const outside = scene.looks.some((each) => each.outside);
-    write(at("outside"), outside ? "Where noise carries a curve beyond 0 or 1 it is drawn at the edge." : "");
+    write(at("outside"), outside ? "Noise, or a share of positives that is too high, carries figures beyond 0 or 1; curves are drawn at the edge." : "");
   }
 
   function drawSensitivity() {
@@ -91,10 +91,14 @@
       at(name).value = Math.round((1000 * (value - low)) / (high - low));
       at(name).setAttribute("aria-valuetext", figure(value));
       if (document.activeElement !== number) number.value = moved ? value : Number(value.toPrecision(6));
+      const wrong = number.getAttribute("aria-invalid") === "true";
       const from = low < high / 50 ? "up" : figure(low);
-      if (name === "prior") write(at("range"), `not refuted: ${from} to ${figure(high)}`);
+      const text = wrong ? `must be ${figure(low)} to ${figure(high)}` : `not refuted: ${from} to ${figure(high)}`;
+      write(at(`${name}-range`), text);
     }
-    at("reset").disabled = !state.shares.some(({ moved }) => moved);
+    const moved = state.shares.some((shares) => shares.moved);
+    at("answer").classList.toggle("past", moved);
+    at("reset").disabled = !moved && state.threshold === firstThreshold();
   }
 
   function move(change) {
@@ -118,6 +122,7 @@
       const inside = number.value >= low && number.value <= high;
       number.setAttribute("aria-invalid", !inside);
       if (inside) move({ [name]: Number(number.value) });
+      else refresh();
     });
     number.addEventListener("blur", () => {
       number.removeAttribute("aria-invalid");
@@ -190,11 +195,16 @@
     refresh();
   }
 
-  /** Where no threshold was given: as many flagged as are positive. */
+  /** The one given; else as many are flagged as are positive. */
+  function firstThreshold() {
+    const { measure } = look(state.shown);
+    return data.threshold ?? scoreOfTop(measure, home(state.shown).prior);
+  }
+
   function show(i) {
     state.shown = i;
     resized = true;
-    pick(data.threshold ?? scoreOfTop(look(i).measure, look(i).prior));
+    pick(firstThreshold());
   }
 
   function start() {
@@ -209,11 +219,13 @@
     for (const id of Object.keys(CHARTS)) wireChart(at(id), thresholdAt, "hover", pick, at("threshold"));
     for (const { svg } of plots) wireChart(svg, priorAt, "prior", (prior) => move({ prior }), at("prior"));
     at("threshold").addEventListener("input", () => pick(look(state.shown).measure.score[at("threshold").value]));
+    at("threshold-number").addEventListener("input", ({ target }) => target.value && pick(Number(target.value)));
+    at("threshold-number").addEventListener("blur", refresh);
     at("model").addEventListener("change", () => show(Number(at("model").value)));
     at("controls").addEventListener("submit", (event) => event.preventDefault());
     at("reset").addEventListener("click", () => {
       state.shares = indices.map(home);
-      refresh();
+      pick(firstThreshold());
     });
     new ResizeObserver(() => {
       resized = true;

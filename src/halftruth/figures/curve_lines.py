@@ -1,0 +1,178 @@
+"""ROC and precision-recall curves: the corrected ones, the naive one, and what chance gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from halftruth.checks import Vector
+from halftruth.figures import canvas
+from halftruth.figures.drawn_models import BASELINE, NAIVE, finish, look, measures, naive_of, named, plain
+from halftruth.measure import ScoreMeasure
+from halftruth.metrics.areas import average_precision, roc_auc
+from halftruth.metrics.curves import precision_recall_curve, roc_curve
+from halftruth.results import figure as said
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FINEST = 2000
+"""Points of a curve that are drawn: more are not seen, and swell a vector file."""
+
+Points = Callable[[ScoreMeasure], tuple[Vector, Vector]]
+
+
+def roc(evidence: Any, *, naive: bool = True, ax: Axes | None = None, title: str | None = None) -> Figure:
+    """Draw ROC curves, with the area under each.
+
+    Parameters
+    ----------
+    evidence : evidence or measure, or up to four by the names to show
+        The prior must be known.
+    naive : bool
+        Whether to draw the naive curve too, where one model is drawn and its evidence has such a curve:
+        known positives against all other rows, or soft labels cut at one half.
+    ax : matplotlib Axes, optional
+        Where to draw.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib Figure
+        A new one, or that of ``ax``.
+
+    Notes
+    -----
+    Curves are raw, as `roc_curve` gives them: from partial evidence they may leave the unit square, which is
+    all that is shown, and step back. Of very many points 2,000 along the curve are drawn.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> evidence = ht.simulate.GaussianClasses(prior=0.3).positive_unlabeled(200, 2000, rng=0)
+    >>> figure = ht.figures.roc(evidence)
+    >>> [text.get_text().partition(":")[0] for text in figure.legends[0].get_texts()]
+    ['corrected', 'naive', 'chance']
+    >>> figure.savefig("roc.pdf")  # doctest: +SKIP
+    """
+    several = named(evidence)
+    drawn = measures(several)
+    figure, main = _square(ax)
+
+    def points(measure: ScoreMeasure) -> tuple[Vector, Vector]:
+        curve = roc_curve(measure)
+        return curve.fpr, curve.tpr
+
+    _draw(main, drawn, naive_of(several) if naive else None, points, roc_auc, "AUC")
+    main.plot([0, 1], [0, 1], label="chance", **BASELINE)
+    _label(main, "false-positive rate", "true-positive rate")
+    return finish(figure, ax, title or f"ROC curve{'s' * (len(drawn) > 1)}", "lower right")
+
+
+def precision_recall(
+    evidence: Any, *, naive: bool = True, ax: Axes | None = None, title: str | None = None
+) -> Figure:
+    """Draw precision-recall curves, with the average precision of each and the prior, which chance gives.
+
+    Parameters
+    ----------
+    evidence : evidence or measure, or up to four by the names to show
+        The prior must be known.
+    naive : bool
+        Whether to draw the naive curve too, where one model is drawn and its evidence has such a curve:
+        known positives against all other rows, or soft labels cut at one half.
+    ax : matplotlib Axes, optional
+        Where to draw.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib Figure
+        A new one, or that of ``ax``.
+
+    Notes
+    -----
+    Curves are raw, as `precision_recall_curve` gives them: from partial evidence they may leave the unit
+    square, which is all that is shown. They are steps, so that the area below them is the average precision,
+    which takes precisions outside [0, 1] as 0 or 1. Of very many points 2,000 along the curve are drawn.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> evidence = ht.simulate.GaussianClasses(prior=0.3).labeled(500, rng=0)
+    >>> figure = ht.figures.precision_recall({"a model": evidence})
+    >>> [text.get_text() for text in figure.legends[0].get_texts()]
+    ['a model: AP 0.848', 'prior 0.258']
+    """
+    several = named(evidence)
+    drawn = measures(several)
+    figure, main = _square(ax)
+
+    def points(measure: ScoreMeasure) -> tuple[Vector, Vector]:
+        curve = precision_recall_curve(measure)
+        return curve.recall, curve.precision
+
+    own = naive_of(several) if naive else None
+    _draw(main, drawn, own, points, average_precision, "AP", drawstyle="steps-pre")
+    _draw_priors(main, [measure.prior for measure in drawn.values()])
+    _label(main, "recall", "precision")
+    return finish(figure, ax, title or f"Precision-recall curve{'s' * (len(drawn) > 1)}", "best")
+
+
+def _draw(
+    ax: Axes,
+    drawn: dict[str, ScoreMeasure],
+    naive: ScoreMeasure | None,
+    points: Points,
+    area: Callable[[ScoreMeasure], float],
+    what: str,
+    **style: Any,
+) -> None:
+    for i, (name, measure) in enumerate(drawn.items()):
+        start = plain(name) or ("corrected" if naive is not None else "")
+        label = f"{start}: {what} {said(area(measure))}" if start else f"{what} {said(area(measure))}"
+        ax.plot(*_thinned(*points(measure)), label=label, **look(i), **style)
+    if naive is not None:
+        ax.plot(*_thinned(*points(naive)), label=f"naive: {what} {said(area(naive))}", **NAIVE, **style)
+
+
+def _draw_priors(ax: Axes, priors: list[float]) -> None:
+    """One line where all models have one prior, else one for each, in its colour."""
+    if np.allclose(priors, priors[0], rtol=0, atol=1e-12):
+        ax.axhline(priors[0], label=f"prior {said(priors[0])}", **BASELINE)
+        return
+    for i, prior in enumerate(priors):
+        ax.axhline(prior, **BASELINE | {"color": look(i)["color"], "alpha": 0.6})
+    ax.plot([], [], label="priors", **BASELINE)
+
+
+def _thinned(x: Vector, y: Vector) -> tuple[Vector, Vector]:
+    """What is defined of a curve; of very many points, some at equal steps along it."""
+    seen = np.isfinite(x) & np.isfinite(y)
+    x, y = x[seen], y[seen]
+    if len(x) <= FINEST:
+        return x, y
+    near = (np.clip(each, -canvas.MARGIN, 1 + canvas.MARGIN) for each in (x, y))  # what is not seen is short
+    along = np.append(0.0, np.cumsum(np.hypot(*map(np.diff, near))))
+    kept = np.searchsorted(along, np.linspace(0, along[-1], FINEST))
+    kept = np.unique(np.append(kept, len(x) - 1))
+    return x[kept], y[kept]
+
+
+def _square(ax: Axes | None) -> tuple[Figure, Axes]:
+    if ax is not None:
+        return canvas.root_figure(ax), ax
+    figure = canvas.new_figure(4.6, 5.0)
+    main = figure.add_subplot()
+    main.set_box_aspect(1)
+    return figure, main
+
+
+def _label(ax: Axes, x_label: str, y_label: str) -> None:
+    ax.set_xlim(-canvas.MARGIN, 1 + canvas.MARGIN)
+    ax.set_ylim(-canvas.MARGIN, 1 + canvas.MARGIN)
+    ax.set_xlabel(x_label)
+    ax.set_ylabel(y_label)

@@ -1,0 +1,275 @@
+"""Metrics over the class prior: what hangs on it, among the priors that the data do not refute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from halftruth import checks
+from halftruth.checks import Vector
+from halftruth.errors import InputError
+from halftruth.evidence import Evidence, PositiveConfidence, PositiveUnlabeled, Scenario
+from halftruth.figures import canvas
+from halftruth.figures.drawn_models import NAIVE, finish, look, naive_of, named, only_one, plain
+from halftruth.measure import ScoreMeasure, as_measure
+from halftruth.registry import default_rows
+from halftruth.results import figure as said
+from halftruth.uncertainty.prior_range import MOST, open_priors
+from halftruth.uncertainty.requests import PRIOR, Request, read_requests
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+N_PRIORS = 41
+OUTSIDE = 0.05
+"""How far beyond what is possible values are shown, as a share of that."""
+STEEP = 3.0
+"""A line that rises so many times more with the lowest tenth of the priors than without is cut off there."""
+BESIDE = 0.08
+"""Room beside the priors drawn, as a share of their range; on the right it shows what is refuted."""
+PANEL = (2.35, 2.1)
+"""Inches of one of several."""
+
+
+def sensitivity(
+    evidence: Any,
+    metrics: str | Iterable[Any] | Mapping[str, Any] | None = None,
+    *,
+    priors: Any = None,
+    threshold: float | None = None,
+    confidence_level: float = 0.95,
+    naive: bool = True,
+    ax: Axes | None = None,
+    title: str | None = None,
+) -> Figure:
+    """Draw metrics over the class priors that the data do not refute, one panel a metric.
+
+    Parameters
+    ----------
+    evidence : PositiveUnlabeled or PositiveConfidence, or up to four by the names to show
+        The prior need not be known; where it is, it is marked.
+    metrics : names, callables or {label: name or callable}, optional
+        As in `evaluate`, and by default the same rows without the prevalence, which is the prior.
+    priors : array, optional
+        Where to compute the metrics. By default 41 priors from next to 0 to the highest that is not refuted;
+        where the evidence identifies the prior, over its 99% range.
+    threshold : float, optional
+        On the scale of the scores, for metrics at one.
+    confidence_level : float
+        At which priors are refuted.
+    naive : bool
+        Whether to draw the naive figures too, where one model is drawn and its evidence has such figures.
+    ax : matplotlib Axes, optional
+        Where to draw, one metric.
+    title : str, optional
+
+    Returns
+    -------
+    matplotlib Figure
+        A new one, or that of ``ax``.
+
+    Notes
+    -----
+    Each value is that of the evidence with this prior, and with its purity at the value given. Values beyond
+    what is possible leave the axes: there the prior does not go with the scores.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> evidence = ht.simulate.GaussianClasses(prior=0.3).positive_unlabeled(200, 2000, rng=0)
+    >>> figure = ht.figures.sensitivity(evidence, ["roc_auc", "average_precision"])
+    >>> [axes.get_title() for axes in figure.axes]
+    ['roc_auc', 'average_precision']
+    """
+    several = {name: _movable(each) for name, each in named(evidence).items()}
+    requests = _requests(metrics, [each.measure() for each in several.values()], threshold)
+    only_one(ax, [r.label for r in requests], "metric")
+    level = checks.confidence_level(confidence_level)
+    models = {name: _Model.of(each, priors, level) for name, each in several.items()}
+    figure, panels = _panels(ax, len(requests))
+    own = naive_of(several) if naive else None
+    values = [model.values(requests) for model in models.values()]
+    for request, panel, each in zip(requests, panels, zip(*values, strict=True), strict=True):
+        _draw(panel, request, models, each, own, labeled=panel is panels[0])
+    _label(ax, panels, requests, list(several.values()))
+    return finish(figure, ax, title or "Metrics over the class prior", "best")
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """Evidence whose prior moves, and the priors to draw."""
+
+    given: Evidence
+    moved: Evidence
+    """The same rows, with nothing but the range believed of the prior, so that a scenario's prior is π."""
+    priors: Vector
+    refuted: float | None
+    """The prior above which the data refute all."""
+
+    @classmethod
+    def of(cls, evidence: Evidence, priors: Any, level: float) -> _Model:
+        low, high, refuted = _span(evidence, level)
+        if priors is None:
+            if not low < high:
+                raise InputError(
+                    f"The data leave no range of priors: from {low:.4g} to {high:.4g}. Pass `priors`, or "
+                    f"doubt the purity."
+                )
+            chosen = np.linspace(low, high, N_PRIORS)
+        else:
+            chosen = np.unique([checks.share(x, "priors") for x in checks.vector(priors, "priors")])
+            if len(chosen) < 2:
+                raise InputError(f"`priors` must hold at least 2 different shares, got {len(chosen)}.")
+        ends = float(chosen[0]), float(chosen[-1])
+        if isinstance(evidence, PositiveUnlabeled):
+            purity, population = evidence.purity.value, evidence.population
+            moved: Evidence = PositiveUnlabeled.from_table(
+                evidence.table, prior=ends, purity=purity, population=population
+            )
+        else:
+            moved = PositiveConfidence.from_table(evidence.table, prior=ends)
+        return cls(evidence, moved, chosen, refuted)
+
+    def values(self, requests: Sequence[Request]) -> Vector:
+        """Of each request at each prior."""
+        purity = self.given.purity.value
+        at = (self.moved.measure_at(Scenario(prior=float(x), purity=purity)) for x in self.priors)
+        return np.transpose([[request.at(measure) for request in requests] for measure in at])
+
+    @property
+    def prior(self) -> float:
+        """The prior given or identified; NaN where there is none."""
+        return PRIOR.at(self.given.measure())
+
+
+def _movable(evidence: Any) -> Evidence:
+    if isinstance(evidence, (PositiveUnlabeled, PositiveConfidence)):
+        return evidence
+    as_measure(evidence, "nothing")
+    what = type(evidence).__name__
+    raise InputError(
+        f"The prior of {what} follows from its labels: there is none to vary. Pass PositiveUnlabeled or "
+        f"PositiveConfidence evidence."
+        if isinstance(evidence, Evidence)
+        else f"A {what} holds one prior. Pass the evidence that it was made from."
+    )
+
+
+def _requests(metrics: Any, measures: Sequence[ScoreMeasure], threshold: float | None) -> tuple[Request, ...]:
+    limit = None if threshold is None else checks.threshold(threshold)
+    if metrics is None:
+        least = next((measure for measure in measures if not measure.bounded), measures[0])
+        metrics = [name for name in default_rows(least, limit) if name != "prevalence"]
+    return read_requests(metrics, measures, limit)
+
+
+def _span(evidence: Evidence, level: float) -> tuple[float, float, float | None]:
+    """The lowest and the highest prior to draw, and the one above which the data refute all."""
+    span = open_priors(evidence, level, one_sample=evidence.rows_are_one_sample)
+    if span is None:  # confidences so unequal that they say nothing of the prior
+        return 1e-6, 1 - 1e-6, None
+    refuting = span.alpha_high is not None and span.alpha_high < MOST
+    return span.low, span.high, span.high if refuting else None
+
+
+def _columns(n: int) -> int:
+    return n if n < 3 else 2 if n == 4 else 3
+
+
+def _panels(ax: Axes | None, n: int) -> tuple[Figure, list[Axes]]:
+    if ax is not None:
+        return canvas.root_figure(ax), [ax]
+    columns = _columns(n)
+    rows = -(-n // columns)
+    size = (6.0, 4.0) if n == 1 else (max(PANEL[0] * columns, 6.0), 1.6 + PANEL[1] * rows)
+    figure = canvas.new_figure(*size)
+    panels = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for unused in panels[n:]:
+        unused.remove()
+    return figure, panels[:n]
+
+
+def _draw(
+    ax: Axes,
+    request: Request,
+    models: Mapping[str, _Model],
+    values: Sequence[Vector],
+    naive: ScoreMeasure | None,
+    *,
+    labeled: bool,
+) -> None:
+    heights: list[float] = []
+    for i, ((name, model), line) in enumerate(zip(models.items(), values, strict=True)):
+        value, color = request.at(model.given.measure()), look(i)["color"]
+        label = plain(name) or "corrected"
+        ax.plot(model.priors, line, label=label if labeled else "_", **look(i))
+        ax.plot([model.prior], [value], "o", color=color, markeredgecolor="white", ms=6, zorder=8)
+        heights += [*_shown(line[np.isfinite(line)]), value]
+    if naive is not None:
+        heights.append(request.at(naive))
+        ax.axhline(heights[-1], label="naive" if labeled else "_", **NAIVE)
+    _mark(ax, list(models.values()), labeled=labeled)
+    _set_limits(ax, models.values(), np.asarray(heights), request)
+
+
+def _mark(ax: Axes, models: list[_Model], *, labeled: bool) -> None:
+    """The prior given, and what the data refute."""
+
+    def once(label: str) -> str:
+        return label if labeled else "_"
+
+    known = [model.prior for model in models if np.isfinite(model.prior)]
+    if len(models) == 1 and known:
+        label = once(f"prior {said(known[0])}")
+        ax.axvline(known[0], color=canvas.ESTIMATE, linestyle=":", linewidth=1.4, zorder=2, label=label)
+        given, ends = models[0].given, models[0].given.prior_ends()
+        if ends and ends[0] < ends[1]:
+            estimate = given.prior.estimate
+            label = once(
+                f"{canvas.level(estimate) if estimate else 'range'} {said(ends[0])} to {said(ends[1])}"
+            )
+            ax.axvspan(*ends, color=canvas.INTERVAL, linewidth=0, zorder=0, label=label)
+    elif known:
+        ax.plot([], [], "o", color="0.4", ms=6, label=once("at the prior given"))
+    if all(model.refuted is not None for model in models):
+        upper = max(model.refuted or 0.0 for model in models)
+        ax.axvspan(upper, 1, zorder=0.5, label=once(f"refuted: above {said(upper)}"), **canvas.REFUTED)
+
+
+def _shown(values: Vector) -> Vector:
+    """The values that the axis must show: not those at the lowest priors where a metric runs off there."""
+    rest = values[len(values) // 10 :]
+    return np.asarray(rest if np.ptp(values) > STEEP * np.ptp(rest) else values)
+
+
+def _set_limits(ax: Axes, models: Iterable[_Model], heights: Vector, request: Request) -> None:
+    low, high = request.limits
+    room = OUTSIDE * (high - low) if np.isfinite(high - low) else 0.0
+    heights = np.clip(heights[np.isfinite(heights)], low - room, high + room)
+    if len(heights):
+        beside = max(float(np.ptp(heights)), 0.02) * BESIDE
+        ax.set_ylim(heights.min() - beside, heights.max() + beside)
+    places = [x for model in models for x in (*model.priors[[0, -1]], model.prior, *model.given.prior_ends())]
+    left, right = np.nanmin(places), np.nanmax(places)
+    beside = BESIDE * (right - left)
+    ax.set_xlim(max(left - beside / 2, -beside / 2), min(right + beside, 1.0 + beside / 2))
+
+
+def _label(ax: Axes | None, panels: list[Axes], requests: Sequence[Request], several: list[Evidence]) -> None:
+    """Each panel by its metric, and the lowest of each column by the prior."""
+    populations = {each.population if isinstance(each, PositiveUnlabeled) else "all" for each in several}
+    population = populations.pop()
+    label = f"{canvas.SYMBOLS[population]}, {canvas.MEANINGS[population]}"
+    if populations:
+        label = "π, the share of positives in the population"
+    for panel, request in zip(panels, requests, strict=True):
+        if ax is None:
+            panel.set_title(plain(request.label), fontsize="medium")
+        else:
+            panel.set_ylabel(plain(request.label))
+    for panel in panels[-_columns(len(panels)) :]:
+        panel.set_xlabel(label if len(panels) == 1 else canvas.wrapped(label, canvas.NARROW))
