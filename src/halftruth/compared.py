@@ -66,6 +66,15 @@ class Comparison:
     notes: tuple[str, ...] = ()
     origin: Origin | None = field(default=None, repr=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the evidence, as `Evaluation`."""
+        return self.__dict__ | {"origin": None}
+
+    @property
+    def confidence_level(self) -> float:
+        """Of its intervals."""
+        return next((row.confidence_level for rows in self.pairs.values() for row in rows.values()), 0.95)
+
     def __getitem__(self, key: str | Pair) -> Any:
         if isinstance(key, tuple):
             if key not in self.pairs:
@@ -117,8 +126,8 @@ class Comparison:
     def table(self, pair: Pair) -> list[tuple[str, ...]]:
         """A header and one line a metric, for people."""
         rows = self.pairs[pair]
-        level = next((row.confidence_level for row in rows.values()), 0.95)
-        head = ("metric", *pair, "difference", f"{100 * level:g}% interval", "better", "flips at π")
+        level = f"{100 * self.confidence_level:g}% interval"
+        head = ("metric", *pair, "difference", level, "better", "flips at π")
         return [head, *(_line(name, row, pair) for name, row in rows.items())]
 
     def __str__(self) -> str:
@@ -138,7 +147,7 @@ class Comparison:
     def verdict(self) -> str:
         """What the curves say, in one sentence."""
         if self.dominant is None:
-            return "No model dominates: in these data the ROC curves cross, or none is above."
+            return "No model dominates: in these data no ROC curve is on top everywhere."
         return f"{self.dominant} dominates: in these data its ROC curve is nowhere below that of another."
 
     def _repr_html_(self) -> str:

@@ -142,6 +142,15 @@ class Evaluation(Mapping[str, Estimate]):
     threshold: float | None = None
     origin: Origin | None = field(default=None, repr=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the evidence: a result that is stored or sent is its numbers."""
+        return self.__dict__ | {"origin": None}
+
+    @property
+    def confidence_level(self) -> float:
+        """Of its intervals."""
+        return next((row.confidence_level for row in self.rows.values()), 0.95)
+
     @property
     def refuted(self) -> bool:
         """Whether the data refute the prior that was given, so that no number here can be relied on."""
@@ -186,8 +195,7 @@ class Evaluation(Mapping[str, Estimate]):
 
     @property
     def _header(self) -> tuple[str, str, str, str]:
-        level = next((row.confidence_level for row in self.rows.values()), 0.95)
-        return "metric", "naive", "halftruth", f"{100 * level:g}% interval"
+        return "metric", "naive", "halftruth", f"{100 * self.confidence_level:g}% interval"
 
     def _shares(self) -> str:
         if np.isnan(self.prior.value):

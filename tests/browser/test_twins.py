@@ -19,7 +19,7 @@ import halftruth as ht
 from halftruth.evidence import Evidence, Scenario
 from halftruth.intervals import normal_interval
 from halftruth.registry import REGISTRY
-from halftruth.report.embedded import ATOMS_OF_ERRORS, WITHOUT_TWIN, metric_of, model_of, plainly
+from halftruth.report.embedded import ATOMS_OF_ERRORS, WITHOUT_TWIN, metric_of, model_of, plainly, table_of
 from halftruth.report.figures_at import measure_at
 from halftruth.results import figure
 from halftruth.support import Sums
@@ -210,7 +210,7 @@ def _evidence(case: str) -> Evidence:
 @cache
 def _model(case: str) -> dict[str, Any]:
     result = ht.evaluate(_evidence(case), "prevalence", threshold=THRESHOLD, n_resamples=0)
-    return model_of(case, result)
+    return model_of(case, result) | {"table": table_of(result, 200_000)}
 
 
 def _requests(case: str) -> tuple[Request, ...]:

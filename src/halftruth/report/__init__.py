@@ -27,7 +27,9 @@ def page_of(
     elif isinstance(result, Evaluation):
         report = Report(results={"": result}, title=title)
     else:
-        report = Report(results=result, title=title, by=by)
+        known = {name: each for name, each in result.items() if each.origin is not None}
+        rest = {name: each for name, each in result.items() if name not in known}
+        report = Report(results=known or rest, left_out=rest if known else {}, title=title, by=by)
     page = report.html()
     if path is None:
         return page
@@ -40,13 +42,12 @@ def _each(comparison: Comparison) -> dict[str, Evaluation]:
     origin = comparison.origin
     if origin is None:
         return {}
-    level = next((row.confidence_level for rows in comparison.pairs.values() for row in rows.values()), 0.95)
     return {
         name: evaluate(
             evidence,
             {request.label: request.call for request in origin.requests},
             threshold=comparison.threshold,
-            confidence_level=level,
+            confidence_level=comparison.confidence_level,
             n_resamples=origin.n_resamples,
             stratified=not origin.one_sample,
         )
@@ -58,8 +59,7 @@ def in_notebook(result: Evaluation | Comparison) -> str:
     """The answer, the table and the notes of the page, for a notebook."""
     if isinstance(result, Comparison):
         text, about, notes = words.answer({}, result), "", list(result.notes)
-        level = next((r.confidence_level for rows in result.pairs.values() for r in rows.values()), 0.95)
-        table = parts.differences_table(result, list(result.evidence), level)
+        table = parts.differences_table(result, list(result.evidence))
     else:
         report = Report(results={"": result}, title="")
         text, notes = words.answer(report.results), words.remarks(report.results)

@@ -10,7 +10,7 @@ import numpy as np
 
 from halftruth.evidence import Evidence
 from halftruth.report.outlook import LABELS, Outlook
-from halftruth.report.words import named
+from halftruth.report.names import named
 from halftruth.results import figure
 from halftruth.uncertainty.requests import Request
 

@@ -16,12 +16,11 @@ from halftruth.results import Evaluation, Origin, json_number
 from halftruth.support import Support
 from halftruth.table import NEGATIVE, ScoreTable
 from halftruth.uncertainty.influence import CURVES
-from halftruth.uncertainty.prior_range import open_priors
+from halftruth.uncertainty.prior_range import Span, open_priors
 from halftruth.uncertainty.requests import Request
 
 SCHEMA = 1
-BYTES = 240_000
-"""Of the scores in one page, of all models together."""
+LEAST_PURITY = 0.5
 ATOMS_OF_ERRORS = 128
 """As for the standard errors of an evaluation."""
 WITHOUT_TWIN = (
@@ -59,8 +58,8 @@ def metric_of(request: Request) -> dict[str, Any]:
     }
 
 
-def model_of(name: str, result: Evaluation, n_bytes: int = BYTES) -> dict[str, Any]:
-    """Everything of one evaluation that the page computes with, its scores in about so many bytes."""
+def model_of(name: str, result: Evaluation) -> dict[str, Any]:
+    """What the page computes with of one evaluation, but for its scores."""
     origin = origin_of(result)
     evidence = plainly(origin.evidence[""])
     keep = () if result.threshold is None else (result.threshold,)
@@ -72,10 +71,16 @@ def model_of(name: str, result: Evaluation, n_bytes: int = BYTES) -> dict[str, A
         "evidence": result.evidence,
         "bounded": evidence.measure().bounded,
         "rule": _rule_of(evidence),
-        "table": _table_of(full.coarse(_atoms_in(n_bytes, evidence.table), keep)),
         "errors": None if evidence.lone_positive else _cells_of(errors, one_sample=origin.one_sample),
         "shares": _shares_of(result),
     }
+
+
+def table_of(result: Evaluation, n_bytes: int) -> dict[str, Any]:
+    """The sums at the scores of an evaluation, joined until they take about so many bytes."""
+    table = origin_of(result).evidence[""].table
+    keep = () if result.threshold is None else (result.threshold,)
+    return _sums_of(table.support.coarse(_atoms_in(n_bytes, table), keep))
 
 
 def plainly(evidence: Evidence) -> Evidence:
@@ -111,12 +116,12 @@ def _rule_of(evidence: Evidence) -> dict[str, Any]:
 
 def _atoms_in(n_bytes: int, table: ScoreTable) -> int:
     """How many scores fit: one takes some twenty characters, a count few and a sum a dozen."""
-    weights = [3 if rows.weight is None else 12 for rows in table.strata.values()]
-    values = [0 if rows.value is None else 12 for rows in table.strata.values()]
-    return n_bytes // (20 + sum(weights) + sum(values))
+    weights = [4 if rows.weight is None else 13 for rows in table.strata.values()]
+    values = [0 if rows.value is None else 13 for rows in table.strata.values()]
+    return n_bytes // (22 + sum(weights) + sum(values))
 
 
-def _table_of(support: Support) -> dict[str, Any]:
+def _sums_of(support: Support) -> dict[str, Any]:
     sums: dict[str, dict[str, list[float]]] = {}
     for (stratum, column), values in support.sums().items():
         if column != "square":
@@ -150,21 +155,29 @@ def _shares_of(result: Evaluation) -> dict[str, Any]:
     """The prior and the purity as evaluated, and between which values the page may move them."""
     origin = origin_of(result)
     evidence: Evidence = origin.evidence[""]
-    level = next((row.confidence_level for row in result.values()), 0.95)
     span = None
     if not evidence.lone_positive:
-        span = open_priors(evidence, level, one_sample=origin.one_sample)
+        span = open_priors(evidence, result.confidence_level, one_sample=origin.one_sample)
     moves = span is not None and span.wide
     return {
         "prior": json_number(result.prior.value),
         "purity": evidence.purity.value,
         "moves": moves,
         "noisy": moves and bool(span and span.kappa),
+        "purity_low": _least_purity(evidence, span),
         "alpha_high": span and span.alpha_high,
         "kappa": span and span.kappa,
         "low": span and span.low,
         "high": span and span.high,
     }
+
+
+def _least_purity(evidence: Evidence, span: Span | None) -> float | None:
+    """Where the slider of the purity ends: above what leaves no prior, but not above the purity given."""
+    if span is None or span.kappa is None:
+        return None
+    least = max(1 - span.kappa, LEAST_PURITY) + 0.01
+    return min([least, *evidence.purity.ends(), evidence.purity.value or 1.0])
 
 
 def priors_to_try(shares: Mapping[str, Any]) -> Sequence[float]:

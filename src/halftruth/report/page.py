@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from importlib import resources
@@ -19,9 +19,19 @@ from halftruth._version import __version__
 from halftruth.compared import Comparison
 from halftruth.evidence import Scenario
 from halftruth.report import collect, parts, words
-from halftruth.report.embedded import BYTES, SCHEMA, metric_of, model_of, origin_of, plainly, priors_to_try
+from halftruth.report.embedded import (
+    SCHEMA,
+    metric_of,
+    model_of,
+    origin_of,
+    plainly,
+    priors_to_try,
+    table_of,
+)
 from halftruth.report.figures_at import measure_at
+from halftruth.report.names import named
 from halftruth.results import Evaluation, figure, json_number
+from halftruth.uncertainty.requests import Request
 
 SCRIPTS = (
     "numbers.js",
@@ -33,6 +43,13 @@ SCRIPTS = (
     "tables.js",
     "view.js",
 )
+ASSETS = ("page.html", "report.css", *SCRIPTS)
+PAGE_BYTES = 340_000
+"""For the whole page of up to five models, with some to spare: sizes are reckoned, not measured."""
+LEAST_BYTES = 40_000
+ROW_BYTES = 400
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+"""Nothing is loaded from anywhere, and no script runs but the page's own."""
 MOST_DRAWN = 5
 """Models or groups with pictures; more are a table."""
 
@@ -45,6 +62,8 @@ class Report:
     title: str
     comparison: Comparison | None = None
     by: str = ""
+    left_out: Mapping[str, Evaluation] = field(default_factory=dict)
+    """Groups of which nothing can be said but why."""
 
     @property
     def drawn(self) -> bool:
@@ -53,36 +72,48 @@ class Report:
 
     @property
     def level(self) -> float:
-        rows = (row for result in self.results.values() for row in result.values())
-        return next((row.confidence_level for row in rows), 0.95)
+        return next(iter(self.results.values())).confidence_level
 
     @cached_property
     def models(self) -> list[dict[str, Any]]:
-        n_bytes = BYTES // max(len(self.results), 1)
-        return [self._model(name, result, n_bytes) for name, result in self.results.items()]
-
-    def _model(self, name: str, result: Evaluation, n_bytes: int) -> dict[str, Any]:
         if not self.drawn:
-            return {"name": name, "evidence": result.evidence, "home": home_of(result)}
-        model = model_of(name, result, n_bytes)
-        return model | {"home": home_of(result, model), "sensitivity": _sensitivity(result, model)}
+            return [
+                {"name": name, "evidence": result.evidence, "home": home_of(result)}
+                for name, result in self.results.items()
+            ]
+        models = [model_of(name, result) for name, result in self.results.items()]
+        # Scores take what the rest of the page leaves: a row is in its data, its table and its differences.
+        rows = sum(map(len, self.results.values())) * len(self.results)
+        rest = len(json.dumps(models)) + ROW_BYTES * rows + sum(len(_asset(name)) for name in ASSETS)
+        n_bytes = max(PAGE_BYTES - rest, LEAST_BYTES) // len(models)
+        for model, result in zip(models, self.results.values(), strict=True):
+            model["table"] = table_of(result, n_bytes)
+            model["home"] = home_of(result, model)
+            model["sensitivity"] = _sensitivity(result, model)
+        return models
 
     @cached_property
     def data(self) -> dict[str, Any]:
         """What the scripts read, as JSON holds it."""
         first = next(iter(self.results.values()))
         kind = "comparison" if self.comparison else "groups" if len(self.results) > 1 else "evaluation"
-        requests = origin_of(first).requests if self.drawn else ()
         return {
             "schema": SCHEMA,
             "title": self.title,
             "kind": kind,
             "confidence_level": self.level,
             "threshold": json_number(first.threshold),
-            "metrics": [metric_of(r) | {"title": words.named(r.label)[0]} for r in requests],
+            "metrics": [metric_of(r) | {"title": named(r.label)[0]} for r in self._requests()],
             "models": self.models,
             "differences": self._differences(),
         }
+
+    def _requests(self) -> list[Request]:
+        """The rows of all models: groups whose scores are no probabilities have fewer."""
+        if not self.drawn:
+            return []
+        each = (origin_of(result).requests for result in self.results.values())
+        return list({request.label: request for requests in each for request in requests}.values())
 
     def _differences(self) -> list[dict[str, Any]]:
         if self.comparison is None:
@@ -115,7 +146,7 @@ class Report:
             table = parts.groups_table(self.models, self.by)
         return Template(_asset("page.html")).substitute(
             title=escape(self.title),
-            csp=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:",
+            csp=f"{POLICY}; script-src 'sha256-{digest}'",
             style=_asset("report.css"),
             script=script,
             data=_in_script(self.data),
@@ -123,7 +154,6 @@ class Report:
             shares=escape(self._shares()),
             table=table,
             differences=self._differences_table(),
-            sections="",
             notes=parts.items(words.refuted(self.results), "refuted") + parts.items(self._notes()),
             collect=parts.items(self._next()),
             version=escape(__version__),
@@ -139,10 +169,11 @@ class Report:
     def _differences_table(self) -> str:
         if self.comparison is None:
             return ""
-        return parts.differences_table(self.comparison, list(self.results), self.level, "differences")
+        return parts.differences_table(self.comparison, list(self.results), "differences")
 
     def _notes(self) -> list[str]:
         notes = words.remarks(self.results, self.comparison)
+        notes += [f"{name}: {note}" for name, each in self.left_out.items() for note in each.notes]
         rows = sum(len(origin_of(r).evidence[""].table) for r in self.results.values()) if self.drawn else 0
         held = sum(len(model["table"]["score"]) for model in self.models) if self.drawn else 0
         changed = self._changed()

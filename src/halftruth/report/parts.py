@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from halftruth.compared import Comparison
-from halftruth.report.words import named
+from halftruth.report.names import named
 from halftruth.results import figure
 
 DASH = "–"
@@ -62,9 +62,10 @@ def _stacked(model: Mapping[str, Any], label: str) -> str:
     return f"{shown(row['value'])}<small>{between(row)}{naive}</small>"
 
 
-def differences_table(comparison: Comparison, names: list[str], level: float, name: str = "") -> str:
+def differences_table(comparison: Comparison, names: list[str], name: str = "") -> str:
     """First minus second model, by metric, and where the order turns."""
-    head = ["metric", "models", "difference", f"{100 * level:g}% interval", "better", "order turns at π"]
+    level = f"{100 * comparison.confidence_level:g}% interval"
+    head = ["metric", "models", "difference", level, "better", "order turns at π"]
     rows = []
     for (a, b), found in comparison.pairs.items():
         pair = f"{names.index(a)}-{names.index(b)}"

@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain
 
 import numpy as np
 
-from halftruth.compared import Comparison, Difference
+from halftruth.compared import Comparison
 from halftruth.evidence import Evidence, PositiveUnlabeled
+from halftruth.report import rivals
+from halftruth.report.names import headline, named
 from halftruth.results import Estimate, Evaluation, Refuted, figure, interval_text
 from halftruth.table import UNLABELED
 
-NAMES = {
-    "prevalence": ("Share of positives", "in the population"),
-    "roc_auc": ("ROC AUC", "chance that a positive scores above a negative"),
-    "average_precision": ("Average precision", "mean precision as more and more cases are flagged"),
-    "pr_auc": ("PR AUC", "area under the precision-recall curve"),
-    "brier": ("Brier score", "mean squared error of the scores; lower is better"),
-    "log_loss": ("Log loss", "price of confident mistakes; lower is better"),
-    "calibration_error": ("Calibration error", "how far scores lie from frequencies; lower is better"),
-    "precision": ("Precision", "share of flagged cases that are positive"),
-    "recall": ("Recall", "share of positives that are flagged"),
-    "fpr": ("False-positive rate", "share of negatives that are flagged; lower is better"),
-    "f1": ("F1", "precision and recall in one number"),
-    "mcc": ("MCC", "correlation of flag and class"),
-    "accuracy": ("Accuracy", "share of cases called right"),
-}
-"""For people: what a metric is called, and what it says."""
 KINDS = {
     "positive": "known positives",
     "unlabeled": "unlabeled",
@@ -38,12 +24,6 @@ FOUND = (
     "Positives that became known because they scored high are no random sample: with them recall and the ROC "
     "curve look better than they are."
 )
-HEADLINES = ("roc_auc", "average_precision", "precision")
-
-
-def named(label: str) -> tuple[str, str]:
-    """How a row is called in sentences and tables, and what it says, where that is known."""
-    return NAMES.get(label, (label.replace("_", " "), ""))
 
 
 def answer(results: Mapping[str, Evaluation], comparison: Comparison | None = None, by: str = "") -> str:
@@ -51,7 +31,7 @@ def answer(results: Mapping[str, Evaluation], comparison: Comparison | None = No
     if any(isinstance(note, Refuted) for note in _all_notes(results, comparison)):
         return "Do not rely on these numbers: the data refute what was given. The first note says what."
     if comparison is not None:
-        return _winner(comparison)
+        return rivals.answer(comparison)
     if len(results) > 1:
         return _spread(results, by)
     (result,) = results.values()
@@ -63,18 +43,10 @@ def _all_notes(results: Mapping[str, Evaluation], comparison: Comparison | None)
     yield from comparison.notes if comparison is not None else ()
 
 
-def headline(labels: Iterable[str]) -> str:
-    """The row that is told first."""
-    rows = list(labels)
-    return next((name for name in HEADLINES if name in rows), rows[0])
-
-
 def _verdict(result: Evaluation) -> str:
     label = headline(result)
     row, name = result[label], named(label)[0]
-    looks = ""
-    if row.naive is not None and figure(row.naive) != figure(row.value) and not np.isnan(row.naive):
-        looks = figure(row.naive)
+    looks = "" if row.naive is None or np.isnan(row.naive) else figure(row.naive)
     if np.isnan(row.value):
         if np.isnan(row.low):
             return f"{name} cannot be computed from these data."
@@ -82,11 +54,21 @@ def _verdict(result: Evaluation) -> str:
         return f"{limits} while the share of positives is unknown." + (
             f" Counting unlabeled cases as negatives would show {looks}." if looks else ""
         )
+    low, high = row.limits
+    if not low <= row.value <= high:
+        return (
+            f"{name} comes out at {figure(row.value)}, which is impossible: by noise, or because the share "
+            f"of positives, the purity or the sampling is not as given."
+        )
     value = f"{name} is {figure(row.value)}{_interval(row)}"
-    if not looks:
+    if looks in ("", figure(row.value)):
         return f"{value}."
-    how = "hard labels" if "Soft" in result.evidence else "unlabeled cases counted as negatives"
-    return f"{value}, not {looks} as it looks with {how}."
+    return f"{value}, not {looks} as it looks with {_naively(result)}."
+
+
+def _naively(result: Evaluation) -> str:
+    kind = "" if result.origin is None else result.origin.evidence[""].kind
+    return "hard labels" if kind == "soft" else "unlabeled cases counted as negatives"
 
 
 def _interval(row: Estimate) -> str:
@@ -123,35 +105,6 @@ def _spread(results: Mapping[str, Evaluation], by: str) -> str:
         f"{over} {named(label)[0]} runs from {figure(known[low])}{_interval(rows[low])} in {low} to "
         f"{figure(known[high])}{_interval(rows[high])} in {high}."
     )
-
-
-def _winner(comparison: Comparison) -> str:
-    """The first pair in words where there is one, else which model dominates."""
-    if len(comparison.pairs) > 1:
-        return comparison.verdict
-    ((first, second), rows) = next(iter(comparison.pairs.items()))
-    label = headline(rows)
-    row, name = rows[label], named(label)[0]
-    if row.leader is None:
-        return (
-            f"No model is better beyond noise: {name} is {figure(row.values[0])} for {first} and "
-            f"{figure(row.values[1])} for {second}, difference {figure(row.value)}{_interval(row)}."
-            f"{_flips(row)}"
-        )
-    better, worse = (first, second) if row.leader == 0 else (second, first)
-    mine, other = row.values if row.leader == 0 else row.values[::-1]
-    sign = 1 if row.leader == 0 else -1
-    ends = sorted((sign * row.low, sign * row.high))
-    return (
-        f"{better} is better than {worse}: {name} is {figure(mine)} against {figure(other)}, difference "
-        f"{figure(sign * row.value)} ({figure(ends[0])} to {figure(ends[1])}).{_flips(row)}"
-    )
-
-
-def _flips(row: Difference) -> str:
-    if not row.flips:
-        return ""
-    return f" The order turns where the share of positives passes {', '.join(map(figure, row.flips))}."
 
 
 def refuted(results: Mapping[str, Evaluation]) -> list[str]:

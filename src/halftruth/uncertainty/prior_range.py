@@ -48,7 +48,7 @@ def prior_range(evidence: Evidence, confidence_level: float) -> Range:
         return _unrefuted(evidence, confidence_level)
     notes: tuple[str, ...] = ()
     if isinstance(evidence, PositiveUnlabeled) and NEGATIVE not in evidence.table.strata:
-        notes = _refuted(evidence, confidence_level)
+        notes = _refuted(evidence, confidence_level) + _impure(evidence, confidence_level)
     both = evidence.prior.is_range and evidence.purity.is_range
     n = N_GRID_OF_TWO if both else N_GRID
     grids = evidence.prior.grid(n), evidence.purity.grid(n)
@@ -210,3 +210,19 @@ def _refuted(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[str,
         f"{confidence_level:g}). Lower the prior, or doubt the purity or SCAR."
     )
     return (Refuted(note) if ends[0] > upper else note,)
+
+
+def _impure(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[str, ...]:
+    """Whether the known positives are purer than the purity given says."""
+    purity, ends = max([evidence.purity.value or 1.0, *evidence.purity.ends()]), evidence.alpha_ends()
+    if purity == 1 or not ends or evidence.purity.replicates is not None or ends[0] >= 1:
+        return ()
+    _, kappa = share_bounds(evidence, confidence_level)
+    if 1 - purity <= kappa * (1 - ends[0]):
+        return ()
+    note = (
+        f"The purity is refuted by the data: less than {1 - kappa * (1 - ends[0]):.4g} would need more "
+        f"scores like the unlabeled's among the known positives than were seen (confidence "
+        f"{confidence_level:g}). Raise the purity, or doubt SCAR."
+    )
+    return (Refuted(note),)

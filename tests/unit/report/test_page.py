@@ -13,7 +13,7 @@ import pytest
 import halftruth as ht
 from halftruth.evidence import Scenario
 from halftruth.report import page_of, words
-from halftruth.report.embedded import model_of
+from halftruth.report.embedded import model_of, table_of
 from halftruth.report.figures_at import figures_at, measure_at
 from halftruth.report.page import Report
 from halftruth.uncertainty.prior_range import prior_span, share_bounds
@@ -21,6 +21,11 @@ from halftruth.uncertainty.prior_range import prior_span, share_bounds
 SIMULATED = ht.simulate.GaussianClasses(prior=0.3)
 PU = SIMULATED.positive_unlabeled(300, 3000, rng=1)
 RESULT = ht.evaluate(PU, threshold=0.5, n_resamples=0)
+
+
+def embedded(result, n_bytes=200_000):
+    """What a page holds of an evaluation, as its scripts read it."""
+    return json.loads(json.dumps(model_of("", result) | {"table": table_of(result, n_bytes)}))
 
 
 def data_of(page):
@@ -42,7 +47,7 @@ def noisy_table(n=4000):
 def test_few_rows_are_embedded_as_they_are(population):
     evidence = ht.PositiveUnlabeled.from_table(PU.table, prior=0.35, population=population)
     result = ht.evaluate(evidence, n_resamples=0)
-    model = json.loads(json.dumps(model_of("", result)))
+    model = embedded(result)
     for prior, purity in ((0.3, 1.0), (0.2, 0.9)):
         ours = measure_at(model, evidence, prior, purity)
         rows = evidence.measure_at(Scenario(prior=prior, purity=purity))
@@ -51,7 +56,7 @@ def test_few_rows_are_embedded_as_they_are(population):
 
 
 def test_figures_at_the_prior_given_are_those_of_evaluate():
-    model = json.loads(json.dumps(model_of("", RESULT)))
+    model = embedded(RESULT)
     found = figures_at(model, PU, RESULT.origin.requests, 0.3)
     closed = [label for label, row in RESULT.items() if row.method.startswith("influence")]
     assert {"roc_auc", "brier", "precision", "mcc"} <= set(closed)
@@ -65,7 +70,7 @@ def test_an_estimated_share_of_the_unlabeled_is_moved_as_a_share_of_the_populati
     estimate = ht.PriorEstimate(value=0.3, low=0.25, high=0.35)
     evidence = ht.PositiveUnlabeled.from_table(PU.table, prior=estimate, population="all")
     result = ht.evaluate(evidence, ["precision"], threshold=0.5, n_resamples=0)
-    model = model_of("", result)
+    model = embedded(result)
     assert model["shares"]["prior"] == pytest.approx((300 + 0.3 * 3000) / 3300)
     value = figures_at(model, evidence, result.origin.requests, model["shares"]["prior"])["precision"][0]
     assert value == pytest.approx(result["precision"].value, rel=1e-12)
@@ -77,7 +82,7 @@ def test_weights_and_many_rows_stay_within_their_bytes():
     score, weight = rng.normal(y), rng.exponential(size=60_000)
     evidence = ht.Labeled(y, 1 / (1 + np.exp(-score)), sample_weight=weight)
     result = ht.evaluate(evidence, n_resamples=0)
-    model = model_of("", result, 40_000)
+    model = embedded(result, 40_000)
     assert 15_000 < len(json.dumps(model["table"], separators=(",", ":"))) < 44_000
     for label in ("roc_auc", "average_precision", "brier", "log_loss"):
         value = figures_at(model, evidence, result.origin.requests, 0.3)[label][0]

@@ -99,10 +99,10 @@ def test_a_comparison_names_the_better_model_only_beyond_noise():
     y = rng.random(2000) < 0.3
     good, poor, same = (ht.Labeled(y, rng.normal(shift * y)) for shift in (2, 1, 1))
     clear = ht.compare({"poor": poor, "good": good}, ["roc_auc"], n_resamples=0)
-    assert words.answer({}, clear).startswith("good is better than poor: ROC AUC is 0.9")
+    assert words.answer({}, clear).startswith("By ROC AUC good is better than poor: good has 0.9")
     close = ht.compare({"poor": poor, "same": same}, ["roc_auc"], n_resamples=0)
     assert close["roc_auc"].leader is None
-    assert words.answer({}, close).startswith("No model is better beyond noise")
+    assert words.answer({}, close).startswith("By ROC AUC no model is better beyond noise: poor has")
 
 
 def test_a_note_about_some_groups_names_them():

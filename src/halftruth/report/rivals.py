@@ -1,0 +1,71 @@
+"""The answer of a comparison in a sentence or two: who is ahead, how surely, and what says otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from halftruth.compared import Comparison, Difference
+from halftruth.report.names import headline, named
+from halftruth.results import figure
+
+
+def answer(comparison: Comparison) -> str:
+    """Who is ahead by the metric that is told first; with two models, also what other metrics say."""
+    pairs = comparison.pairs
+    label = headline(next(iter(pairs.values())))
+    if len(pairs) > 1:
+        return _order(comparison, label)
+    ((names, rows),) = pairs.items()
+    row = rows[label]
+    return f"By {named(label)[0]} {_ahead(row, names)}.{_turns(row)}{_otherwise(rows, row, names)}"
+
+
+def _ahead(row: Difference, names: tuple[str, str]) -> str:
+    """The better one against the other, its lead above 0."""
+    leader = row.leader or 0
+    sign = -1 if leader else 1
+    better, other = names[leader], names[1 - leader]
+    low, high = sorted((sign * row.low, sign * row.high))
+    said = f"{better} is better than {other}" if row.leader is not None else "no model is better beyond noise"
+    if np.isnan(row.value):
+        return f"{said}: the difference is {figure(low)} to {figure(high)} over all priors not refuted"
+    values = f"{better} has {figure(row.values[leader])}, {other} {figure(row.values[1 - leader])}"
+    return f"{said}: {values}, difference {figure(sign * row.value)} ({figure(low)} to {figure(high)})"
+
+
+def _turns(row: Difference) -> str:
+    if not row.flips:
+        return ""
+    return f" The order turns where the share of positives passes {', '.join(map(figure, row.flips))}."
+
+
+def _otherwise(rows: Mapping[str, Difference], told: Difference, names: tuple[str, str]) -> str:
+    """Metrics by which another model is better beyond noise."""
+    others: dict[int, list[str]] = {}
+    for label, row in rows.items():
+        if row.leader is not None and row.leader != told.leader:
+            others.setdefault(row.leader, []).append(named(label)[0])
+    return "".join(f" By {', '.join(labels)} {names[k]} is better." for k, labels in others.items())
+
+
+def _order(comparison: Comparison, label: str) -> str:
+    """The models from best to worst by a metric, and how sure the first place is."""
+    values: dict[str, float] = {}
+    wins: dict[str, int] = {}
+    for pair, rows in comparison.pairs.items():
+        row = rows[label]
+        values |= dict(zip(pair, row.values, strict=True))
+        if row.leader is not None:
+            wins[pair[row.leader]] = wins.get(pair[row.leader], 0) + 1
+    name = named(label)[0]
+    best = next((model for model, n in wins.items() if n == len(values) - 1), None)
+    if any(map(np.isnan, values.values())):
+        ahead = f"{best} is better than every other" if best else "no model is better than every other"
+        return f"By {name} {ahead}, over all priors not refuted."
+    falling = next(iter(comparison.pairs.values()))[label].better != "low"
+    order = sorted(values, key=values.__getitem__, reverse=falling)
+    listed = ", ".join(f"{model} {figure(values[model])}" for model in order)
+    sure = "beyond noise" if best == order[0] else "but not beyond noise"
+    return f"By {name} the order is {listed}; {order[0]} is first, {sure}."
