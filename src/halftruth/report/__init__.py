@@ -8,6 +8,7 @@ from pathlib import Path
 
 from halftruth import storage
 from halftruth.compared import Comparison
+from halftruth.errors import InputError
 from halftruth.evaluation import evaluate
 from halftruth.report import parts, words
 from halftruth.report.page import Report, home_of
@@ -41,7 +42,7 @@ def _each(comparison: Comparison) -> dict[str, Evaluation]:
     """The models of a comparison, each evaluated by itself."""
     origin = comparison.origin
     if origin is None:
-        return {}
+        raise InputError("This comparison no longer holds its evidence. Make it anew with `compare`.")
     return {
         name: evaluate(
             evidence,

@@ -174,13 +174,13 @@ class Report:
     def _notes(self) -> list[str]:
         notes = words.remarks(self.results, self.comparison)
         notes += [f"{name}: {note}" for name, each in self.left_out.items() for note in each.notes]
-        rows = sum(len(origin_of(r).evidence[""].table) for r in self.results.values()) if self.drawn else 0
-        held = sum(len(model["table"]["score"]) for model in self.models) if self.drawn else 0
         changed = self._changed()
         if changed:
+            held = max(len(model["table"]["score"]) for model in self.models)
             notes.append(
-                f"The page holds {rows:,} rows joined to {held:,} scores, and its figures are of these; none "
-                f"that was evaluated differs from that of the rows by more than {figure(changed)}."
+                f"The page holds rows joined to {held:,} scores{' of each' if len(self.models) > 1 else ''}, and "
+                f"its figures are of these; none that was evaluated differs from that of the rows by more than "
+                f"{figure(changed)}."
             )
         return notes
 
@@ -201,6 +201,8 @@ class Report:
         if len(self.results) > 1 or not self.drawn:
             return []
         (result,) = self.results.values()
+        if result.refuted:  # more of the same data would not mend what was given
+            return []
         origin = origin_of(result)
         steps = collect.next_steps(
             origin.evidence[""], origin.requests, confidence_level=self.level, one_sample=origin.one_sample
