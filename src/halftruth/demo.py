@@ -42,7 +42,10 @@ def odd_digits(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def run(seed: int = 0) -> tuple[Evaluation, Evaluation]:
     """What halftruth says from the known positives alone, and the truth."""
-    score, known, odd = odd_digits(seed)
+    return _evaluated(*odd_digits(seed))
+
+
+def _evaluated(score: np.ndarray, known: np.ndarray, odd: np.ndarray) -> tuple[Evaluation, Evaluation]:
     evidence = PositiveUnlabeled.from_labels(known.astype(float), score, unlabeled=0, prior=float(odd.mean()))
     estimated = evaluate(evidence, ROWS, threshold=THRESHOLD)
     truth = evaluate(Labeled(odd, score), ROWS, threshold=THRESHOLD, n_resamples=0)
@@ -51,7 +54,10 @@ def run(seed: int = 0) -> tuple[Evaluation, Evaluation]:
 
 def save(path: str | Path, seed: int = 0) -> None:
     """Write the scores and labels of the demo to a CSV file, the hidden truth beside them."""
-    score, known, odd = odd_digits(seed)
+    _save(path, *odd_digits(seed))
+
+
+def _save(path: str | Path, score: np.ndarray, known: np.ndarray, odd: np.ndarray) -> None:
     lines = ["score,label,truth"]
     lines += [f"{s!r},{1 if k else ''},{int(t)}" for s, k, t in zip(score.tolist(), known, odd, strict=True)]
     storage.write(path, "\n".join(lines) + "\n")
@@ -75,9 +81,12 @@ def table(estimated: Evaluation, truth: Evaluation) -> str:
     return "\n".join([text[0], "-" * len(text[0]), *text[1:]])
 
 
-def main(html: str | Path | None = None) -> None:
-    """Print the demo; where a place is given, write its report there."""
-    estimated, truth = run()
+def main(html: str | Path | None = None, csv: str | Path | None = None) -> None:
+    """Print the demo; where places are given, write its report, and its scores and labels, there."""
+    rows = odd_digits(seed=0)
+    estimated, truth = _evaluated(*rows)
+    if csv is not None:
+        _save(csv, *rows)
     print("Handwritten digits of scikit-learn: 1,797 images, the odd digits are the positives.")
     print(f"Only {KNOWN_SHARE:.0%} of the positives are labeled; every other image is unlabeled.")
     print("A classifier learns the labeled against the unlabeled; its scores are out of fold.\n")

@@ -103,7 +103,7 @@ class ScoreTable:
         unlabeled : number, optional
             Another code for unlabeled rows: 0 where the column says only "known positive or not".
         by : str, optional
-            One table for each value of this column: {value as text: table}.
+            One table for each value of this column, at most 1,000, numbers by size: {value as text: table}.
         grid : Grid, "probability", "margin", optional
             Of the histogram; by default "probability" where all scores lie in [0, 1], else "margin".
         id : str, optional

@@ -22,8 +22,12 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
-# Two frames: one for the page to draw in, one to be sure that it did.
-DRAWN = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
+# Two frames: one for the page to draw in, one to be sure that it did; then until nothing is left to compute.
+DRAWN = """() => new Promise(done => {
+    const settled = () => document.documentElement.dataset.settled !== 'false';
+    const look = () => settled() ? done() : requestAnimationFrame(look);
+    requestAnimationFrame(() => requestAnimationFrame(look));
+})"""
 MISSING = (
     "{} is no chromium that can be run. Install one (Debian: apt-get install chromium fonts-dejavu-core), or let "
     "$CHROMIUM name the program."

@@ -153,17 +153,77 @@ def test_a_load_from_elsewhere_is_a_warning_of_the_build(tool, tmp_path, caplog)
 # --- Examples ------------------------------------------------------------------------------------
 
 
-def numbers_apart(text):
-    """The text without its fractions, and those."""
-    return re.sub(r"\d+\.\d+", "#", text), [float(x) for x in re.findall(r"\d+\.\d+", text)]
+NUMBER = re.compile(r"-?\d+\.\d+")
+LAST_DIGIT = 0.004
+"""Other versions of libraries move the last of three digits."""
+
+
+def alike(shown, own, tolerance):
+    """Whether two lines say the same, but for that much in their fractions."""
+    if NUMBER.sub("#", shown).split() != NUMBER.sub("#", own).split():
+        return False
+    numbers, others = ([float(x) for x in NUMBER.findall(line)] for line in (shown, own))
+    return numbers == pytest.approx(others, rel=0, abs=tolerance)
+
+
+def missing(shown, own, tolerance=LAST_DIGIT):
+    """The lines shown that the others do not have, in this order."""
+    left = iter(own)
+    return [line for line in shown if not any(alike(line, other, tolerance) for other in left)]
 
 
 def assert_shows(shown, printed):
-    """What a page shows is what was printed, but for the last digit, which other versions of libraries move."""
-    (words, numbers), (own_words, own_numbers) = numbers_apart(shown), numbers_apart(printed)
+    """What a page shows is what was printed; dots stand for what is left out, and only for that."""
+    words, own_words = (NUMBER.sub("#", text) for text in (shown, printed))
     assert doctest.OutputChecker().check_output(words, own_words, FLAGS), printed
-    if "..." not in shown:
-        assert numbers == pytest.approx(own_numbers, abs=0.004)
+    whole = [line for line in shown.splitlines() if line.strip() and "..." not in line]
+    assert missing(whole, printed.splitlines()) == [], printed
+
+
+def assert_pictures(page, folder):
+    """What a page shows of its files stands in one that it wrote."""
+    files = [path.read_text().splitlines() for path in folder.glob("*.csv")]
+    for picture in re.findall(r"^```csv\n(.*?)^```", page, re.M | re.S):
+        header, *rows = picture.splitlines()
+        bodies = [body for head, *body in files if head == header]
+        assert any(missing(rows, body, 0.0005) == [] for body in bodies), picture
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed"),
+    [
+        ("a  0.512\n", "a 0.510\n"),
+        ("...\na 0.500 to 0.600\n", "first\nsecond\na  0.501 to 0.600\n"),
+        ("a 0.1\n...\nc -0.3\n", "a 0.1\nb 0.2\nc -0.3\n"),
+    ],
+)
+def test_an_output_is_shown(shown, printed):
+    assert_shows(shown, printed)
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed"),
+    [
+        ("a 0.512\n", "a 0.520\n"),
+        ("a 0.1\n", "a -0.1\n"),
+        ("a 0.1\n", "b 0.1\n"),
+        ("a 0.1\n", "a 0.1\nb 0.2\n"),
+        ("...\na 0.500\n", "first\na 0.600\n"),
+        ("a 0.1\n...\nc 0.3\n", "a 0.1\nb 0.2\nc 0.4\n"),
+        ("b 0.2\na 0.1\n...\n", "a 0.1\nb 0.2\nc 0.4\n"),
+    ],
+)
+def test_another_output_is_not(shown, printed):
+    with pytest.raises(AssertionError):
+        assert_shows(shown, printed)
+
+
+def test_a_picture_of_a_file_is_of_one_that_was_written(tmp_path):
+    (tmp_path / "rows.csv").write_text("score,label\n0.1234,1\n0.5,\n0.7,0\n")
+    assert_pictures("```csv\nscore,label\n0.1231,1\n0.7,0\n```\n", tmp_path)
+    for wrong in ("score\n0.7", "score,label\n0.7,1", "score,label\n0.125,1", "score,label\n0.7,0\n0.5,"):
+        with pytest.raises(AssertionError):
+            assert_pictures(f"```csv\n{wrong}\n```\n", tmp_path)
 
 
 def with_examples():
@@ -181,3 +241,4 @@ def test_examples_and_commands_of_a_page_run(page, tmp_path, monkeypatch, capsys
             capsys.readouterr()
             assert main(shlex.split(command)) == 0, command
             assert_shows(shown, capsys.readouterr().out)
+    assert_pictures(PAGES[page], tmp_path)

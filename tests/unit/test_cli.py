@@ -110,12 +110,12 @@ def test_every_keyword_is_an_option_with_help(run: Any, function: Any) -> None:
 
 
 def test_demo(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("halftruth.demo.main", lambda html: sys.stdout.write("the demo\n"))
+    monkeypatch.setattr("halftruth.demo.main", lambda html, csv: sys.stdout.write("the demo\n"))
     assert run("demo") == (0, "the demo\n", "")
 
 
 def test_interrupt(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(html: str) -> None:
+    def interrupted(html: str, csv: str | None) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("halftruth.demo.main", interrupted)
@@ -125,7 +125,7 @@ def test_interrupt(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_unexpected_is_one_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(html: str) -> None:
+    def broken(html: str, csv: str | None) -> None:
         raise RuntimeError("so\nwrong")
 
     monkeypatch.setattr("halftruth.demo.main", broken)
@@ -142,7 +142,7 @@ def test_the_unexpected_is_one_line(
 
 @pytest.mark.parametrize("error", [ht.InputError, ht.MergeError, ht.MissingDependency, ht.NotIdentifiable])
 def test_status_of_errors(run: Any, monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
-    def refuses(html: str) -> None:
+    def refuses(html: str, csv: str | None) -> None:
         raise error("no \x1b[31m")
 
     monkeypatch.setattr("halftruth.demo.main", refuses)

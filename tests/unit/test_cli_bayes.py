@@ -17,7 +17,7 @@ import pytest
 
 import halftruth as ht
 from halftruth import files
-from halftruth.cli import in_words_of_the_shell, main
+from halftruth.cli import main, words
 from halftruth.errors import InputError, Refuted
 from halftruth.files.numbers import Demand, Numbers, read_numbers
 from halftruth.limits.attainable import ROWS, best_attainable
@@ -265,7 +265,7 @@ def test_words_of_the_library_become_those_of_the_shell() -> None:
         ("`labeled_sample` must be a pair, got (9, 5).", "--labeled-sample must be a pair, got (9, 5)."),
         ("`method`='bootstrap' needs n_resamples > 0.", "--method bootstrap needs --n-resamples above 0."),
     ):
-        assert in_words_of_the_shell(said) == wanted
+        assert words.of_the_shell(said) == wanted
 
 
 @pytest.mark.parametrize(

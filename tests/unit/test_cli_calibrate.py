@@ -577,3 +577,21 @@ def test_what_is_written_is_whole(rows: str, tmp_path: Path) -> None:
         write_with(rows, columns, "new", lambda s: s, part.parent / "absent" / "part", ".csv")
     assert target.read_text() == "old"
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a.csv", "rows.csv"]
+
+
+@pytest.mark.parametrize("scores", [[], ["--scores", "new.csv"]])
+def test_strict_writes_nothing_that_is_refuted(run: Any, rows: str, scores: list[str]) -> None:
+    Path("c.json").write_text("before")
+    status, out, err = run(rows, "--prior", "0.95", "--method", "platt", "--strict", *scores)
+    assert status == 3
+    assert "Nothing was written (--strict)." in out
+    assert "The calibrator is in" not in out
+    assert "Not identifiable: the data refute what was given (--strict)." in err
+    assert Path("c.json").read_text() == "before"
+    assert not Path("new.csv").exists()
+    status, out, _ = run(
+        rows, "--prior", "0.95", "--method", "platt", "--strict", *scores, "--format", "json"
+    )
+    assert (status, json.loads(out)["output"], json.loads(out)["scores"]) == (3, None, None)
+    assert run(rows, *ALL, "--method", "platt", "--strict", *scores)[0] == 0
+    assert json.loads(Path("c.json").read_text())

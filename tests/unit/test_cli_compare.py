@@ -209,3 +209,46 @@ def test_one_model_has_no_pair(run: Any, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["evaluate", "rows.csv", "--score", "good", "--require", "good,fair:roc_auc>0"]) == 2
     assert "one model has no pair. Leave 'good,fair:' out." in capsys.readouterr().err
     assert str(Gate.read("good,fair:roc_auc.low>0")) == "good,fair:roc_auc.low>0.0"
+
+
+def test_a_pair_named_in_reverse_is_the_mirror_image() -> None:
+    from halftruth.cli import differences
+
+    models = {name: ht.Labeled(TRUTH, MODELS[name]) for name in ("good", "fair")}
+    row = ht.compare(models, ["roc_auc"], n_resamples=60)["good", "fair"]["roc_auc"]
+    assert 0 < row.low < row.value < row.high
+    for field, mirrored in (("value", row.value), ("low", row.high), ("high", row.low)):
+        assert differences._number(row, field, turned=True) == -mirrored
+        assert differences._number(row, field, turned=False) == getattr(row, field)
+
+
+def test_a_gate_on_a_pair_in_reverse_uses_the_other_end(run: Any) -> None:
+    args = ["rows.csv", "--score", "good", "--score", "fair", "--label", "full", "--zeros", "negative"]
+    args += ["--metrics", "roc_auc", "--format", "json"]
+    row = json.loads(run(*args)[1])["pairs"][0]["metrics"]["roc_auc"]
+    for field, number in (("low", -row["high"]), ("high", -row["low"])):
+        for step, status in ((-1e-9, 0), (1e-9, 1)):
+            gate = f"fair,good:roc_auc.{field}>={number + step!r}"
+            assert run(*args, "--require", gate)[0] == status
+
+
+def test_numbers_of_groups_come_by_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pd.DataFrame({**MODELS, "label": KNOWN, "store": np.arange(N) % 3})
+    frame["store"] = frame["store"].map({0: 9, 1: 10, 2: 100})
+    frame.to_csv(tmp_path / "one.csv", index=False)
+    frame.to_csv(tmp_path / "two.csv", index=False)
+    args = ["--no-paired", "--by", "store", "--prior", "0.4", "--metrics", "roc_auc", "--score", "good"]
+    files = [str(tmp_path / name) for name in ("one.csv", "two.csv")]
+    assert main(["compare", *files, *args, *FEW, "--format", "json"]) == 0
+    assert list(json.loads(capsys.readouterr().out)["groups"]) == ["9", "10", "100"]
+
+
+def test_a_threshold_beside_the_scores_of_one_model(run: Any, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"good": MODELS["good"], "percent": 100 * MODELS["fair"] + 1, "label": KNOWN})
+    frame.to_csv(tmp_path / "percent.csv", index=False)
+    args = [str(tmp_path / "percent.csv"), "--score", "good", "--score", "percent", "--prior", "0.4"]
+    _, _, err = run(*args, "--metrics", "recall", "--threshold", "0.5")
+    assert (
+        "Note: The scores of percent lie from 1 to 101, so all cases are flagged by --threshold 0.5." in err
+    )
+    assert "The scores of good" not in err

@@ -184,3 +184,16 @@ def test_a_bad_request_is_no_traceback(folder: Path) -> None:
     done = ask(folder, _HALFTRUTH_COMPLETE="nonsense")
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
+
+
+def test_a_file_that_takes_long_is_not_opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from halftruth.cli import completion
+
+    monkeypatch.chdir(folder)
+    size = Path("rows.jsonl").stat().st_size
+    assert completion.LARGEST == 1 << 26
+    monkeypatch.setattr(completion, "LARGEST", size)
+    assert completion._columns("rows.jsonl") == ["label", "score"]
+    monkeypatch.setattr(completion, "LARGEST", size - 1)
+    assert completion._columns("rows.jsonl") == []
+    assert completion._columns("scores.csv") == ["model_a", "model_b", "label"]  # one line is enough

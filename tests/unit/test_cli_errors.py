@@ -28,6 +28,8 @@ FILES = {
     "missing.csv": HEADER + GOOD + ",0.5,,0\n",
     "nan.csv": HEADER + GOOD + "nan,0.5,,0\n",
     "yes.csv": HEADER + GOOD + "0.5,0.5,yes,0\n0.5,0.5,no,0\n",
+    "codes.csv": HEADER + GOOD + "0.5,0.5,-1,0\n",
+    "words.csv": HEADER + GOOD + "0.5,0.5,fraud,0\n",
     "ragged.csv": HEADER + GOOD + "0.5,0.5,1,0,7\n",
     "near.csv": HEADER.replace("score", "Score") + GOOD,
     "far.csv": HEADER.replace("label", "target") + GOOD,
@@ -36,6 +38,7 @@ FILES = {
     "lines.jsonl": '{"score": 0.5, "other": 0.5, "label": 1}\n[1, 2]\n',
 }
 BYTES = {
+    "book.xlsx": b"PK\x03\x04\x14\x00\x06\x00",
     "binary.csv": bytes(range(256)) * 8,
     "binary.parquet": bytes(range(256)) * 8,
     "latin.csv": (HEADER + "0.5,0.5,1,é\n").encode("latin-1"),
@@ -82,11 +85,12 @@ CASES = [
     ),
     (
         "decimal.csv",
-        "the first is '0,5' in row 51 of decimal.csv. Drop or repair these rows; a decimal has a point.",
+        "the first is '0,5' in row 51 of decimal.csv. Save the file with decimal points, 0.5 for 0,5.",
     ),
     (
         "missing.csv",
-        "got 1 in column 'score' that are not: the first is missing in row 51 of missing.csv. Drop",
+        "got 1 in column 'score' that are not: the first is missing in row 51 of missing.csv. Drop or "
+        "repair these rows.\n",
     ),
     (
         "nan.csv",
@@ -95,9 +99,12 @@ CASES = [
     (
         "yes.csv",
         "Column 'label' holds 2 label(s) outside the code: 'no', 'yes'; the first is 'yes' in row 51 of yes.csv. "
-        "The code is 1 positive, 0 negative, empty unlabeled; name another code for unlabeled rows, e.g. "
-        "--unlabeled -1.",
+        "The code is 1 positive, 0 negative, empty unlabeled; recode yes to 1 and no to 0 (or leave it empty "
+        "where nobody has looked).",
     ),
+    ("codes.csv", "empty unlabeled; name another code for unlabeled rows, e.g. --unlabeled -1."),
+    ("words.csv", "recode what is positive to 1 and what is negative to 0 (or leave it empty"),
+    ("book.xlsx", "book.xlsx is an Excel file: save it as CSV"),
     ("ragged.csv", "ragged.csv has 5 field(s) in line 52, but 4 in its header. Repair the line, or quote"),
     (
         "near.csv",
@@ -147,8 +154,10 @@ def test_columns_that_an_option_names(run: Any, command: str) -> None:
     assert "good.csv has no column 'weigt'." in err
     assert "It is named by --weight." in err
     err = run(command, "text.csv", *COMMANDS[command], "--label", "score")
-    assert " of text.csv" in err
+    assert err == "Error: --score and --label both name the column 'score'. Name the column of each.\n"
     if command in ("evaluate", "compare", "prior"):
+        err = run(command, "good.csv", *COMMANDS[command], "--by", "label")
+        assert "--by and --label both name the column 'label', so a group would have one label only." in err
         assert "Did you mean 'g'? It is named by --by." in run(
             command, "good.csv", *COMMANDS[command], "--by", "gg"
         )
@@ -184,6 +193,11 @@ def test_a_file_that_cannot_be_opened(run: Any, monkeypatch: pytest.MonkeyPatch)
         (["--threshold", "high"], "'--threshold'"),
         (["--prio", "0.3"], "--prior"),
         (["--prior", "30%"], "Write 0.3 for 30%."),
+        (["--prior", "0,05"], "Write 0.05."),
+        (["--prior", "0,02..0,05"], "Write 0.02..0.05."),
+        (["--prior", "estimate", "--within", "0.5..0.1"], "got 0.5..0.1. Write 0.1..0.5."),
+        (["--prior", "estimate", "--within", "0.5..2"], "must satisfy 0 <= low < high <= 1, got 0.5..2.\n"),
+        (["--stratified", "--no-stratified"], "--stratified and --no-stratified contradict each other."),
         (["--confidence-level", "95"], "Pass 0.95 for 95%."),
         (["--metrics", "auc"], "Did you mean 'roc_auc'?"),
     ],

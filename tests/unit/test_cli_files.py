@@ -323,3 +323,37 @@ def test_ctrl_c_while_reading() -> None:
         started.send_signal(signal.SIGINT)
         out, err = started.communicate(timeout=30)
     assert (started.returncode, out, err) == (130, b"", b"Interrupted.\n")
+
+
+def test_a_threshold_beside_the_scores(run: Any, rows: dict[str, str]) -> None:
+    args = [rows["csv"], "--label", "known", "--prior", "0.4", "--metrics", "recall"]
+    low, high = SCORE.min(), SCORE.max()
+    for threshold, flagged in ((-0.1, "all cases are"), (low, "all cases are"), (1.5, "no case is")):
+        _, _, err = run(*args, "--threshold", str(threshold))
+        assert f"The scores lie from {low:g} to {high:g}, so {flagged} flagged by --threshold" in err
+    for threshold in (high, 0.5):
+        assert "flagged" not in run(*args, "--threshold", str(threshold))[2]
+
+
+def test_a_threshold_beside_binned_scores(run: Any, tmp_path: Path) -> None:
+    table = ht.PositiveUnlabeled.from_labels(COLUMNS["known"], SCORE).table.compress()
+    table.save(tmp_path / "table.npz")
+    args = [str(tmp_path / "table.npz"), "--prior", "0.4", "--metrics", "recall", "--threshold"]
+    assert "no case is flagged by --threshold 7." in run(*args, "7")[2]
+    assert "flagged" not in run(*args, "0.5")[2]
+
+
+def test_too_many_groups_are_refused(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "cases.csv"
+    lines = ["score,label,case", *(f"{i / 2000},{i % 2},{i}" for i in range(1001))]
+    path.write_text("\n".join(lines))
+    status, out, err = run(str(path), "--zeros", "unlabeled", "--by", "case")
+    assert (status, out) == (2, "")
+    assert "The column of groups has 1,001 values, and each would be a group of its own; at most" in err
+    assert err.endswith("Name a column with fewer by --by.\n")
+    path.write_text("\n".join(lines[:-1]))
+    assert len(ht.ScoreTable.from_file(path, by="case")) == 1000
+    path.write_text("\n".join(lines))
+    for limit in (0, None):
+        with pytest.raises(ht.InputError, match="has 1,001 values"):
+            ht.ScoreTable.from_file(path, by="case", max_rows=limit)

@@ -37,7 +37,6 @@ def run(capsys: pytest.CaptureFixture[str]) -> Any:
 
 def test_names_alone_stay_names() -> None:
     assert metrics.read(None) is None
-    assert metrics.read([" , "]) is None
     assert metrics.read(["roc_auc, brier", "f1"]) == ["roc_auc", "brier", "f1"]
     assert metrics.read(["partial_auc()"]) == ["partial_auc"]
 
@@ -60,7 +59,13 @@ def test_names_alone_stay_names() -> None:
             "ks_calibration_error",
             {"statistic": "ks"},
         ),
-        ("partial_auc(max_fpr=-1)", "partial_auc(max_fpr=-1)", "partial_auc", {"max_fpr": -1}),
+        ("recall(threshold=-1)", "recall(threshold=-1)", "recall", {"threshold": -1}),
+        (
+            "calibration_error(norm=2.0, n_bins=10.0)",
+            "calibration_error(n_bins=10, norm=2)",
+            "calibration_error",
+            {"n_bins": 10, "norm": 2},
+        ),
     ],
 )
 def test_parameters(text: str, label: str, name: str, keywords: dict[str, Any]) -> None:
@@ -117,6 +122,17 @@ def test_nothing_is_evaluated(text: str) -> None:
             "partial_auc(max_fpr=0.1),partial_auc( max_fpr=.1 )",
             "names partial_auc(max_fpr=0.1) more than once",
         ),
+        (
+            "calibration_error(n_bins=10,norm=2),calibration_error(norm=2,n_bins=10.0)",
+            "names calibration_error(n_bins=10, norm=2) more than once",
+        ),
+        ("partial_auc(max_fpr=7)", "--metrics partial_auc(max_fpr=7): `max_fpr` must lie in (0, 1], got 7."),
+        ("calibration_error(norm=7)", "--metrics calibration_error(norm=7): `norm` must be 1, 2"),
+        ("calibration_error(n_bins=1e8)", "(n_bins=100000000): n_bins must be at most 10,000."),
+        ("recall_at_k(k=-3)", "--metrics recall_at_k(k=-3): k must be a number of cases from 1, or a"),
+        ("recall_at_k(k=2.5)", "or a fraction in (0, 1), got 2.5."),
+        ("", "--metrics names no metric."),
+        (" , ", "--metrics names no metric."),
         ("precision", "Pass --threshold"),
         ("fbeta(beta=2)", "Pass --threshold"),
     ],
@@ -127,10 +143,16 @@ def test_errors_say_what_there_is_before_a_file_is_read(run: Any, text: str, mes
     assert message in err
 
 
-def test_a_parameter_out_of_range_is_refused(run: Any, saved: str) -> None:
-    status, out, err = run("evaluate", saved, "--prior", "0.3", "--metrics", "partial_auc(max_fpr=7)")
+def test_more_cases_than_there_are(run: Any, saved: str) -> None:
+    status, out, err = run("evaluate", saved, "--prior", "0.3", "--metrics", "recall_at_k(k=5000)")
     assert (status, out) == (2, "")
-    assert "max_fpr" in err
+    assert "got 5000" in err
+
+
+def test_all_bins_that_are_taken_are_tried_cheaply() -> None:
+    assert metrics.metric("calibration_error(n_bins=10000, debias=posterior)").label == (
+        "calibration_error(n_bins=10000, debias='posterior')"
+    )
 
 
 def test_rows_are_what_python_gives(run: Any, saved: str) -> None:

@@ -330,3 +330,13 @@ def test_a_folder_of_another_run(run: Any, tmp_path: Path, monkeypatch: pytest.M
         f"Error: --out ({tmp_path}) holds a quick run of claesen, and this is a full one. Pass another "
         f"folder, or delete it.\n"
     )
+
+
+def test_options_given_twice_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    for line, message in (
+        (["jain", "--data", "a", "--data", "b"], "--data was given 2 times; it takes one value."),
+        (["jain", "--jobs=1", "--jobs", "2"], "--jobs was given 2 times; it takes one value."),
+        (["bpm", "--rng", "1", "--rng", "2"], "--rng was given 2 times; it takes one value."),
+    ):
+        assert main(["reproduce", *line]) == 2
+        assert capsys.readouterr() == ("", f"Error: {message}\n")

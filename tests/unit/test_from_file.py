@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import halftruth as ht
@@ -204,3 +205,29 @@ def test_a_folder_is_read_with_its_subfolders_but_no_text(rows, tmp_path):
     write_csv(inner / "b.csv", rows, range(10, 30))
     (tmp_path / "README.txt").write_text("hi")
     assert len(ht.ScoreTable.from_file(tmp_path)) == 30
+
+
+@pytest.mark.parametrize("max_rows", [0, None])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_groups_that_are_numbers_come_by_size(tmp_path, kind, max_rows):
+    frame = pd.DataFrame({"score": [0.1, 0.9] * 5, "label": [1, 0] * 5, "g": [10, 9, 100, -1, 1] * 2})
+    path = tmp_path / f"rows.{kind}"
+    frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
+    assert list(ht.ScoreTable.from_file(path, by="g", max_rows=max_rows)) == ["-1", "1", "9", "10", "100"]
+
+
+@pytest.mark.parametrize("max_rows", [0, None])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_empty_cells_are_no_group_of_that_name(tmp_path, kind, max_rows):
+    for group, groups in (("other", ["missing", "other"]), ("missing", None)):
+        frame = pd.DataFrame({"score": [0.1, 0.9] * 2, "label": [1, 0] * 2, "g": [group, group, None, None]})
+        path = tmp_path / f"{group}.{kind}"
+        frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
+        if groups is None:
+            with pytest.raises(ht.InputError, match="both empty cells and the text 'missing'"):
+                ht.ScoreTable.from_file(path, by="g", max_rows=max_rows)
+        else:
+            assert list(ht.ScoreTable.from_file(path, by="g", max_rows=max_rows)) == groups
+    alone = pd.DataFrame({"score": [0.1, 0.9], "label": [1, 0], "g": ["missing", "missing"]})
+    alone.to_csv(tmp_path / "alone.csv", index=False)
+    assert list(ht.ScoreTable.from_file(tmp_path / "alone.csv", by="g", max_rows=max_rows)) == ["missing"]

@@ -146,7 +146,10 @@ def test_a_score_that_is_no_number_is_refused_with_its_place(tmp_path, cell, max
     wrote(tmp_path / "b.csv", f'score,label\n0.5,1\n0.1,0\n"{cell}",1\nx,1\n')
     shown = repr(cell) if cell else "missing"
     text = refused(tmp_path, r"got 2 in column 'score'", max_rows=max_rows)
-    assert f"the first is {shown} in row 3 of {tmp_path / 'b.csv'}. Drop or repair these rows" in text
+    remedy = (
+        "Save the file with decimal points, 0.5 for 0,5." if cell == "0,5" else "Drop or repair these rows."
+    )
+    assert f"the first is {shown} in row 3 of {tmp_path / 'b.csv'}. {remedy}" in text
 
 
 @LIMITS

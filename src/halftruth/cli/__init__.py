@@ -2,80 +2,29 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import re
 import sys
 import traceback
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from halftruth.cli import interrupts, status, streams
+from halftruth.cli import interrupts, status, streams, words
 from halftruth.errors import HalftruthError, InputError, MissingDependency, NotIdentifiable, Refuted
 
-OPTIONS = (
-    "score",
-    "label",
-    "weight",
-    "unlabeled",
-    "prior",
-    "purity",
-    "population",
-    "by",
-    "id",
-    "threshold",
-    "metrics",
-    "confidence_level",
-    "n_resamples",
-    "rng",
-    "method",
-    "stratified",
-    "lipschitz",
-    "within",
-    "labeled_sample",
-    "data",
-    "out",
-    "repeats",
-    "blocks",
-    "jobs",
-    "output",
-    "scores",
-    "scale",
-    "n_bins",
-    "binning",
-    "n_knots",
-    "variant",
-    "n_folds",
-    "labels",
-    "sign",
-    "calibrator",
-    "test_error",
-    "n_test",
-    "predictions",
-)
-
-CALLS = {
-    "SoftLabeled.from_votes(counts)": "--classes with --counts",
-    "SoftLabeled.from_votes(k, m)": "--votes",
-    "SoftLabeled.from_votes": "--votes",
-    "SoftLabeled(q)": "--soft",
-    "PositiveConfidence(r, prior=…)": "--prior",
-    'a number, a pair (low, high), a PriorEstimate or "estimate"': "a number, a range low..high, or the word "
-    "estimate",
-    "a pair (low, high)": "a range low..high",
-    "n_resamples > 0": "--n-resamples above 0",
-    "Pass (positives, cases)": "Pass positives/cases",
-}
-"""What the library calls that an option stands for."""
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+"""What keeps words from being written, whoever writes them."""
 
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run one command; the exit status is returned, see `halftruth.cli.status`."""
     streams.prepare()
+    line = list(sys.argv[1:] if args is None else args)
     with warnings.catch_warnings(), interrupts.remembered() as pressed:
         warnings.showwarning = lambda message, *rest, **more: streams.say(f"Warning: {message}")
         try:
-            code = _run(args)
+            code = _run(line)
         except KeyboardInterrupt:
             code = status.INTERRUPTED
         except SystemExit as stop:  # typer's own: completion, or a reader that went away
@@ -84,58 +33,59 @@ def main(args: Sequence[str] | None = None) -> int:
             code = status.INTERRUPTED if pressed else _explain(error)
     if code == status.INTERRUPTED:
         streams.say("Interrupted.")
-    streams.write("")  # what is still buffered leaves here, where a closed pipe is no error
+    try:
+        streams.write("")  # what is still buffered leaves here, where a closed pipe is no error
+    except InputError as error:
+        return _explain(error)
     return code
 
 
-def _run(args: Sequence[str] | None) -> int:
+def _run(line: list[str]) -> int:
     import typer
 
     from halftruth.cli.app import app
 
-    command = typer.main.get_command(app)
-    _refuse_repeated(command, sys.argv[1:] if args is None else args)
-    try:
-        done = command.main(args, prog_name="halftruth", standalone_mode=False)
-    except typer.Abort:
-        return status.INTERRUPTED
+    root = typer.main.get_command(app)
+    command = _called(root, line)
+    _refuse_repeated(command, line)
+    with words.of(words.Command.of(command, line)):
+        try:
+            done = root.main(line, prog_name="halftruth", standalone_mode=False)
+        except typer.Abort:
+            return status.INTERRUPTED
+        except (HalftruthError, MissingDependency) as error:
+            raise type(error)(words.of_the_shell(_text(error))) from error
     return int(done or status.FINE)
 
 
-def _refuse_repeated(command: Any, args: Sequence[str]) -> None:
+def _called(command: Any, line: Sequence[str]) -> Any:
+    """The command that a line calls, also one within a group."""
+    for word in line:
+        if word in getattr(command, "commands", ()):
+            command = command.commands[word]
+        elif not word.startswith("-"):
+            break
+    return command
+
+
+def _refuse_repeated(command: Any, line: Sequence[str]) -> None:
     """An option that takes one value would silently keep the last of several."""
-    inner = command.commands.get(next((word for word in args if not word.startswith("-")), ""))
-    single = {
-        name
-        for option in getattr(inner, "params", ())
-        if not getattr(option, "multiple", False) and not getattr(option, "is_flag", False)
-        for name in option.opts
-    }
-    given = [word.partition("=")[0] for word in args if word.startswith("--")]
-    twice = next((name for name in given if name in single and given.count(name) > 1), None)
-    if twice is not None:
-        more = " To compare models, use: halftruth compare." if twice == "--score" else ""
-        raise InputError(f"{twice} was given {given.count(twice)} times; it takes one value.{more}")
+    before = line[: line.index("--")] if "--" in line else line
+    given = [word.partition("=")[0] for word in before if word.startswith("--")]
+    for option in getattr(command, "params", ()):
+        used = [name for name in given if name in {*option.opts, *option.secondary_opts}]
+        if len(set(used)) > 1:
+            raise InputError(f"{' and '.join(dict.fromkeys(used))} contradict each other. Pass one of them.")
+        many = getattr(option, "multiple", False) or getattr(option, "is_flag", False)
+        if len(used) > 1 and not many:
+            more = " To compare models, use: halftruth compare." if used[0] == "--score" else ""
+            raise InputError(f"{used[0]} was given {len(used)} times; it takes one value.{more}")
 
 
-def in_words_of_the_shell(text: str) -> str:
-    """The library's words for its arguments as options."""
-    for call, option in CALLS.items():
-        text = text.replace(call, option)
-    if "low..high" in text:
-        text = re.sub(r"\bgot \(([^\s,()]+), ([^\s,()]+)\)", r"got \1..\2", text)
-    text = re.sub(r"`?\b([a-z_]+)`?=([\"']?)([^\s,;)]+?)\2(?=[\s,;.)]|$)", _as_option, text)
-    return re.sub(r"`([a-z_]+)`", lambda found: _option(found[1]) or found[0], text)
-
-
-def _as_option(found: re.Match[str]) -> str:
-    name = _option(found[1])
-    value = "" if found[3] == "…" else f" {found[3]}"
-    return f"{name}{value}" if name else found[0]
-
-
-def _option(name: str) -> str | None:
-    return f"--{name.replace('_', '-')}" if name in OPTIONS else None
+def _text(error: Exception) -> str:
+    """What an error says; unlike `str`, this keeps the kind of the text."""
+    said = error.args[0] if error.args else ""
+    return said if isinstance(said, words.Spoken) else str(error)
 
 
 def _explain(error: Exception) -> int:
@@ -146,12 +96,14 @@ def _explain(error: Exception) -> int:
         if context is not None:
             streams.say(f"Try: {context.command_path} --help")
         return status.USAGE
+    if isinstance(error, OSError) and error.errno in FULL and error.filename is None:
+        error = streams.unwritten(error)
     if isinstance(error, (HalftruthError, MissingDependency)):
-        streams.say(f"Error: {in_words_of_the_shell(str(error))}")
+        streams.say(f"Error: {words.of_the_shell(_text(error))}")
         undecided = isinstance(error, (NotIdentifiable, Refuted))
         return status.UNIDENTIFIED if undecided else status.USAGE
     if os.environ.get("HALFTRUTH_DEBUG") == "1":
-        traceback.print_exception(error)
+        streams.say("".join(traceback.format_exception(error)))
     text = " ".join(str(error).split())
     streams.say(
         f"Error: unexpected {type(error).__name__}: {text}. This is a fault of halftruth: please report it "

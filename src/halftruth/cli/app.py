@@ -63,11 +63,13 @@ def demo(
     from halftruth import demo
     from halftruth.cli import pages
     from halftruth.errors import InputError
+    from halftruth.files.writing import check_target
 
     if save is not None and not save.endswith(".csv"):
         raise InputError(f"--save writes CSV, so its FILE must end in .csv; got {save!r}.")
     pages.check(html)
-    demo.main(html)
     if save is not None:
-        demo.save(save)
+        check_target(save)
+    demo.main(html, save)
+    if save is not None:
         typer.echo(f"The scores and labels are in {save}.", err=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from halftruth.cli import completion, options, reading, status
+from halftruth.cli import completion, options, reading, words
 from halftruth.cli.render import Block, Cell
 from halftruth.errors import InputError
 
@@ -149,9 +149,13 @@ def calibrate(
         _refuse_margins(evidence, calibrator)
         assessment = assess(evidence, calibrator.fit(evidence), n_folds=n_folds, rng=rng)
         result = Calibrated(evidence, calibrator, assessment, targets, tuple(_on_prior(evidence)))
-        targets.write(source, calibrator)
+        objections = list(result.objections()) if strict else []
+        if objections:
+            result = replace(result, refused=True)
+        else:
+            targets.write(source, calibrator)
     show(result, style)
-    return strictly.judge({"": result.objections()}) if strict else status.FINE
+    return strictly.judge({"": objections})
 
 
 def _calibrator(method: str, **given: Any) -> Calibrator:
@@ -206,6 +210,8 @@ class Calibrated:
     assessment: Assessment
     targets: Targets
     on_prior: tuple[str, ...]
+    refused: bool = False
+    """Whether `--strict` keeps it from being written."""
 
     def objections(self) -> Iterator[str]:
         """What `--strict` refuses."""
@@ -219,9 +225,7 @@ class Calibrated:
     def blocks(self) -> list[Block]:
         from halftruth.results import figure
 
-        output, scores = self.targets.output, self.targets.scores
-        written = [f"The calibrator is in {output}."]
-        written += [] if scores is None else [f"The rows with their calibrated scores are in {scores}."]
+        written = ["Nothing was written (--strict)."] if self.refused else list(self._written())
         return [
             Block(
                 above=(
@@ -238,6 +242,11 @@ class Calibrated:
             )
         ]
 
+    def _written(self) -> Iterator[str]:
+        yield f"The calibrator is in {self.targets.output}."
+        if self.targets.scores is not None:
+            yield f"The rows with their calibrated scores are in {self.targets.scores}."
+
     def to_dict(self) -> dict[str, Any]:
         from halftruth.results import Refuted, json_number
 
@@ -247,8 +256,8 @@ class Calibrated:
             "rows": len(self.evidence.table),
             "prior": self.calibrator.prior_,
             "method": self.calibrator.method,
-            "output": self.targets.output,
-            "scores": self.targets.scores,
+            "output": None if self.refused else self.targets.output,
+            "scores": None if self.refused else self.targets.scores,
             "metrics": {
                 name: {"before": json_number(before), "after": json_number(after)}
                 for name, (before, after) in self.assessment.errors.items()
@@ -264,9 +273,10 @@ class Calibrated:
 
     def notes(self) -> list[str]:
         assumption = self.evidence.assumption
-        return [
+        notes = [
             *([] if assumption is None else [assumption]),
             *self.on_prior,
             *self.calibrator.notes_,
             *self.assessment.notes,
         ]
+        return list(map(words.of_the_shell, notes))

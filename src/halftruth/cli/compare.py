@@ -70,7 +70,7 @@ def compare(
 ) -> int:
     """Which model is better: differences with intervals, and where the order hangs on the prior."""
     from halftruth import comparison
-    from halftruth.cli import differences, gates, groups, pages, reading
+    from halftruth.cli import differences, flagged, gates, groups, pages, reading
     from halftruth.cli import strict as strictly
     from halftruth.cli.render import show
     from halftruth.cli.source import evidence_of
@@ -86,7 +86,7 @@ def compare(
         stratified=stratified,
     )
     shares = reading.shares(prior, purity, within, labeled_sample) | {"population": population}
-    pages.check(html)
+    pages.check(html, files)
     if html is not None and by is not None:
         raise InputError("--html does not go with --by: a page compares models in one table. Leave one out.")
     models = _models(files, score or ["score"], joined_by=id, paired=paired)
@@ -101,11 +101,14 @@ def compare(
         return comparison.compare(evidence, paired=paired, **settings)
 
     columns = {"label": label, "weight": weight, "zeros": zeros, "unlabeled": unlabeled, "by": by}
-    found = groups.each(_tables(files, score or ["score"], columns, id), compared, by)
+    tables = _tables(files, score or ["score"], columns, id)
+    found = groups.each(tables, compared, by)
     views = {name: x if isinstance(x, groups.Failed) else Compared(x) for name, x in found.items()}
     show(groups.view_of(views, by), style)
+    for name in models:
+        flagged.remark([own[name] for own in tables.values() if name in own], threshold, name)
     if html is not None:
-        pages.write(found[""], html, files)
+        pages.write(found[""], html, pages.titled(files, score or ["score"]))
     titled = {heading(by, group): result for group, result in found.items()}
     codes = [differences.judge(required, titled)]
     if strict:
@@ -143,11 +146,13 @@ def _tables(
         if columns["by"] is not None:
             raise InputError("--by does not go with --id. Write the scores of all models into one file.")
         return {"": Source(files=files, score=scores[0], id=joined_by, **columns).tables()}
+    from halftruth.files.query import ordered
+
     groups: dict[str, dict[str, ScoreTable]] = {}
     for file in dict.fromkeys(files):
         for group, table in Source(files=[file], score=scores[0], **columns).tables().items():
             groups.setdefault(group, {})[file] = table
-    return dict(sorted(groups.items()))
+    return {name: groups[name] for name in ordered(groups)}
 
 
 def _refuse_missing(tables: dict[str, ScoreTable], models: list[str]) -> None:

@@ -46,7 +46,7 @@ def evaluate(
 ) -> int:
     """True metrics, with intervals, from a file of scores and labels."""
     from halftruth import evaluation
-    from halftruth.cli import gates, groups, pages, reading
+    from halftruth.cli import flagged, gates, groups, pages, reading
     from halftruth.cli import strict as strictly
     from halftruth.cli.render import show
     from halftruth.cli.source import Source, evidence_of
@@ -64,18 +64,20 @@ def evaluate(
         lipschitz=lipschitz,
     )
     shares = reading.shares(prior, purity, within, labeled_sample) | {"population": population}
-    pages.check(html)
+    pages.check(html, files)
     for gate in required:
         gate.check(settings["metrics"], threshold, pairs=False)
     source = Source(
         files=files, score=score, label=label, weight=weight, zeros=zeros, unlabeled=unlabeled, by=by
     )
+    tables = source.tables()
     found = groups.each(
-        source.tables(), lambda table: evaluation.evaluate(evidence_of(table, **shares), **settings), by
+        tables, lambda table: evaluation.evaluate(evidence_of(table, **shares), **settings), by
     )
     view = Evaluations(groups.evaluations(found), by)
     show(view, style)
-    pages.write(view.groups if by else view.groups[""], html, files, by)
+    flagged.remark(tables.values(), threshold)
+    pages.write(view.groups if by else view.groups[""], html, pages.titled(files, source.scored), by)
     codes = [gates.judge(required, view.titled)]
     if strict:
         codes.append(strictly.judge({name: strictly.evaluation(x) for name, x in view.titled.items()}))

@@ -33,7 +33,7 @@ def each(
     groups: Mapping[str, Given], call: Callable[[Given], Result], by: str | None
 ) -> dict[str, Result | Failed]:
     """What a call gives for each group, or why nothing; the error itself where there is no other group."""
-    from halftruth.cli import in_words_of_the_shell
+    from halftruth.cli import words
 
     results: dict[str, Result | Failed] = {}
     errors: dict[str, HalftruthError] = {}
@@ -44,11 +44,12 @@ def each(
             if by is None:
                 raise
             errors[group] = error
-            results[group] = Failed(in_words_of_the_shell(str(error)))
+            results[group] = Failed(words.of_the_shell(str(error)))
     if len(errors) == len(results):
         group, first = next(iter(errors.items()))
         others = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        raise type(first)(f"{heading(by, group)}{others}: {first}") from first
+        reason = words.of_the_shell(str(first))
+        raise type(first)(words.Spoken(f"{heading(by, group)}{others}: {reason}")) from first
     return results
 
 

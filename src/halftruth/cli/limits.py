@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from halftruth.cli import reading
+from halftruth.cli import reading, words
 from halftruth.cli.given import prior_of
 from halftruth.cli.render import Block, Cell
 from halftruth.errors import InputError
@@ -277,13 +277,11 @@ class Limits:
             yield from ([name, None, value, *[None] * 6] for name, value in found.items())
 
     def notes(self) -> list[str]:
-        from halftruth.cli import in_words_of_the_shell
-
         notes = list(dict.fromkeys(self._notes()))
         if self.kind == "classes":
             for call, option in OF_CLASSES.items():
                 notes = [note.replace(call, option) for note in notes]
-        return list(dict.fromkeys(map(in_words_of_the_shell, notes)))
+        return list(dict.fromkeys(map(words.of_the_shell, notes)))
 
     def _notes(self) -> Iterator[str]:
         from halftruth.evidence import PositiveConfidence

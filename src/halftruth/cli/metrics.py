@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 _CALL = re.compile(r"\s*([^\s()]+)\s*(?:\((.*)\))?\s*", flags=re.DOTALL)
 PLAIN = (bool, int, float, str, type(None))
 """What a parameter may be."""
+BINS, MOST_BINS = "n_bins", 10_000
+"""More bins tell nothing more, and take the memory of a machine."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,10 @@ class Asked:
 
     @property
     def label(self) -> str:
-        """The name of its row: the same however it was spaced and quoted."""
-        given = ", ".join(f"{name}={value!r}" for name, value in self.parameters)
+        """The name of its row: the same however it was ordered, spaced and quoted."""
+        order = _order(self.name)
+        ordered = sorted(self.parameters, key=lambda each: order.get(each[0], len(order)))
+        given = ", ".join(f"{name}={value!r}" for name, value in ordered)
         return f"{self.name}({given})" if given else self.name
 
     @property
@@ -48,12 +53,51 @@ class Asked:
         wrong += [f"needs {name}" for name in needed if name not in given]
         if wrong:
             raise InputError(f"--metrics: {self.name} {wrong[0]}; {_takes(metric, known)}")
+        bins = dict(self.parameters).get(BINS)
+        if isinstance(bins, (int, float)) and bins > MOST_BINS:
+            raise InputError(f"--metrics {self.label}: {BINS} must be at most {MOST_BINS:,}.")
         return metric
 
     @property
     def call(self) -> Any:
         """As `evaluate` takes it."""
         return partial(self.metric.function, **dict(self.parameters)) if self.parameters else self.name
+
+    def check(self) -> None:
+        """Refuse, on a few rows made up, parameters that are refused on any."""
+        metric, given = self.metric, dict(self.parameters)
+        if "k" in given:  # how large it may be, the rows say
+            _check_k(self.label, given["k"])
+            return
+        if not given:
+            return
+        if isinstance(given.get(BINS), int):
+            given[BINS] = min(given[BINS], 10)
+        import numpy as np
+
+        from halftruth.evidence import Labeled
+
+        rows = Labeled(np.arange(40) % 3 == 0, np.arange(40) * 7 % 40 / 40)
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                metric.bind(0.5, **given)(rows.measure())
+        except InputError as error:
+            raise type(error)(f"--metrics {self.label}: {error}") from error
+
+
+def _check_k(label: str, k: Any) -> None:
+    if not isinstance(k, (int, float)) or not k > 0 or (k > 1 and not isinstance(k, int)):
+        raise InputError(
+            f"--metrics {label}: k must be a number of cases from 1, or a fraction in (0, 1), got {k!r}."
+        )
+
+
+def _order(name: str) -> dict[str, int]:
+    """The places of a metric's parameters; none where there is no such metric."""
+    from halftruth.registry import REGISTRY
+
+    takes = inspect.signature(REGISTRY[name].function).parameters if name in REGISTRY else {}
+    return {each: place for place, each in enumerate(takes)}
 
 
 def _takes(metric: Metric, known: list[str]) -> str:
@@ -67,6 +111,8 @@ def _takes(metric: Metric, known: list[str]) -> str:
 def read(texts: Iterable[str] | None) -> list[Any] | dict[str, Any] | None:
     """What comma-separated lists ask for, as `evaluate` takes it; None where they ask for nothing."""
     asked = listed(texts)
+    if texts is not None and not asked:
+        raise InputError("--metrics names no metric. Write e.g. --metrics roc_auc, or leave it out.")
     labels = [each.label for each in asked]
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
@@ -84,7 +130,7 @@ def listed(texts: Iterable[str] | None) -> list[Asked]:
 def metric(text: str) -> Asked:
     """One metric that there is, with parameters that it takes."""
     asked = _read(text)
-    _ = asked.metric  # refused here, before anything is read
+    asked.check()  # before anything is read
     return asked
 
 
@@ -113,9 +159,15 @@ def _parameters(text: str, inside: str) -> Iterator[tuple[str, Any]]:
             value = word.id if isinstance(word, ast.Name) else ast.literal_eval(word)
             if keyword.arg is None or not isinstance(value, PLAIN):
                 raise _malformed(text)
-            yield keyword.arg, value
+            yield keyword.arg, _whole(value)
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
         raise error if isinstance(error, InputError) else _malformed(text) from None
+
+
+def _whole(value: Any) -> Any:
+    """A number without a fraction as an integer, so that 10 and 10.0 are one."""
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1 << 53
+    return int(value) if whole else value
 
 
 def _malformed(text: str) -> InputError:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from halftruth.cli import streams
+from halftruth.cli import overlap, streams
 from halftruth.errors import InputError
 
 SUFFIXES = (".html", ".htm")
+SHOWN = 3
+"""Files that a title names."""
 
 
-def check(path: str | None) -> None:
-    """Refuse a place that cannot be right before long files are read; data files are never written over."""
+def check(path: str | None, files: Sequence[str] = ()) -> None:
+    """Refuse a place that cannot be right before long files are read; what is read is never written over."""
     if path is None:
         return
     target = Path(path)
@@ -22,13 +25,21 @@ def check(path: str | None) -> None:
         raise InputError(f"--html {path} is a folder. Name a file in it, such as {target / 'report.html'}.")
     if not target.parent.is_dir():
         raise InputError(f"--html {path}: there is no folder {target.parent}. Make it first.")
+    overlap.refuse("--html", path, files)
 
 
-def write(result: Any, path: str | None, files: list[str], by: str | None = None) -> None:
+def titled(files: Sequence[str], scores: Sequence[str] = ()) -> str:
+    """What a page is about: the files, a few of many, and the columns of scores."""
+    names = ["standard input" if file == "-" else Path(file).name or file for file in files]
+    more = [f"{len(names) - SHOWN} more files"] if len(names) > SHOWN else []
+    return ", ".join([*names[:SHOWN], *more, *scores])
+
+
+def write(result: Any, path: str | None, title: str, by: str | None = None) -> None:
     """The page of an evaluation, a comparison, or groups by name; where it is goes to stderr."""
     if path is None:
         return
     from halftruth import report
 
-    report.page_of(result, path, title=", ".join(Path(file).name for file in files), by=by or "")
+    report.page_of(result, path, title=title, by=by or "")
     streams.say(f"Report: {Path(path).resolve()}")

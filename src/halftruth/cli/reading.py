@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -28,10 +29,11 @@ def share(text: str | None, name: str) -> float | tuple[float, float] | str | No
         return numbers[0], numbers[1]
     from halftruth.files.numbers import share_of
 
-    percent = share_of(text)
+    point = re.sub(r"(?<=\d),(?=\d)", ".", text)
+    hint = share_of(text) or (point if point != text else None)
     raise InputError(
         f"--{name} must be a number such as 0.3 or a range such as 0.02..0.05, or the word {ESTIMATE}; got "
-        f"{text!r}.{f' Write {percent}.' if percent else ''}"
+        f"{text!r}.{f' Write {hint}.' if hint else ''}"
     )
 
 
@@ -90,8 +92,13 @@ def check_shares(known: dict[str, Any], prior: Any, purity: Any) -> None:
 
 def known_besides(within: str | None, labeled_sample: str | None) -> dict[str, Any]:
     """What is known of α besides the scores, where something is."""
+    between = pair(within, "within", "..", float, "0.01..0.1")
+    if between is not None and not 0 <= between[0] < between[1] <= 1:
+        turned = between[1], between[0]
+        remedy = f" Write {turned[0]:g}..{turned[1]:g}." if 0 <= turned[0] < turned[1] <= 1 else ""
+        raise InputError(f"--within must satisfy 0 <= low < high <= 1, got {within}.{remedy}")
     known = {
-        "within": pair(within, "within", "..", float, "0.01..0.1"),
+        "within": between,
         "labeled_sample": pair(labeled_sample, "labeled-sample", "/", int, "7/50"),
     }
     return {name: value for name, value in known.items() if value is not None}

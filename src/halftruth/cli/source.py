@@ -35,6 +35,7 @@ class Source:
                 f"--zeros {self.zeros} and --unlabeled {self.unlabeled:g} do not go together: one code means "
                 f"unlabeled. Pass one of them."
             )
+        self._refuse_one_for_two()
         columns: dict[str, Any] = {
             "--weight": self.weight,
             "--zeros": self.zeros,
@@ -54,9 +55,29 @@ class Source:
                 f"rows are already positive, unlabeled or negative. Leave {given[0]} out, or pass the rows."
             )
 
+    def _refuse_one_for_two(self) -> None:
+        """Refuse a column that is named for two things which no column can be."""
+        scores = [self.score] if isinstance(self.score, str) else self.score
+        if self.label in scores:
+            raise InputError(
+                f"--score and --label both name the column {self.label!r}. Name the column of each."
+            )
+        if self.by is not None and self.by == self.label:
+            raise InputError(
+                f"--by and --label both name the column {self.by!r}, so a group would have one label only. "
+                f"Name another column by --by."
+            )
+
     @property
     def _saved(self) -> list[str]:
         return [file for file in self.files if file.endswith(".npz")]
+
+    @property
+    def scored(self) -> list[str]:
+        """The columns of scores; none where all rows come from saved tables."""
+        if len(self._saved) == len(self.files):
+            return []
+        return [self.score] if isinstance(self.score, str) else self.score
 
     def tables(self) -> dict[str, ScoreTable]:
         """The table of each group, or joined file; under the empty name, where there is one for all."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import stat
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from fnmatch import fnmatch
-from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from halftruth.cli import overlap
 from halftruth.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,11 +37,7 @@ class Targets:
         given = {"output": self.output} | ({} if self.scores is None else {"scores": self.scores})
         for name, target in given.items():
             check_target(target)
-            if any(_reads(file, Path(target)) for file in files):
-                raise InputError(
-                    f"--{name} {target} is one of the files that are read, or would be the next time by its "
-                    f"folder or its name. Choose another place."
-                )
+            overlap.refuse(f"--{name}", target, files)
         if self.scores is None:
             return
         check_form(self.scores, "scores")
@@ -81,31 +74,6 @@ def _columns(source: Source) -> Columns:
     return Columns(scores=(score,), label=source.label, weight=source.weight, unlabeled=source.code)
 
 
-def _reads(file: str, target: Path) -> bool:
-    """Whether the target, there or not, is this file or one of this folder or pattern."""
-    try:
-        return file != "-" and _finds(file, target)
-    except OSError:  # whoever reads it will say what is wrong with it
-        return False
-
-
-def _finds(file: str, target: Path) -> bool:
-    path = Path(file)
-    if path.is_dir():
-        return target.resolve().is_relative_to(path.resolve())
-    # Path.glob takes no absolute pattern.
-    found = [file] if path.exists() else glob(file, recursive=True)  # noqa: PTH207
-    if target.exists() and any(Path(one).samefile(target) for one in found):
-        return True
-    folder, name = os.path.split(file)
-    if path.exists() or not fnmatch(target.name, name):
-        return False
-    # Without a folder at its beginning "**" does not stand for the first; at the end it stands for all below.
-    pattern = folder if Path(folder).is_absolute() else f"./{folder}"
-    pattern += "/**/" if name == "**" else ""
-    return any(Path(one).samefile(target.parent) for one in glob(pattern, recursive=True))  # noqa: PTH207
-
-
 @contextmanager
 def kept(files: Sequence[str], *, twice: bool) -> Iterator[list[str]]:
     """The files; streams as files of their own where they are to be read twice."""
@@ -114,13 +82,15 @@ def kept(files: Sequence[str], *, twice: bool) -> Iterator[list[str]]:
 
 
 def _kept(file: str, place: Path) -> str:
+    from halftruth.files.paths import standard_input
+
     if file != "-" and not _is_pipe(Path(file)):
         return file
     place.mkdir()
     copy = place / ("standard input" if file == "-" else Path(file).name)
     with (
         copy.open("wb") as out,
-        nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb") as pipe,
+        nullcontext(standard_input()) if file == "-" else Path(file).open("rb") as pipe,
     ):
         shutil.copyfileobj(pipe, out, 1 << 20)
     return str(copy)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from halftruth.cli import words
 from halftruth.cli.render import Block, Cell
 
 if TYPE_CHECKING:
@@ -53,12 +54,12 @@ class Evaluations:
                 yield [*lead, name, *(getattr(row, column) for column in NUMBERS)]
 
     def notes(self) -> list[str]:
-        return once(
-            {
-                title: [line.removeprefix("Note: ") for line in result._note_lines() if line]
-                for title, result in self.titled.items()
-            }
-        )
+        return once({title: list(_notes(result)) for title, result in self.titled.items()})
+
+
+def _notes(result: Evaluation) -> Iterator[str]:
+    lines = (line.removeprefix("Note: ") for line in result._note_lines())
+    return (words.of_the_shell(line) for line in lines if line)
 
 
 def heading(by: str | None, group: str) -> str:
@@ -123,7 +124,7 @@ class Compared:
                 yield [*pair, name, *row.values, *(getattr(row, number) for number in numbers), flips]
 
     def notes(self) -> list[str]:
-        return list(self.comparison.notes)
+        return list(map(words.of_the_shell, self.comparison.notes))
 
 
 @dataclass(frozen=True)
@@ -146,9 +147,7 @@ class Priors:
                 yield [shares.alpha.method, name, *(getattr(share, number) for number in numbers)]
 
     def notes(self) -> list[str]:
-        from halftruth.cli import in_words_of_the_shell
-
-        return list(map(in_words_of_the_shell, _remarks(self.found)))
+        return list(map(words.of_the_shell, _remarks(self.found)))
 
 
 def _block(found: Found) -> Block:

@@ -60,8 +60,8 @@ def read(
 
     Returns
     -------
-    ExactRows or BinnedRows; with ``by`` a dict of these, by value of that column as text, sorted; with
-    ``id`` a dict by file.
+    ExactRows or BinnedRows; with ``by`` a dict of these, by value of that column as text, sorted, numbers by
+    size; with ``id`` a dict by file.
     """
     scores = tuple(score) if isinstance(score, (list, tuple)) else (score,)
     for name, given in [

@@ -41,7 +41,7 @@ class Columns:
         if self.weight is not None:
             values.append(f"{number(*numeric(part, self.weight))} AS w")
         if self.by is not None:
-            values.append(f"coalesce({part.at(self.by)[0]}::VARCHAR, '{MISSING}') AS g")
+            values.append(f"{part.at(self.by)[0]}::VARCHAR AS g")
         return ", ".join(values)
 
 

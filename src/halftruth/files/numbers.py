@@ -151,11 +151,12 @@ def _refuse_cells(source: Source, wanted: Numbers, name: str, n_rows: int) -> No
     )
     percent = re.match(r"'([^']*)'", first)
     share = None if percent is None else share_of(percent[1])
-    remedy = "Drop or repair these rows; a decimal has a point."
+    remedy = refusals.repair(first)
     if share is not None:
         remedy = f"Write shares as numbers, {share}."
     elif count > MOSTLY * n_rows:
-        remedy = FOREIGN if name in wanted.said else f"{FOREIGN} A decimal has a point."
+        comma = remedy.startswith("Save") and name not in wanted.said
+        remedy = remedy if comma else FOREIGN
     raise InputError(
         f"Column {quoted(name)} must hold {_said(wanted, name)}; got {count} cell(s) that do not: the first "
         f"is {first}. {remedy}"

@@ -65,7 +65,7 @@ def _expanded(path: Any, folder: str) -> list[File]:
         raise InputError(f"`path` must be a file, a glob, a directory, '-' or a list of these, got {kind}.")
     shown = printable(text)
     if text == "-":
-        return [_spooled("standard input", sys.stdin.buffer, folder)]
+        return [_spooled("standard input", standard_input(), folder)]
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text):
         raise InputError(
             f"{shown} is an address; only local files are read. Download it, then pass its path."
@@ -119,6 +119,13 @@ def _spooled(shown: str, stream: BinaryIO, folder: str) -> File:
     return File(shown, spool.name)
 
 
+def standard_input() -> BinaryIO:
+    """Standard input, where it is open."""
+    if sys.stdin is None:
+        raise InputError("Standard input is closed. Pass a file, or pipe one in.")
+    return sys.stdin.buffer
+
+
 def _form(name: str) -> str | None:
     path = Path(name.lower())
     if path.suffix not in PACKED:
@@ -134,6 +141,9 @@ def _classified(file: File) -> File:
             head = stream.read(4096)
     except OSError as error:
         raise InputError(f"{file.name} cannot be opened: {error.strerror}. Check the path.") from error
+    if file.name.lower().endswith((".xlsx", ".xls", ".xlsm", ".ods")):
+        kind = "a spreadsheet" if file.name.lower().endswith(".ods") else "an Excel file"
+        raise InputError(f"{file.name} is {kind}: save it as CSV, and pass that.")
     if not head:
         raise InputError(f"{file.name} is empty. Pass a table with at least one row.")
     found = next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), None)

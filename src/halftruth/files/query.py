@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,12 +14,15 @@ from numpy.typing import NDArray
 from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.files import refusals
-from halftruth.files.cells import OUTSIDE, STRATA, Columns
+from halftruth.files.cells import MISSING, OUTSIDE, STRATA, Columns
+from halftruth.files.messages import quoted
 from halftruth.files.source import Part, Query, Source
 from halftruth.histogram import Bins, Grid, refuse_weights
 
 BAD_SCORE, BAD_WEIGHT, NO_WEIGHT = -1, -2, -3
 """Keys of a histogram's rows that have no bin."""
+MOST_GROUPS = 1000
+"""A column of more values was probably not meant to make groups."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -99,14 +104,42 @@ def checked_rows(source: Source, columns: Columns, max_rows: int) -> dict[str, A
         refusals.label(source, columns)
     if weight is not None and not weight.any():
         refusals.no_weight(source, columns.weight)
+    if columns.by is not None:
+        found["g"] = _named(found["g"], columns.by)
     return found
 
 
+def _named(group: Any, column: str) -> Any:
+    """The groups, those of empty cells under a name of their own."""
+    cells, empty = np.ma.getdata(group), np.ma.getmaskarray(group)
+    if empty.any() and (cells[~empty] == MISSING).any():
+        raise InputError(
+            f"Column {quoted(column)} has both empty cells and the text {MISSING!r}, the name of empty ones. "
+            f"Write another text in one of them."
+        )
+    return np.where(empty, MISSING, cells)
+
+
+def ordered(names: Iterable[str]) -> list[str]:
+    """Groups in their order: numbers by size, then other names as text."""
+
+    def place(name: str) -> tuple[int, Decimal, str]:
+        number = re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,4})?", name, flags=re.ASCII)
+        return (0, Decimal(name), name) if number else (1, Decimal(0), name)
+
+    return sorted(names, key=place)
+
+
 def _groups(group: Any) -> Iterable[tuple[str, Any]]:
-    """The groups in order of name, each with the places of its rows."""
+    """The groups in their order, each with the places of its rows."""
     if group is None:
         return [("", slice(None))]
-    names = sorted(set(group.tolist()))
+    names = ordered(set(group.tolist()))
+    if len(names) > MOST_GROUPS:
+        raise InputError(
+            f"The column of groups has {len(names):,} values, and each would be a group of its own; at most "
+            f"{MOST_GROUPS:,} are taken. Name a column with fewer by `by`."
+        )
     place = {name: k for k, name in enumerate(names)}
     code = np.fromiter(map(place.__getitem__, group.tolist()), dtype=np.int64, count=len(group))
     order = np.argsort(code, kind="stable")
@@ -139,6 +172,8 @@ def binned_rows(source: Source, columns: Columns, grid: Grid | None) -> dict[str
         refusals.no_weight(source, columns.weight)
     found = {name: column[kept] for name, column in found.items()}
     _refuse_weights(found)
+    if columns.by is not None:
+        found["g"] = _named(found["g"], columns.by)
     return {group: _binned(tried, found, rows) for group, rows in _groups(found.pop("g", None))}
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from typing import NoReturn
 
 from halftruth.errors import InputError
@@ -10,6 +11,8 @@ from halftruth.files.cells import OUTSIDE, Columns, number, stratum
 from halftruth.files.messages import quoted
 from halftruth.files.source import Source
 
+ANSWERS = (("yes", "no"), ("y", "n"), ("t", "f"), ("positive", "negative"), ("pos", "neg"))
+"""Words for 1 and 0."""
 Test = Callable[[str, str], str]
 """The SQL condition of a bad cell, from its reference and type."""
 
@@ -19,8 +22,16 @@ def score(source: Source, name: str) -> NoReturn:
     count, first = first_bad(source, name, lambda at, kind: f"NOT isfinite({number(at, kind)})")
     raise InputError(
         f"Scores must be finite numbers, got {count} in column {quoted(name)} that are not: the first is "
-        f"{first}. Drop or repair these rows; a decimal has a point."
+        f"{first}. {repair(first)}"
     )
+
+
+def repair(first: str) -> str:
+    """What to do about cells that are no numbers, of which this is the first."""
+    comma = re.match(r"'\s*(-?\d*),(\d+)\s*'", first)
+    if comma is None:
+        return "Drop or repair these rows."
+    return f"Save the file with decimal points, {comma[1] or 0}.{comma[2]} for {comma[1]},{comma[2]}."
 
 
 def beyond_unit(source: Source, name: str) -> NoReturn:
@@ -61,9 +72,20 @@ def label(source: Source, columns: Columns) -> NoReturn:
     shown = ", ".join(quoted(code) for code in sorted(codes)[:5]) + (", …" if len(codes) > 5 else "")
     raise InputError(
         f"Column {quoted(columns.label)} holds {count} label(s) outside the code: {shown}; the first is "
-        f"{first}. The code is 1 positive, 0 negative, empty unlabeled; name another code for unlabeled "
-        f"rows, e.g. unlabeled=-1."
+        f"{first}. The code is 1 positive, 0 negative, empty unlabeled; {_recoded(codes)}."
     )
+
+
+def _recoded(codes: Iterable[str]) -> str:
+    """What to do about labels outside the code."""
+    if any(re.fullmatch(r"\s*[-+]?\.?\d.*", code) for code in codes):
+        return "name another code for unlabeled rows, e.g. unlabeled=-1"
+    word = {code.strip().lower(): code.strip() for code in codes}
+    yes, no = (
+        next((word[each] for each in pair if each in word), None) for pair in zip(*ANSWERS, strict=True)
+    )
+    positive, negative = yes or "what is positive", no or "what is negative"
+    return f"recode {positive} to 1 and {negative} to 0 (or leave it empty where nobody has looked)"
 
 
 def first_bad(source: Source, name: str, bad: Test) -> tuple[int, str]:

@@ -8,16 +8,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from halftruth.evidence import Evidence
-from halftruth.report.outlook import LABELS, Outlook
+from halftruth.evidence import Evidence, PositiveUnlabeled
 from halftruth.report.names import named
-from halftruth.results import figure
+from halftruth.report.outlook import LABELS, WHAT, Outlook, alike, closed_form, smooth
+from halftruth.results import Refuted, figure
+from halftruth.table import POSITIVE
+from halftruth.uncertainty.prior_range import prior_range
 from halftruth.uncertainty.requests import Request
 
 HEADLINES = ("roc_auc", "average_precision", "precision", "recall", "f1", "accuracy", "brier", "log_loss")
 """Metrics that are spoken of first."""
 FEWEST = 50
 """Rows worth speaking of."""
+FEW_POSITIVES = 30
+"""Known positives whose own scatter is known only roughly."""
 NOTHING = 1e-9
 """The width of an interval that is none."""
 LITTLE = 0.05
@@ -36,6 +40,10 @@ class Step:
     """Of the interval now."""
     then: float
     """Its width to expect with these rows."""
+    how: str = ""
+    """What to do with labels to get it."""
+    rough: bool = False
+    """Whether few known positives stand behind it."""
 
 
 def next_steps(
@@ -56,24 +64,44 @@ def next_steps(
     -------
     tuple of Step
         The same number of rows for each kind: a round number near that of the known positives, or of
-        the rows where all are labeled. By metric, headlines first; of one metric the best step first.
+        the rows where all are labeled. By metric, headlines first; of one metric the best step first. None
+        where the data refute what was given.
     """
-    if evidence.lone_positive:
+    span = prior_range(evidence, confidence_level)
+    if evidence.lone_positive or any(isinstance(note, Refuted) for note in span.notes):
         return ()
-    now = Outlook.of(evidence, sorted(requests, key=_rank), confidence_level, one_sample=one_sample)
-    if len(now.support.score) < 2 or not now.requests:
+    asked = smooth(evidence, sorted(requests, key=_rank), span.scenarios)
+    low, high = evidence.measure().span
+    if not asked or low == high:
         return ()
-    rows = _round_number(now.rows)
-    widths, options = now.widths(), now.widths_with_more(rows)
+    known = evidence.kind.startswith("positive")
+    n = len(evidence.table.strata[POSITIVE]) if known else len(evidence.table)
+    rows = _round_number(n)
+    if isinstance(evidence, PositiveUnlabeled):
+        outlook = Outlook(evidence, asked, span, confidence_level, one_sample)
+        widths, options = outlook.widths(), outlook.widths_with_more(rows)
+    else:
+        found = closed_form(evidence, asked, confidence_level, one_sample=one_sample)
+        widths = {r: row.high - row.low for r, row in found.items()}
+        options = {WHAT[POSITIVE] if known else LABELS: {r: alike(x, n, rows) for r, x in found.items()}}
+    rough = known and n < FEW_POSITIVES
     return tuple(
         step
-        for request in now.requests
-        if np.isfinite(widths[request]) and widths[request] > NOTHING
+        for request in asked
+        if widths.get(request, np.nan) > NOTHING
         for step in sorted(
             (
-                Step(what=what, rows=rows, metric=request.label, width=widths[request], then=then[request])
+                Step(
+                    what=what,
+                    rows=rows,
+                    metric=request.label,
+                    width=widths[request],
+                    then=then[request].width,
+                    how=then[request].how,
+                    rough=rough,
+                )
                 for what, then in options.items()
-                if np.isfinite(then[request])
+                if request in then and then[request].width > NOTHING
             ),
             key=lambda step: step.then,
         )
@@ -114,21 +142,20 @@ def in_words(steps: Sequence[Step]) -> list[str]:
 def _advice(steps: Sequence[Step]) -> str:
     """On one metric, of which the best step comes first."""
     best, others = steps[0], steps[1:]
-    what = _what(best, alone=not others)
+    what, change = _what(best, alone=not others), f"from {figure(best.width)} to {figure(best.then)}"
+    rough = " (rough: few known positives)" if best.rough else ""
     if not _much(best.then, best.width):
         tried = ", ".join(_what(step) for step in others)
         return (
-            f"{_capital(what)} would hardly narrow the interval of {_name(best)}, from {figure(best.width)} "
-            f"to {figure(best.then)}{f'; nor would {tried}' if tried else ''}."
+            f"{_capital(what)} would hardly narrow the interval of {_name(best)}, {change}"
+            f"{f'; nor would {tried}' if tried else ''}{rough}."
         )
     most = " most" if others else ""
-    out = [
-        f"{_capital(what)} would narrow the interval of {_name(best)}{most}, "
-        f"from {figure(best.width)} to {figure(best.then)}."
-    ]
+    out = [f"{_capital(what)}{_how(best)} would narrow the interval of {_name(best)}{most}, {change}{rough}."]
     for step in others:
-        then = f"to {figure(step.then)}" if _much(step.then, step.width) else f"hardly ({figure(step.then)})"
-        out.append(f"{_capital(_what(step))}: {then}.")
+        much = _much(step.then, step.width)
+        then = f"to {figure(step.then)}" if much else f"hardly ({figure(step.then)})"
+        out.append(f"{_capital(_what(step))}{_how(step) if much else ''}: {then}.")
     return " ".join(out)
 
 
@@ -136,9 +163,13 @@ def _other_advice(group: Sequence[Step]) -> str:
     best, others = group[0], [_name(step) for step in group[1:]]
     also = f" The same helps most for {', '.join(others)}." if others else ""
     return (
-        f"For {_name(best)} another step is best: {_what(best)}, from {figure(best.width)} to "
+        f"For {_name(best)} another step is best: {_what(best)}{_how(best)}, from {figure(best.width)} to "
         f"{figure(best.then)}.{also}"
     )
+
+
+def _how(step: Step) -> str:
+    return f" ({step.how})" if step.how else ""
 
 
 def _name(step: Step) -> str:

@@ -22,6 +22,7 @@ from halftruth.uncertainty.requests import Request
 SCHEMA = 1
 LEAST_PURITY = 0.5
 ATOMS_OF_ERRORS = 128
+DIGITS_OF_ERRORS = 7
 """As for the standard errors of an evaluation."""
 WITHOUT_TWIN = (
     "sweep_calibration_error",
@@ -131,7 +132,7 @@ def _sums_of(support: Support) -> dict[str, Any]:
 
 def _cells_of(support: Support, *, one_sample: bool) -> dict[str, Any]:
     def maybe(values: Vector | None) -> list[float] | None:
-        return None if values is None else _short(values)
+        return None if values is None else _short(values, DIGITS_OF_ERRORS)
 
     strata = {
         name: {
@@ -139,16 +140,18 @@ def _cells_of(support: Support, *, one_sample: bool) -> dict[str, Any]:
             "count": cells.count.tolist(),
             "weight": maybe(cells.weight),
             "value": maybe(cells.value),
-            "spread": None if cells.spread is None else [_short(row) for row in cells.spread],
+            "spread": None
+            if cells.spread is None
+            else [_short(row, DIGITS_OF_ERRORS) for row in cells.spread],
         }
         for name, cells in support.strata.items()
     }
     return {"score": support.score.tolist(), "one_sample": one_sample, "strata": strata}
 
 
-def _short(values: Iterable[float]) -> list[float]:
-    """Whole numbers as such, others to ten digits: what is embedded is the table, to the last digit."""
-    return [int(x) if x == int(x) else float(f"{x:.10g}") for x in map(float, values)]
+def _short(values: Iterable[float], digits: int = 10) -> list[float]:
+    """Whole numbers as such, others to so many digits: what is embedded is the table, to the last of them."""
+    return [int(x) if x == int(x) else float(f"{x:.{digits}g}") for x in map(float, values)]
 
 
 def _shares_of(result: Evaluation) -> dict[str, Any]:

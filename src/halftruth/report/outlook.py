@@ -1,152 +1,171 @@
-"""The outlook: what intervals are to be expected with more rows of one kind, or with labels.
+"""The outlook: how wide intervals will be with more rows of one kind, or with labels.
 
-The table to expect with m more rows is the present one with other counts, which need not be whole. The
-variance in closed form on it is the one to expect: with two samples the part of stratum k falls as
-n_k / (n_k + m), and the weights with which known negatives are mixed in, the priors not refuted and
-the sizes of the strata follow.
+The table to expect with more rows is the present one with other counts, which need not be whole. What
+`evaluate` says of it is what it will say to a user who has the rows.
 
 In one table (``population="all"``) m more known positives, or negatives, are cases of the table whose label
 becomes known: they leave the unlabeled, and there must be so many among them. More unlabeled cases are
 drawn from the population, and may be positive.
 
-Labels for k random cases (new ones) give a second, independent estimate of the pair (metric, prior), with
-the covariance of k labeled rows of the present measure. Where that is signed by noise, rows have the
-frequencies that are possible (`possible`): negative masses taken as 0 would make the classes overlap more
-than they do, and the variance too large. The two pairs are combined by their inverse covariances.
-Where only a range of priors is known, it is cut to what the labels leave of it, π ± z √(π(1−π)/k) around
-the present value; and where the labels alone give a narrower interval, theirs counts. Of an unknown prior no
-value is the present one: the widest of three is told.
+Labels are of k random cases: of new ones, or in one table of k unlabeled ones, which they leave. Each score
+has its share of positives among them, as far as the present estimate is possible (`possible`). They join as
+known positives and known negatives; where positives are impure or have propensities, which those found
+would not share, only the negatives join. A prior that is not known exactly may stay as it was given, be left
+to the three samples, or be estimated from the labels: the narrowest counts. Of an unknown prior no value is
+the present one: the widest of three is told. Other rows are taken to leave its range as it is: the bound on
+it is the least of many, and rows that repeat those seen, with their noise, would lower it too far.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from statistics import NormalDist
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from halftruth.belief import Belief
 from halftruth.calibration.rising import possible, shares
 from halftruth.checks import Vector
-from halftruth.evaluation import FEW_RESAMPLES, FEWER_ATOMS
+from halftruth.errors import HalftruthError
+from halftruth.evaluation import FEWER_ATOMS, evaluate
 from halftruth.evidence import Evidence, PositiveUnlabeled, Scenario
-from halftruth.evidence.negatives import Noise
 from halftruth.intervals import normal_interval
 from halftruth.measure import ScoreMeasure
-from halftruth.prior.bounds import upper_bound
-from halftruth.shares import Sizes
-from halftruth.support import Cells, Column, Sums, Support, lifted
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
-from halftruth.uncertainty.influence import Gradient, gradients, unsigned, variance
-from halftruth.uncertainty.prior_range import MOST, drawn_scenarios, prior_range
-from halftruth.uncertainty.requests import PRIOR, Request
+from halftruth.prior.estimating import estimate_prior
+from halftruth.results import INFLUENCE, LOGIT, Estimate
+from halftruth.rows import Rows
+from halftruth.support import Cells, Support
+from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
+from halftruth.uncertainty.influence import unsigned
+from halftruth.uncertainty.prior_range import Range
+from halftruth.uncertainty.requests import Request
 
 LABELS = "labels"
 QUARTERS = (0.25, 0.5, 0.75)
 WHAT = {POSITIVE: "positives", UNLABELED: "unlabeled", NEGATIVE: "negatives"}
+FEWEST_OF_CLASS = 5
+"""Labels say little of a class of which they show fewer."""
 
-Values = Callable[[Sums], Mapping[Request, Vector]]
+NEW, OF_THE_TABLE = "new ones", "unlabeled ones of the table"
+BOTH, ONLY_NEGATIVES = "given as known positives and negatives", "the negatives given as known negatives"
+NO_PRIOR, THEIR_PRIOR = ", without a prior", ", with the prior that they show"
+UNKNOWN = "; less at some priors"
+
+
+@dataclass(frozen=True)
+class Width:
+    """Of an interval to expect, and how to get it where that needs a word."""
+
+    width: float
+    how: str = ""
+
+
+class Counts(Support):
+    """Scores that were joined already: counts of rows that are joined would be whole."""
+
+    def coarse(self, n_atoms: int, keep: Iterable[float] = ()) -> Support:
+        return self
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
-    """An estimate of (metric, prior), and its covariance."""
+class Expected(ScoreTable):
+    """A table known by its counts, which need not be whole; its rows only stand for them."""
 
-    value: Vector
-    covariance: Vector
+    counts: Support
 
-    def combined(self, other: Pair) -> Pair:
-        """Both estimates, independent of each other, weighted by their inverse covariances."""
-        if not np.isfinite([*self.value, *self.covariance.flat, *other.covariance.flat]).all():
-            return Pair(np.full(2, np.nan), np.full((2, 2), np.nan))
-        # In this form no covariance need have an inverse: a prior that is known has no variance.
-        gain = self.covariance @ np.linalg.pinv(self.covariance + other.covariance, 1e-9, hermitian=True)
-        return Pair(self.value + gain @ (other.value - self.value), self.covariance - gain @ self.covariance)
+    @classmethod
+    def of(cls, counts: Support, meaning: str | None) -> Expected:
+        def rows(name: str, cells: Cells) -> Rows:
+            if cells.value is None:
+                return Rows(score=np.repeat(counts.score[cells.atom], 2))
+            atom, value = (
+                np.repeat(x, np.ceil(cells.count).astype(int)) for x in (cells.atom, _per_weight(cells))
+            )
+            return Rows(score=counts.score[atom], value=value, meaning=meaning)
+
+        return cls({name: rows(name, cells) for name, cells in counts.strata.items()}, counts)
+
+    @cached_property
+    def support(self) -> Support:
+        return self.counts
+
+    def effective_rows(self, *names: str) -> float:
+        total = squares = 0.0
+        for cells in (self.counts.strata[name] for name in names or self.counts.strata):
+            weight = 1.0 if cells.weight is None else cells.weight
+            within = 0.0 if cells.spread is None else cells.spread[0]
+            total += float(np.sum(cells.count * weight))
+            squares += float(np.sum(cells.count * (weight**2 + within**2)))
+        return total**2 / squares
 
 
 @dataclass(frozen=True, eq=False)
 class Outlook:
-    """A table, as it is or as it is to be expected, and the scenarios that intervals cover."""
+    """Positives and unlabeled as they are, and as they are to be expected."""
 
-    evidence: Evidence
-    support: Support
+    evidence: PositiveUnlabeled
     requests: tuple[Request, ...]
-    scenarios: tuple[Scenario, ...]
+    span: Range
     level: float
     one_sample: bool
-    unknown: bool
-    logit: bool
-    seen: Mapping[str, float]
-    """Rows of each stratum that are there now."""
 
-    @classmethod
-    def of(
-        cls, evidence: Evidence, requests: Sequence[Request], level: float, *, one_sample: bool
-    ) -> Outlook:
-        span = prior_range(evidence, level)
-        logit = all(unsigned(evidence.measure_at(scenario)) for scenario in span.scenarios)
-        smooth = tuple(r for r in requests if r.smooth(curves=logit))
-        given = (r.call.keywords for r in requests if isinstance(r.call, partial))
+    @cached_property
+    def support(self) -> Support:
+        """The present counts."""
+        given = (r.call.keywords for r in self.requests if isinstance(r.call, partial))
         keep = {keywords["threshold"] for keywords in given if "threshold" in keywords}
-        support = evidence.table.support.coarse(FEWER_ATOMS, keep)
-        seen = {name: _rows([cells]) for name, cells in support.strata.items()}
-        return cls(evidence, support, smooth, span.scenarios, level, one_sample, span.unknown, logit, seen)
+        joined = self.evidence.table.support.coarse(FEWER_ATOMS, keep)
+        return Counts(score=joined.score, strata=joined.strata, edge=joined.edge)
 
     @property
-    def rows(self) -> float:
-        """The known positives, or all rows where each has its label."""
-        strata = self.support.strata
-        return _rows([strata[POSITIVE]] if self.evidence.kind.startswith("positive") else strata.values())
-
-    # --- intervals --------------------------------------------------------------------------------
+    def in_one_table(self) -> bool:
+        return self.evidence.population == "all"
 
     def widths(self) -> dict[Request, float]:
-        each = [self._pairs(scenario) for scenario in self.scenarios]
-        return {r: self._width(r, [pairs[r] for pairs in each]) for r in self.requests}
+        if not self.span.unknown:
+            return self._widths(self.support.strata, _as_given(self.evidence.prior))
+        # The bound on an unknown prior is lower where scores are not joined.
+        found = closed_form(self.evidence, self.requests, self.level, one_sample=self.one_sample)
+        return {r: row.high - row.low for r, row in found.items()}
 
-    def _width(self, request: Request, pairs: Sequence[Pair]) -> float:
-        """Of the union over the scenarios."""
-        centers = np.asarray([pair.value[0] for pair in pairs])
-        errors = np.sqrt(np.maximum([pair.covariance[0, 0] for pair in pairs], 0.0))
-        if self.unknown:  # as in `evaluate`, only what is possible bounds a metric then
-            centers = np.clip(centers, *request.limits)
-        low, high = normal_interval(centers, errors, self.level, request.limits, logit=self.logit)
-        return high - low
+    def _widths(self, strata: Mapping[str, Cells], prior: Any) -> dict[Request, float]:
+        """Of intervals in closed form; none where such evidence would be refused."""
+        try:
+            later = self._evidence(strata, prior)
+            found = closed_form(later, self.requests, self.level, one_sample=self.one_sample)
+        except HalftruthError:
+            return {}
+        return {r: row.high - row.low for r, row in found.items()}
 
-    def _pairs(self, scenario: Scenario) -> dict[Request, Pair]:
-        values = partial(self._values, scenario)
-        out = _pairs_of(values, self.support, self.seen, one_sample=self.one_sample)
-        fixed = np.random.default_rng(0)
-        drawn = drawn_scenarios(self.evidence, (scenario,), FEW_RESAMPLES, fixed, even=True)[0]
-        if drawn is scenario:
-            return out
-        replicates = self._values(drawn, lifted(self.support.sums()))
-        return {r: _spread(pair, replicates[r], replicates[PRIOR]) for r, pair in out.items()}
-
-    def _measure(self, scenario: Scenario, sums: Sums) -> ScoreMeasure:
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            return self.evidence.rule(sums, scenario).apply(self.support.score, sums)
-
-    def _values(self, scenario: Scenario, sums: Sums) -> dict[Request, Vector]:
-        return _over(self._measure(scenario, sums), self.requests)
+    def _evidence(self, strata: Mapping[str, Cells], prior: Any) -> PositiveUnlabeled:
+        own = self.evidence
+        meaning = own.table.strata[POSITIVE].meaning
+        table = Expected.of(replace(self.support, strata=strata), meaning)
+        purity = _as_given(own.purity)
+        return PositiveUnlabeled.from_table(table, prior=prior, purity=purity, population=own.population)
 
     # --- more rows --------------------------------------------------------------------------------
 
-    def widths_with_more(self, rows: int) -> dict[str, dict[Request, float]]:
-        """The widths to expect, by what is collected."""
-        strata = self.support.strata
-        if not isinstance(self.evidence, PositiveUnlabeled):
-            factor = 1 + rows / _rows(strata.values())
-            later = self._on({name: _scaled(cells, factor) for name, cells in strata.items()})
-            what = WHAT[POSITIVE] if self.evidence.kind == "positive_confidence" else LABELS
-            return {what: later.widths()}
-        more = self._in_one_table if self.evidence.population == "all" else self._in_a_sample
-        tables = {WHAT[name]: more(name, rows) for name in strata}
-        out = {what: self._on(table).widths() for what, table in tables.items() if table is not None}
-        return {**out, LABELS: self._widths_with_labels(rows)}
+    def widths_with_more(self, rows: int) -> dict[str, dict[Request, Width]]:
+        """By what is collected."""
+        what = [*(WHAT[name] for name in self.support.strata), LABELS]
+        return {one: self.widths_with(one, rows) for one in what}
+
+    def widths_with(self, what: str, rows: int) -> dict[Request, Width]:
+        """With so many more rows; none where they are not to be had, or what was given would be refused."""
+        if what == LABELS:
+            return self._widths_with_labels(rows)
+        name = next(name for name, word in WHAT.items() if word == what)
+        strata = (self._in_one_table if self.in_one_table else self._in_a_sample)(name, rows)
+        if strata is None:
+            return {}
+        if not self.span.unknown:
+            return {r: Width(x) for r, x in self._widths(strata, _as_given(self.evidence.prior)).items()}
+        priors, now = [scenario.prior for scenario in self.span.scenarios], self.widths()
+        held = self._widths(strata, (min(priors), max(priors)))
+        return {r: Width(min(x, now[r])) for r, x in held.items() if r in now}
 
     def _in_a_sample(self, name: str, rows: int) -> dict[str, Cells] | None:
         own = self.support.strata[name]
@@ -160,152 +179,119 @@ class Outlook:
             drawn = [_scaled(cells, share) for cells in strata.values()]
             known = _labeled_as_often(positive, 1 / (1 + share))
             return {**strata, POSITIVE: known, UNLABELED: _pooled([unlabeled, *drawn])}
-        middle = self._points()[1 if self.unknown else 0]
-        alpha = np.ravel(self._measure(middle, lifted(self.support.sums())).alpha)[0]
+        middle = self._points()[len(self._points()) // 2]
+        alpha = float(self._measure(middle).alpha)
         hidden = alpha / middle.purity if name == POSITIVE else 1 - alpha
         if rows >= hidden * _rows([unlabeled]):
             return None
         share = rows / _rows([own])
-        # A hair fewer, since a score that is left with exactly nothing has no derivative.
-        rest = _pooled([unlabeled, _scaled(own, -share * (1 - 1e-6))])
+        rest = _left(unlabeled, [_scaled(own, share)])
         return {**strata, name: _labeled_as_often(_scaled(own, 1 + share), 1 + share), UNLABELED: rest}
 
-    def _on(self, strata: dict[str, Cells]) -> Outlook:
-        """The outlook on other counts."""
-        support, evidence = replace(self.support, strata=strata), self.evidence
-        if isinstance(evidence, PositiveUnlabeled) and NEGATIVE in strata:
-            evidence = copy(evidence)
-            evidence.noise = Noise.of(support, _base(evidence))
-        scenarios = self._not_refuted(support) if self.unknown else self.scenarios
-        return replace(self, evidence=evidence, support=support, scenarios=scenarios)
-
-    def _not_refuted(self, later: Support) -> tuple[Scenario, ...]:
-        """The priors of an unknown range that other counts would leave."""
-        evidence = self.evidence
-        assert isinstance(evidence, PositiveUnlabeled)  # no other has an unknown prior
-        bounds, sizes = [], []
-        for support in (self.support, later):
-            sums = support.sums()
-            n_positive, n_unlabeled = (_rows([support.strata[name]]) for name in (POSITIVE, UNLABELED))
-            masses = sums[_base(evidence)], sums[UNLABELED, "weight"]
-            bounds.append(min(upper_bound(*masses, n_positive, n_unlabeled, self.level), MOST))
-            sizes.append(Sizes.of(sums))
-        ratio = bounds[1] / bounds[0]
-        if evidence.population == "unlabeled":
-            return tuple(replace(s, prior=s.prior * ratio) for s in self.scenarios)
-        return tuple(
-            replace(s, prior=float(sizes[1].pi(ratio * sizes[0].alpha(s.prior, s.purity), s.purity)))
-            for s in self.scenarios
-        )
+    def _measure(self, scenario: Scenario) -> ScoreMeasure:
+        return self._evidence(self.support.strata, _as_given(self.evidence.prior)).measure_at(scenario)
 
     # --- labels -----------------------------------------------------------------------------------
 
     def _points(self) -> list[Scenario]:
         """The scenario of the value; of an unknown prior, three across its range."""
-        if not self.unknown:
+        if not self.span.unknown:
             return [self.evidence.scenario]
-        priors, purity = [scenario.prior for scenario in self.scenarios], self.evidence.purity.value
+        priors, purity = [s.prior for s in self.span.scenarios], self.evidence.purity.value
         return [Scenario(prior=x, purity=purity) for x in np.quantile([min(priors), max(priors)], QUARTERS)]
 
-    def _widths_with_labels(self, rows: int) -> dict[Request, float]:
-        each = [self._widths_with_labels_at(point, rows) for point in self._points()]
-        return {r: float(np.fmax.reduce([widths[r] for widths in each])) for r in self.requests}
+    def _widths_with_labels(self, rows: int) -> dict[Request, Width]:
+        each = [self.widths_with_labels_at(point, rows) for point in self._points()]
+        told = [r for r in self.requests if all(r in widths for widths in each)]
+        widest = {r: max((widths[r] for widths in each), key=lambda one: one.width) for r in told}
+        return {r: replace(x, how=x.how + UNKNOWN) if len(each) > 1 else x for r, x in widest.items()}
 
-    def _widths_with_labels_at(self, point: Scenario, rows: int) -> dict[Request, float]:
-        """The widths if labels agreed with this scenario."""
-        measure = self._measure(point, lifted(self.support.sums()))
-        prior = float(PRIOR.over(measure)[0])
-        if not 0 < prior < 1:
-            return dict.fromkeys(self.requests, np.nan)
-        support = replace(self.support, strata=_labeled_rows(measure[0], rows * prior, rows * (1 - prior)))
-        labeled = _pairs_of(partial(_of_labels, support.score, self.requests), support, None)
-        present = _over(measure, self.requests)
-        labeled = {r: replace(pair, value=np.asarray([present[r][0], prior])) for r, pair in labeled.items()}
-        each = [self._pairs(scenario) for scenario in self._left_by_labels(point.prior, prior, rows)]
-        return {
-            r: np.fmin(
-                self._width(r, [pairs[r].combined(labeled[r]) for pairs in each]),
-                self._width(r, [labeled[r]]),
-            )
-            for r in self.requests
-        }
+    def widths_with_labels_at(self, point: Scenario, rows: int) -> dict[Request, Width]:
+        """The narrowest of the ways to use the labels, if they agreed with a scenario."""
+        measure = self._measure(point)
+        positives = float(measure.alpha) * rows
+        too_many = self.in_one_table and rows >= _rows([self.support.strata[UNLABELED]])
+        if too_many or min(positives, rows - positives) < FEWEST_OF_CLASS:
+            return {}
+        strata, how = self._with_labels(measure, rows)
+        ways = self._priors(round(positives), rows)
+        each = {how + way: self._widths(strata, prior) for way, prior in ways.items()}
+        found = {r: [Width(x[r], how) for how, x in each.items() if x.get(r, 0) > 0] for r in self.requests}
+        return {r: min(ways, key=lambda one: one.width) for r, ways in found.items() if ways}
 
-    def _left_by_labels(self, middle: float, prior: float, rows: int) -> tuple[Scenario, ...]:
-        """The scenarios with their priors cut to what the labels would leave."""
-        given = [scenario.prior for scenario in self.scenarios]
-        if len(set(given)) == 1:
-            return self.scenarios
-        sums = lifted(self.support.sums())
-        pi = [PRIOR.over(self._measure(scenario, sums))[0] for scenario in self.scenarios]
-        # The prior may have been given for the other population, of which π is a linear function.
-        unit = np.ptp(given) / np.ptp(pi)
-        side = NormalDist().inv_cdf((1 + self.level) / 2) * np.sqrt(prior * (1 - prior) / rows) * unit
-        cut = (
-            replace(s, prior=float(np.clip(s.prior, middle - side, middle + side))) for s in self.scenarios
-        )
-        return tuple(dict.fromkeys(cut))
+    def _priors(self, positives: int, rows: int) -> dict[str, Any]:
+        """The priors that one may give with the labels."""
+        own = self.evidence.prior
+        if own.value is not None and not own.is_range and own.replicates is None:
+            return {"": own.value}
+        out = {"": None} if own.value is None else {"": _as_given(own), NO_PRIOR: None}
+        try:
+            sample = estimate_prior(self.evidence, labeled_sample=(positives, rows), method="sample")
+        except HalftruthError:  # at no single purity, or where propensities show it
+            return out
+        return {**out, THEIR_PRIOR: sample}
 
+    def _with_labels(self, measure: ScoreMeasure, rows: int) -> tuple[dict[str, Cells], str]:
+        """The strata that the labels join, and what to do with them."""
+        strata, unlabeled = dict(self.support.strata), self.support.strata[UNLABELED]
+        frequency = self._frequency(measure)[unlabeled.atom]
+        drawn = _scaled(unlabeled, rows / _rows([unlabeled]))
+        found = {POSITIVE: _part(drawn, frequency), NEGATIVE: _part(drawn, 1 - frequency)}
+        pure = self.evidence.purity.value == 1 and not self.evidence.purity.is_range
+        both = pure and not self.evidence.propensity_given
+        if not both:
+            del found[POSITIVE]
+        for name, cells in found.items():
+            strata[name] = _pooled([strata[name], cells]) if name in strata else cells
+        if self.in_one_table:
+            strata[UNLABELED] = _left(unlabeled, found.values())
+        which, given = OF_THE_TABLE if self.in_one_table else NEW, BOTH if both else ONLY_NEGATIVES
+        return strata, f"{which}, {given}"
 
-def _pairs_of(
-    values: Values, support: Support, seen: Mapping[str, float] | None, *, one_sample: bool = True
-) -> dict[Request, Pair]:
-    """Values at the sums of a support, each with the prior and their covariance."""
-    at, slopes = values(lifted(support.sums())), gradients(values, support)
-    strata = support.strata
-    samples = [strata] if one_sample else [{name: cells} for name, cells in strata.items()]
-
-    def spread(slope: Gradient) -> float:
-        out = 0.0
-        for sample in samples:
-            # Expected rows repeat those seen, so that their scatter is that of so few.
-            n, few = _rows(sample.values()), sum(seen[name] for name in sample) if seen else np.inf
-            factor = (1 - 1 / n) / (1 - 1 / few) if few > 1 else 1.0
-            out += factor * variance(slope, replace(support, strata=sample), one_sample=True)
-        return out
-
-    def pair(request: Request) -> Pair:
-        own, other = slopes[request], slopes[PRIOR]
-        total = spread({column: own[column] + other[column] for column in own})
-        a, b = spread(own), spread(other)
-        cross = (total - a - b) / 2
-        value = np.asarray([at[request][0], at[PRIOR][0]])
-        return Pair(value, np.asarray([[a, cross], [cross, b]]))
-
-    return {request: pair(request) for request in at}
+    def _frequency(self, measure: ScoreMeasure) -> Vector:
+        """The share of positives among the unlabeled at each score, between 0 and 1."""
+        sums = self.support.sums()
+        mass = sums[UNLABELED, "weight"]
+        pos = measure.pos_mass * (float(measure.alpha) * mass.sum() / measure.pos_mass.sum())
+        if self.in_one_table and self.evidence.propensity_given:  # those left are not as all
+            pos = measure.pos_mass - sums[POSITIVE, "weight"]
+        left = ScoreMeasure(score=measure.score, mass=mass, pos_mass=pos, size=measure.size)
+        rising = possible(left)
+        return np.nan_to_num(shares(mass, pos)) if rising is None else rising.at(left.score)
 
 
-def _spread(pair: Pair, metric: Vector, prior: Vector) -> Pair:
-    """The pair with the covariance of an estimate's replicates added."""
-    both = np.stack([metric, np.broadcast_to(prior, metric.shape)])
-    both = both[:, np.isfinite(both).all(axis=0)]
-    return replace(pair, covariance=pair.covariance + (np.cov(both, ddof=0) if both.size else np.nan))
+def smooth(
+    evidence: Evidence, requests: Iterable[Request], scenarios: Iterable[Scenario]
+) -> tuple[Request, ...]:
+    """Those with an error in closed form."""
+    curves = all(unsigned(evidence.measure_at(scenario)) for scenario in scenarios)
+    return tuple(r for r in requests if r.smooth(curves=curves))
 
 
-def _over(measure: ScoreMeasure, requests: Iterable[Request]) -> dict[Request, Vector]:
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return {request: request.over(measure) for request in (*requests, PRIOR)}
+def closed_form(
+    evidence: Evidence, requests: Sequence[Request], level: float, *, one_sample: bool
+) -> dict[Request, Estimate]:
+    """What `evaluate` says, where its intervals are from standard errors."""
+    metrics = {request.label: request.call for request in requests}
+    result = evaluate(evidence, metrics, confidence_level=level, n_resamples=0, stratified=not one_sample)
+    return {r: result[r.label] for r in requests if result[r.label].method in (INFLUENCE, LOGIT)}
 
 
-def _labeled_rows(measure: ScoreMeasure, n_positive: float, n_negative: float) -> dict[str, Cells]:
-    """So many positives and negatives as the measure has them, or as is possible where it has not."""
-    rising = possible(measure)
-    frequency = shares(measure.mass, measure.pos_mass) if rising is None else rising.at(measure.score)
-    masses = [np.nan_to_num(x * np.maximum(measure.mass, 0.0)) for x in (frequency, 1 - frequency)]
-    return {
-        name: Cells(atom=np.flatnonzero(part), count=_any(n * part[part > 0] / part.sum()))
-        for name, part, n in zip((POSITIVE, NEGATIVE), masses, (n_positive, n_negative), strict=True)
-    }
+def alike(row: Estimate, n: int, more: int) -> Width:
+    """With more rows of the same kind as all n: errors fall with the root of the rows."""
+    assert row.centers is not None
+    assert row.errors is not None
+    errors = row.errors * np.sqrt(n / (n + more))
+    logit = row.method == LOGIT
+    low, high = normal_interval(row.centers, errors, row.confidence_level, row.limits, logit=logit)
+    return Width(high - low)
 
 
-def _of_labels(score: Vector, requests: Sequence[Request], sums: Sums) -> dict[Request, Vector]:
-    """Values where all rows are labeled."""
-    pos, neg = np.broadcast_arrays(sums[POSITIVE, "weight"], sums[NEGATIVE, "weight"])
-    return _over(ScoreMeasure(score=score, mass=pos + neg, pos_mass=pos, neg_mass=neg), requests)
-
-
-def _base(evidence: PositiveUnlabeled) -> Column:
-    """The column of the positives' distribution."""
-    return POSITIVE, "value" if evidence.propensity_given else "weight"
+def _as_given(known: Belief) -> Any:
+    """What the user passed as a share."""
+    if known.estimate is not None:
+        return known.estimate
+    return known.value if known.low is None else (known.low, known.high)
 
 
 # --- counts ---------------------------------------------------------------------------------------------
@@ -315,13 +301,25 @@ def _rows(parts: Iterable[Cells]) -> float:
     return float(sum(cells.count.sum() for cells in parts))
 
 
-def _any(count: Any) -> Any:
-    """Counts that are to be expected, and so need not be whole."""
-    return count
+def _per_weight(cells: Cells) -> Any:
+    """A row's value by its weight, as `Rows` hold it."""
+    return cells.value if cells.weight is None or cells.value is None else cells.value / cells.weight
 
 
-def _scaled(cells: Cells, factor: float) -> Cells:
-    return replace(cells, count=_any(cells.count * factor))
+def _scaled(cells: Cells, factor: Any) -> Cells:
+    return replace(cells, count=cells.count * factor)
+
+
+def _part(cells: Cells, share: Any) -> Cells:
+    """A share of each cell, without their values."""
+    kept = np.flatnonzero(share)
+    weight, spread = (None if x is None else x[..., kept] for x in (cells.weight, cells.spread))
+    return Cells(atom=cells.atom[kept], count=(cells.count * share)[kept], weight=weight, spread=spread)
+
+
+def _left(cells: Cells, taken: Iterable[Cells]) -> Cells:
+    """What is left of cells; a hair more, since a score with exactly nothing has no derivative."""
+    return _pooled([cells, *(_scaled(part, -(1 - 1e-6)) for part in taken)])
 
 
 def _labeled_as_often(cells: Cells, factor: float) -> Cells:
@@ -337,7 +335,7 @@ def _pooled(parts: Sequence[Cells]) -> Cells:
     """All rows in one stratum, without their values."""
     atom = np.concatenate([cells.atom for cells in parts])
     order = np.argsort(atom, kind="stable")
-    count = _any(np.concatenate([cells.count for cells in parts])[order])
+    count = np.concatenate([cells.count for cells in parts])[order]
     if all(cells.weight is None for cells in parts):
         return Cells(atom=atom[order], count=count)
     weight = np.concatenate(

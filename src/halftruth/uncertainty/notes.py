@@ -76,9 +76,8 @@ def on_prior(evidence: Evidence, identified: tuple[float, float] | None) -> Iter
     if identified is None:
         return
     low, high = identified
-    negatives = (
-        "that the known negatives are a random sample of the negatives (if not, pass them as unlabeled)"
-    )
+    remedy = "leave them out" if population == "unlabeled" else "leave their label empty"
+    negatives = f"that the known negatives are a random sample of the negatives (if not, {remedy})"
     suspect = negatives if NEGATIVE in evidence.table.strata else "the propensities or confidences"
     ends = evidence.prior_ends()
     if not ends:

@@ -1,10 +1,10 @@
 // Pictures in SVG, drawn again in place. Whatever comes from data is set as text or as an attribute.
 //
-// A scene is { looks, shown, threshold }: what is known of each model, which of them is meant, and where the cursor
-// stands. A chart returns what it says there, as names and values.
+// A scene is { looks, shown, threshold, named }: what is known of each model (with holes where that is nothing), which
+// of them is meant, and where the cursor stands, also in words. A chart returns what it says there, as names and values.
 
 const {
-  distributionChart, element, nearest, prChart, reliabilityChart, rocChart, sensitivityChart, short, strip,
+  distributionChart, element, nearest, prChart, reliabilityChart, rocChart, sensitivityChart, strip,
 } = (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const UNIT = [0, 1];
@@ -46,7 +46,6 @@ const {
     return { put, done };
   }
 
-  const short = (x) => String(Number(x.toPrecision(4)));
   const tenth = (x) => Math.round(x * 10) / 10;
 
   /** Index of the value that is nearest. */
@@ -60,29 +59,33 @@ const {
     const unit = 10 ** Math.floor(Math.log10(rough));
     const step = unit * [1, 2, 5, 10].find((x) => x * unit >= rough * 0.999);
     const [first, last] = [Math.ceil(low / step - 1e-9), Math.floor(high / step + 1e-9)];
-    return Array.from({ length: last - first + 1 }, (_, k) => Number(((first + k) * step).toPrecision(9)));
+    return Array.from({ length: last - first + 1 }, (_, k) => Number(((first + k) * step).toPrecision(14)));
   }
 
   /** A path through points in pixels: what moves it by less than one is left out, corners stay. */
-  function path(xs, ys) {
-    let [out, x0, y0, skipped] = ["", NaN, NaN, -1];
-    xs.forEach((x, i) => {
-      const y = ys[i];
+  function path(xs, ys, X, Y) {
+    let [out, x0, y0, a, b, skipped] = ["", NaN, NaN, NaN, NaN, -1];
+    for (let i = 0; i < xs.length; i++) {
+      const x = X(xs[i]);
+      const y = Y(ys[i]);
       if (!Number.isFinite(x + y)) x0 = NaN;
-      else if (Math.abs(x - x0) < 0.8 && Math.abs(y - y0) < 0.8 && i < xs.length - 1) skipped = i;
-      else {
-        const [a, b] = [xs[skipped], ys[skipped]];
+      else if (Math.abs(x - x0) < 0.8 && Math.abs(y - y0) < 0.8 && i < xs.length - 1) {
+        a = x;
+        b = y;
+        skipped = i;
+      } else {
         const corner = skipped === i - 1 && Math.abs((a - x0) * (y - b) - (b - y0) * (x - a)) > 0.5;
         if (corner) out += `L${tenth(a)} ${tenth(b)}`;
         out += `${Number.isNaN(x0) ? "M" : "L"}${tenth(x)} ${tenth(y)}`;
-        [x0, y0] = [x, y];
+        x0 = x;
+        y0 = y;
       }
-    });
+    }
     return out;
   }
 
   /** A pen with scales and axes, for a width known beforehand. Values outside are drawn just beyond the ends. */
-  function framed(svg, { x, y, xLabel = "", yLabel = "", height = 0.76, parts = 5, name = short }) {
+  function framed(svg, { x, y, xLabel = "", yLabel = "", height = 0.76, parts = 5, name = String }) {
     const [width, tall] = [svg.wide, Math.round(svg.wide * height)];
     const { put, done } = pen(svg, width, tall);
     const [left, right, top, bottom] = [38, width - 6, yLabel ? 26 : 10, tall - (xLabel ? 38 : 20)];
@@ -93,9 +96,11 @@ const {
       put(`grid ${k}`, "path", { class: "grid", d: `M${left} ${tenth(Y(v))}H${right}` });
       put(`up ${k}`, "text", { x: left - 7, y: tenth(Y(v)) + 4, "text-anchor": "end" }, name(v));
     });
-    ticks(x, parts).forEach((v, k) => {
+    const room = (all) => all.length * (16 + 7 * Math.max(...all.map((v) => String(v).length)));
+    const across = [parts, 3, 2, 1].map((n) => ticks(x, n)).find((all) => room(all) < right - left) ?? [];
+    across.forEach((v, k) => {
       put(`tick ${k}`, "path", { class: "axis", d: `M${tenth(X(v))} ${bottom}v4` });
-      put(`across ${k}`, "text", { x: tenth(X(v)), y: bottom + 17, "text-anchor": "middle" }, short(v));
+      put(`across ${k}`, "text", { x: tenth(X(v)), y: bottom + 17, "text-anchor": "middle" }, String(v));
     });
     put("axis", "path", { class: "axis", d: `M${left} ${bottom}H${right}` });
     put("x", "text", { x: right, y: tall - 3, "text-anchor": "end" }, xLabel);
@@ -106,11 +111,17 @@ const {
       put("rule", "path", { class: "cursor", d: known ? `M${tenth(X(at))} ${top}V${bottom}` : "" });
       put("dot", "circle", { class: `dot m${i}`, ...place });
     };
-    const line = (key, kind, xs, ys) =>
-      put(`line ${key}`, "path", { class: kind, d: path(Array.from(xs, X), Array.from(ys, Y)) });
+    const frame = [width, ...x, ...y].join(" ");
+    const paths = (svg.paths ??= new Map());
+    const line = (key, kind, xs, ys) => {
+      const was = paths.get(key);
+      const same = was && was.xs === xs && was.ys === ys && was.frame === frame;
+      if (!same) paths.set(key, { xs, ys, frame, d: path(xs, ys, X, Y) });
+      put(`line ${key}`, "path", { class: kind, d: paths.get(key).d });
+    };
     // For a pointer: where values are drawn, and which value is drawn there.
     svg.scales = { X, Y, valueAt: (px) => x[0] + ((px - left) / (right - left)) * (x[1] - x[0]) };
-    return { put, done, X, Y, mark, line, left, right, top, bottom };
+    return { put, done, X, Y, mark, line, left, right, tall };
   }
 
   const kindOf = (i, shown) => `line m${i}${i === shown ? " main" : ""}`;
@@ -125,16 +136,16 @@ const {
 
   /** A curve over the threshold of each model, with the naive one of the model shown and what chance gives. */
   function curveChart(svg, scene, [x, xLabel, xName], [y, yLabel, yName], chance) {
-    const { looks, shown, threshold } = scene;
+    const { looks, shown, threshold, named } = scene;
     const { curve, naive } = looks[shown];
     const at = Math.max(curve.threshold.findLastIndex((t) => t >= threshold), 0);
     const lines = [{ key: "chance", kind: "even", x: UNIT, y: chance }];
     if (naive) lines.push({ key: "naive", kind: "naive", x: naive[x], y: naive[y] });
     looks.forEach((look, i) => lines.push({ key: i, kind: kindOf(i, shown), x: look.curve[x], y: look.curve[y] }));
     const [across, up] = [curve[x][at], curve[y][at]];
-    const label = `${yLabel} over ${xLabel}: at threshold ${short(threshold)} ${figure(up)} over ${figure(across)}`;
+    const label = `${yLabel} over ${xLabel}: at threshold ${named} ${figure(up)} over ${figure(across)}`;
     lineChart(svg, { x: UNIT, y: UNIT, xLabel, yLabel, lines, cursor: [across, up, shown], label });
-    return [["threshold", threshold], [xName, across], [yName, up]];
+    return [["threshold", named], [xName, across], [yName, up]];
   }
 
   function rocChart(svg, scene) {
@@ -167,15 +178,15 @@ const {
   }
 
   /** Positives above the line and negatives below, each as shares of its class; noise may carry them across. */
-  function distributionChart(svg, { looks, shown, threshold }) {
+  function distributionChart(svg, { looks, shown, threshold, named }) {
     const { measure } = looks[shown];
-    const { edges, positive, negative } = distribution(measure, BINS);
+    const { edges, positive, negative } = (looks[shown].bars ??= distribution(measure, BINS));
     const shares = (masses, whole) => Array.from(masses, (mass) => ratio(mass, whole) || 0);
     const [up, down] = [shares(positive, measure.positives), shares(negative, measure.negatives)];
     const most = Math.max(...up, ...down, 1e-9);
     const axes = { x: [edges[0], edges[BINS]], y: [-most, most], xLabel: "score", yLabel: "share of the class" };
-    const name = (v) => short(Math.abs(v));
-    const { put, done, X, Y, mark, left, right, top, bottom } = framed(svg, { ...axes, name });
+    const name = (v) => String(Math.abs(v));
+    const { put, done, X, Y, mark, left, right, tall } = framed(svg, { ...axes, name });
     const area = (heights, sign) => {
       const steps = heights.map((h, k) => `V${tenth(Y(sign * h))}H${tenth(X(edges[k + 1]))}`);
       return `M${left} ${tenth(Y(0))}${steps.join("")}V${tenth(Y(0))}Z`;
@@ -183,14 +194,14 @@ const {
     put("down", "path", { class: "area fn", d: area(down, -1) });
     put("up", "path", { class: `area f${shown} m${shown}`, d: area(up, 1) });
     put("zero", "path", { class: "axis", d: `M${left} ${tenth(Y(0))}H${right}` });
-    put("positives", "text", { x: right, y: top + 6, "text-anchor": "end" }, "positives");
-    put("negatives", "text", { x: right, y: bottom - 7, "text-anchor": "end" }, "negatives");
+    put("positives", "text", { x: right, y: 12, "text-anchor": "end" }, "positives ↑");
+    put("negatives", "text", { x: left, y: tall - 3 }, "negatives ↓");
     mark(threshold, NaN, shown);
     const { tp, fp, positives, negatives } = confusion(measure, threshold);
     const [recall, fpr] = [ratio(tp, positives), ratio(fp, negatives)];
     const shareOfBoth = `${figure(recall)} of the positives and ${figure(fpr)} of the negatives`;
-    done(`scores of both classes: ${shareOfBoth} from ${short(threshold)} on`);
-    return [["from", threshold], ["positives", recall], ["negatives", fpr]];
+    done(`scores of both classes: ${shareOfBoth} from ${named} on`);
+    return [["from", named], ["positives", recall], ["negatives", fpr]];
   }
 
   /** A metric over the priors, a line { i, x, y } for each model; the naive figure is the same everywhere. */
@@ -224,6 +235,6 @@ const {
   }
 
   return {
-    distributionChart, element, nearest, prChart, reliabilityChart, rocChart, sensitivityChart, short, strip,
+    distributionChart, element, nearest, prChart, reliabilityChart, rocChart, sensitivityChart, strip,
   };
 })();

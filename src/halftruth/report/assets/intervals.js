@@ -14,7 +14,7 @@ const { interval, standardErrors, unsigned } = (() => {
    * Standard errors by label at a prior and a purity that are taken as exact; null where there is no closed form.
    * ``fine`` is the measure of the model's own table there, whose signs say whether areas under curves have one.
    */
-  function standardErrors(model, metrics, prior, purity, fine = measureAt(model, prior, purity)) {
+  function standardErrors(model, metrics, prior, purity, fine) {
     const regular = unsigned(fine);
     const wanted = metrics.filter(
       ({ twin, smooth, curve }) => model.errors !== null && twin && smooth && (regular || !curve),
@@ -27,11 +27,6 @@ const { interval, standardErrors, unsigned } = (() => {
       out[label] = Math.sqrt(variance(slopes, k, model.errors));
     });
     return out;
-  }
-
-  function measureAt(model, prior, purity) {
-    const { score, sums } = model.table;
-    return measureOf(score, sums, rule(model, sums, prior, purity));
   }
 
   const tables = new WeakMap();

@@ -2,7 +2,7 @@
 // the strata. Twin of halftruth.evidence and halftruth.rule at one prior and one purity.
 
 const {
-  confusion, measureOf, prCurve, precisionsOf, priorRange, ratesOf, rocCurve, rule, shares, sweep, totalsOf,
+  confusion, firstAt, measureOf, prCurve, precisionsOf, priorRange, ratesOf, rocCurve, rule, shares, sweep, totalsOf,
 } = (() => {
   const NAMES = ["positive", "unlabeled", "negative"];
   const IDENTITY = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
@@ -265,11 +265,16 @@ const {
     });
   }
 
+  const fallen = new WeakMap();
+
   function thresholds({ score }) {
-    const out = new Float64Array(score.length + 1);
-    out[0] = Infinity;
-    for (let i = 1; i < out.length; i++) out[i] = score[score.length - i];
-    return out;
+    if (!fallen.has(score)) {
+      const out = new Float64Array(score.length + 1);
+      out[0] = Infinity;
+      for (let i = 1; i < out.length; i++) out[i] = score[score.length - i];
+      fallen.set(score, out);
+    }
+    return fallen.get(score);
   }
 
   function rocCurve(measure) {
@@ -306,6 +311,6 @@ const {
   }
 
   return {
-    confusion, measureOf, prCurve, precisionsOf, priorRange, ratesOf, rocCurve, rule, shares, sweep, totalsOf,
+    confusion, firstAt, measureOf, prCurve, precisionsOf, priorRange, ratesOf, rocCurve, rule, shares, sweep, totalsOf,
   };
 })();

@@ -1,8 +1,8 @@
 // What the page knows: the shares of each model, what is shown, and what follows from them.
 
 const {
-  RATES, all, at, data, drawn, home, indices, linesOf, linked, look, metrics, models, movable, range, rateAt,
-  scoreOfTop, state, topScores, valueOf,
+  RATES, able, all, at, computeIntervals, computeLines, data, figuresOf, home, indices, intervalsOf, isAway, linesOf,
+  linked, look, metrics, models, movable, named, range, rateAt, scoreOfTop, state, topRates, valueOf,
 } = (() => {
   const at = (id) => document.getElementById(id);
   const all = (selector) => [...document.querySelectorAll(selector)];
@@ -16,23 +16,34 @@ const {
   const linked = data.kind !== "groups"; // models see one population, groups are one each
   const movable = indices.filter((i) => models[i].shares?.moves);
 
-  /** The priors that are not refuted, of one model or of all that see one population. */
+  const homePurity = (i) => models[i].shares?.purity ?? 1;
+  const isAway = (i) => state.shares[i].purity !== homePurity(i);
+
+  /** The priors that are not refuted, of one model or of all that see one population, where these leave any. */
   function range(i, purity) {
-    const each = movable.filter((k) => linked || k === i).map((k) => priorRange(models[k], purity));
-    return [Math.max(...each.map(([low]) => low)), Math.min(...each.map(([, high]) => high))];
+    const of = (k) => priorRange(models[k], models[k].shares.noisy ? purity : homePurity(k));
+    const each = movable.filter((k) => linked || k === i).map(of);
+    const [low, high] = [Math.max(...each.map(([low]) => low)), Math.min(...each.map(([, high]) => high))];
+    return low > high && movable.includes(i) ? of(i) : [low, high];
   }
 
+  /** ``wish`` is the prior asked for, in the digits of its field; ``prior`` is what the purity leaves of it. */
   function home(i) {
-    const { prior, purity: given } = models[i].shares ?? {};
-    const purity = given ?? 1;
+    const purity = homePurity(i);
     const [low, high] = range(i, purity);
-    return { prior: prior ?? (low + high) / 2, purity, moved: false };
+    const prior = models[i].shares?.prior ?? (low + high) / 2;
+    return { wish: Number(prior.toPrecision(6)), prior, purity, moved: false };
   }
 
   const state = { shares: indices.map(home), shown: 0, threshold: null, hover: null, prior: null };
   // Too many groups have no table; without any prior there is nothing to draw.
-  const drawn = indices.every((i) => models[i].table && Number.isFinite(state.shares[i].prior));
+  const able = indices.filter((i) => models[i].table && Number.isFinite(state.shares[i].prior));
   const cache = new Map();
+
+  /** What is held under the name, where it was made for this key. */
+  function held(name, key) {
+    return cache.get(name)?.key === key ? cache.get(name).value : null;
+  }
 
   /** ``make()``, made again only where the key is another. */
   function kept(name, key, make) {
@@ -40,23 +51,25 @@ const {
     return cache.get(name).value;
   }
 
-  function measureAt(i, prior, purity) {
+  function measureAt(i, prior, purity, space) {
     const { score, sums } = models[i].table;
-    return measureOf(score, sums, rule(models[i], sums, prior, purity));
+    return measureOf(score, sums, rule(models[i], sums, prior, purity), space);
   }
 
   const curveOf = (measure) => ({ ...rocCurve(measure), ...prCurve(measure) });
   const valueOf = ({ name, parameters, twin }, measure) => (twin ? METRICS[name](measure, parameters) : NaN);
+  const byLabel = (make) => Object.fromEntries(metrics.map((metric) => [metric.label, make(metric)]));
+  const keyOf = ({ prior, purity, moved }) => `${prior} ${purity} ${moved}`;
 
-  /** What is known of a model at its shares. */
+  /** What is known of a model at its shares, but for intervals. */
   function look(i) {
     const { prior, purity, moved } = state.shares[i];
-    return kept(`look ${i}`, `${prior} ${purity} ${moved}`, () => {
+    return kept(`look ${i}`, keyOf(state.shares[i]), () => {
       const measure = measureAt(i, prior, purity);
       const curve = curveOf(measure);
       return {
         prior, measure, curve,
-        figures: moved ? figuresAt(i, measure) : models[i].home,
+        values: moved ? byLabel((metric) => valueOf(metric, measure)) : null,
         naive: models[i].kind === "positive_unlabeled" ? naiveCurve(i) : null,
         bins: models[i].bounded ? reliability(measure) : null,
         outside: [curve.fpr, curve.precision].some((rates) => rates.some((x) => x < -0.005 || x > 1.005)),
@@ -64,15 +77,29 @@ const {
     });
   }
 
-  function figuresAt(i, measure) {
+  /** Intervals of a model at its shares, [low, high] by label; null before they are computed. */
+  const intervalsOf = (i) => held(`intervals ${i}`, keyOf(state.shares[i]));
+
+  function computeIntervals(i) {
     const { prior, purity } = state.shares[i];
-    const errors = standardErrors(models[i], metrics, prior, purity, measure);
-    const regular = unsigned(measure);
-    return Object.fromEntries(metrics.map((metric) => {
-      const value = valueOf(metric, measure);
-      const [low, high] = interval(value, errors[metric.label], data.confidence_level, metric.limits, regular);
-      return [metric.label, { naive: models[i].home[metric.label]?.naive, value, low, high }];
-    }));
+    return kept(`intervals ${i}`, keyOf(state.shares[i]), () => {
+      const { measure, values } = look(i);
+      const errors = standardErrors(models[i], metrics, prior, purity, measure);
+      const regular = unsigned(measure);
+      return byLabel(({ label, limits }) =>
+        interval(values[label], errors[label], data.confidence_level, limits, regular),
+      );
+    });
+  }
+
+  /** Rows of the table of metrics by label; without low and high where these are not computed yet. */
+  function figuresOf(i) {
+    if (!state.shares[i].moved) return models[i].home;
+    const [{ values }, intervals] = [look(i), intervalsOf(i)];
+    return byLabel(({ label }) => {
+      const [low, high] = intervals?.[label] ?? [];
+      return { naive: models[i].home[label]?.naive, value: values[label], low, high };
+    });
   }
 
   /** The curves of one who takes all but the known positives for negative. */
@@ -87,21 +114,28 @@ const {
     });
   }
 
-  /** Each metric over the priors that are not refuted; what only Python computes, as it left it. */
-  function linesOf(i) {
+  /** Each metric over the priors that are not refuted; null before these lines are computed. */
+  const linesOf = (i) => held(`lines ${i}`, state.shares[i].purity);
+
+  function computeLines(i) {
     const { purity } = state.shares[i];
     return kept(`lines ${i}`, purity, () => {
       const [low, high] = range(i, purity);
       const x = Array.from({ length: N_PRIORS }, (_, k) => low + ((high - low) * k) / (N_PRIORS - 1));
-      const measures = x.map((prior) => measureAt(i, prior, purity));
-      return Object.fromEntries(metrics.map((metric) => {
-        const held = models[i].sensitivity?.[metric.label] ?? [];
-        const line = metric.twin
-          ? { x, y: measures.map((measure) => valueOf(metric, measure)) }
-          : { x: held.map(([prior]) => prior), y: held.map(([, value]) => value ?? NaN) };
-        return [metric.label, line];
-      }));
+      const lines = byLabel(({ label, twin }) => (twin ? { x, y: [] } : pythonsLine(i, label)));
+      const space = {};
+      for (const prior of x) {
+        const measure = measureAt(i, prior, purity, space);
+        for (const metric of metrics) if (metric.twin) lines[metric.label].y.push(valueOf(metric, measure));
+      }
+      return lines;
     });
+  }
+
+  /** What only Python computes, as it left it: a line for the purity that was evaluated. */
+  function pythonsLine(i, label) {
+    const points = (!isAway(i) && models[i].sensitivity?.[label]) || [];
+    return { x: points.map(([prior]) => prior), y: points.map(([, value]) => value ?? NaN) };
   }
 
   /** The highest score that at least such a share of the population reaches. */
@@ -111,15 +145,33 @@ const {
     return score[Math.min(k, score.length - 1)];
   }
 
-  const topScores = (measure) => [...new Set(TOP.map((share) => scoreOfTop(measure, share)))];
-
   function rateAt(measure, what, threshold) {
     if (what === "net_benefit" && !(threshold >= 0 && threshold < 1)) return NaN;
     return METRICS[what === "flagged" ? "predicted_positive_rate" : what](measure, { threshold });
   }
 
+  /** Rows of the table of thresholds: [threshold, rates]. */
+  function topRates(i) {
+    const seen = look(i);
+    const { measure } = seen;
+    const scores = () => [...new Set(TOP.map((share) => scoreOfTop(measure, share)))];
+    const rates = (threshold) => RATES.map((what) => rateAt(measure, what, threshold));
+    return (seen.top ??= scores().map((threshold) => [threshold, rates(threshold)]));
+  }
+
+  /** A threshold in words: a score in the fewest digits that call the same cases positive, others as given. */
+  function named(i, threshold) {
+    const { score } = look(i).measure;
+    const k = firstAt(score, threshold);
+    for (let digits = 4; score[k] === threshold && digits < 17; digits++) {
+      const rounded = Number(threshold.toPrecision(digits));
+      if (rounded <= threshold && (k === 0 || rounded > score[k - 1])) return String(rounded);
+    }
+    return String(threshold);
+  }
+
   return {
-    RATES, all, at, data, drawn, home, indices, linesOf, linked, look, metrics, models, movable, range, rateAt,
-    scoreOfTop, state, topScores, valueOf,
+    RATES, able, all, at, computeIntervals, computeLines, data, figuresOf, home, indices, intervalsOf, isAway, linesOf,
+    linked, look, metrics, models, movable, named, range, rateAt, scoreOfTop, state, topRates, valueOf,
   };
 })();

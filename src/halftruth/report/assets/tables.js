@@ -3,7 +3,11 @@
 const { addPictures, download, showConfusion, showMetrics, showThresholds, write } = (() => {
   const served = new Map(all("[data-cell]").map((cell) => [cell, cell.textContent]));
   const write = (cell, text) => cell.textContent !== text && (cell.textContent = text);
-  const between = ({ low, high }) => (Number.isNaN(low + high) ? "–" : `${figure(low)} to ${figure(high)}`);
+
+  function between({ low, high }) {
+    if (low === undefined) return "…"; // not computed yet
+    return Number.isNaN(low + high) ? "–" : `${figure(low)} to ${figure(high)}`;
+  }
 
   function fill(row, moved, texts) {
     for (const cell of row.querySelectorAll("[data-cell]")) {
@@ -14,15 +18,17 @@ const { addPictures, download, showConfusion, showMetrics, showThresholds, write
   function showMetrics() {
     for (const row of all("#metrics tr[data-metric]")) {
       const i = Number(row.dataset.model);
-      const found = look(i).figures[row.dataset.metric];
+      const found = figuresOf(i)[row.dataset.metric];
       fill(row, state.shares[i].moved, { value: figure(found.value), interval: between(found) });
       const picture = row.querySelector("svg");
       if (picture) strip(picture, i, found);
     }
-    const moved = state.shares.some((shares) => shares.moved);
     for (const row of all("#differences tr[data-pair]")) {
-      const [a, b] = row.dataset.pair.split("-").map((i) => look(Number(i)).figures[row.dataset.metric].value);
-      fill(row, moved, { value: figure(a - b), interval: "–", better: "–" });
+      const pair = row.dataset.pair.split("-").map(Number);
+      const moved = pair.filter((i) => state.shares[i].moved).length;
+      const [a, b] = pair.map((i) => figuresOf(i)[row.dataset.metric].value);
+      // One alone that moved is no longer compared at one prior.
+      fill(row, moved > 0, { value: figure(moved === 1 ? NaN : a - b), interval: "–", better: "–" });
     }
   }
 
@@ -39,19 +45,17 @@ const { addPictures, download, showConfusion, showMetrics, showThresholds, write
 
   function showThresholds() {
     const body = all("#thresholds tbody")[0];
-    const { measure } = look(state.shown);
-    const rows = topScores(measure);
+    const rows = topRates(state.shown);
     while (body.rows.length > rows.length) body.lastChild.remove();
-    rows.forEach((threshold, k) => {
+    rows.forEach(([threshold, rates], k) => {
       const row = body.rows[k] ?? element(body, "tr");
       if (!row.cells.length) {
         element(row, "th", { scope: "row" });
         for (const what of RATES) element(row, "td", { "data-cell": what });
       }
       row.dataset.threshold = String(threshold);
-      write(row.cells[0], short(threshold));
-      const texts = RATES.map((what) => [what, figure(rateAt(measure, what, threshold))]);
-      fill(row, true, Object.fromEntries(texts));
+      write(row.cells[0], named(state.shown, threshold));
+      rates.forEach((rate, what) => write(row.cells[what + 1], figure(rate)));
     });
   }
 
@@ -64,12 +68,12 @@ const { addPictures, download, showConfusion, showMetrics, showThresholds, write
       texts[what] = (Math.round((1e4 * mass) / total) / 10 + 0).toFixed(1);
     }
     fill(at("confusion"), true, texts);
-    const next = measure.score.findIndex((score) => score >= threshold);
+    const text = named(state.shown, threshold);
     at("threshold").max = measure.score.length - 1;
-    at("threshold").value = next < 0 ? measure.score.length - 1 : next;
-    at("threshold").setAttribute("aria-valuetext", short(threshold));
+    at("threshold").value = firstAt(measure.score, threshold);
+    at("threshold").setAttribute("aria-valuetext", text);
     const number = at("threshold-number");
-    if (document.activeElement !== number) number.value = Number(threshold.toPrecision(6));
+    if (document.activeElement !== number) number.value = text;
     at("benefit").hidden = !models[state.shown].bounded;
   }
 
@@ -77,16 +81,18 @@ const { addPictures, download, showConfusion, showMetrics, showThresholds, write
 
   function csv() {
     const lines = [["part", "model", "prior", "purity", "threshold", "quantity", "value", "low", "high", "naive"]];
-    models.forEach(({ name, home: figures }, i) => {
-      const { prior, purity } = drawn ? state.shares[i] : {};
+    models.forEach(({ name }, i) => {
+      const drawn = able.includes(i);
+      const { prior, purity, moved } = drawn ? state.shares[i] : {};
+      if (moved) computeIntervals(i);
       const add = (part, ...rest) => lines.push([part, name, prior, purity, ...rest]);
-      for (const [label, row] of Object.entries(drawn ? look(i).figures : figures)) {
+      for (const [label, row] of Object.entries(figuresOf(i))) {
         add("metrics", "", label, row.value, row.low, row.high, row.naive);
       }
       if (!drawn) return;
-      const { measure, curve } = look(i);
-      for (const t of topScores(measure)) {
-        for (const what of RATES) add("thresholds", t, what, rateAt(measure, what, t));
+      const { curve } = look(i);
+      for (const [threshold, rates] of topRates(i)) {
+        RATES.forEach((what, k) => add("thresholds", threshold, what, rates[k]));
       }
       for (const what of ["fpr", "recall", "precision"]) {
         curve[what].forEach((value, k) => add("curve", curve.threshold[k], what, value));

@@ -2,6 +2,10 @@
 
 (() => {
   const CHARTS = { roc: rocChart, pr: prChart, reliability: reliabilityChart, distribution: distributionChart };
+  const REST = 50; // ms without a move, after which what takes longer is computed
+  const ROUNDING = 1e-9;
+  const OUTSIDE =
+    "Some figures are beyond what is possible: noise, or a share of positives that is too high. Curves are drawn at the edge there.";
   const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
 
   // --- Pictures.
@@ -14,26 +18,32 @@
   });
 
   function drawCharts() {
-    const scene = { looks: indices.map(look), shown: state.shown, threshold: state.hover ?? state.threshold };
-    at("reliability").parentNode.hidden = !scene.looks[state.shown].bins;
+    const { shown } = state;
+    const threshold = state.hover ?? state.threshold;
+    const scene = { looks: [], shown, threshold, named: named(shown, threshold) };
+    for (const i of able) scene.looks[i] = look(i);
+    at("reliability").parentNode.hidden = !scene.looks[shown].bins;
     for (const [id, chart] of Object.entries(CHARTS)) {
       if (at(id).parentNode.hidden) continue;
       const line = at(id).nextElementSibling;
-      line.replaceChildren();
-      for (const [name, value] of chart(at(id), scene)) {
-        element(element(line, "span", {}, `${name} `), "b", {}, figure(value));
-      }
+      chart(at(id), scene).forEach(([name, value], k) => {
+        const says = line.children[k]?.lastChild ?? element(element(line, "span", {}, `${name} `), "b");
+        write(says, typeof value === "string" ? value : figure(value));
+      });
     }
-    const outside = scene.looks.some((each) => each.outside);
-    write(at("outside"), outside ? "Noise, or a share of positives that is too high, carries figures beyond 0 or 1; curves are drawn at the edge." : "");
   }
 
   function drawSensitivity() {
     const { shown } = state;
+    const known = movable.every(linesOf);
+    at("sensitivity").classList.toggle("waiting", !known);
+    if (!known) return;
     for (const { metric, says, svg } of plots) {
       const { label } = metric;
+      svg.parentNode.hidden = !metric.twin && isAway(shown);
+      if (svg.parentNode.hidden) continue;
       const lines = movable.map((i) => ({ i, ...linesOf(i)[label] }));
-      let [prior, value] = [state.shares[shown].prior, look(shown).figures[label]?.value];
+      let [prior, value] = [state.shares[shown].prior, figuresOf(shown)[label]?.value];
       if (!Number.isFinite(value)) value = valueOf(metric, look(shown).measure);
       const { x = [], y = [] } = lines.find(({ i }) => i === shown) ?? {};
       if (state.prior !== null && x.length) [prior, value] = [x, y].map((each) => each[nearest(x, state.prior)]);
@@ -50,9 +60,9 @@
       element(picture, "path", { class: kind, d: "M0 5H28" });
       element(item, "span", {}, text);
     };
-    for (const i of indices) entry(`line main m${i}`, models.length > 1 ? models[i].name : "corrected");
+    for (const i of able) entry(`line main m${i}`, models.length > 1 ? models[i].name : "corrected");
     const whose = models.length > 1 ? " (of the one shown)" : "";
-    if (look(0).naive) entry("naive", `naive: unlabeled taken for negative${whose}`);
+    if (look(able[0]).naive) entry("naive", `naive: unlabeled taken for negative${whose}`);
     entry("even", "chance");
   }
 
@@ -73,17 +83,29 @@
     write(at("state"), (linked || !text ? "" : `${name}. `) + text);
   }
 
+  /** One note for all that is shown and cannot be: figures, rates at thresholds and curves. */
+  function showOutside() {
+    const beyond = (value, [low, high]) =>
+      Number.isFinite(value) && (value < (low ?? -Infinity) - ROUNDING || value > (high ?? Infinity) + ROUNDING);
+    const figures = able.some((i) =>
+      metrics.some(({ label, limits }) => beyond(figuresOf(i)[label]?.value, limits)),
+    );
+    const rates = topRates(state.shown).some(([, each]) => each.some((rate) => beyond(rate, [0, 1])));
+    const outside = figures || rates || able.some((i) => look(i).outside);
+    write(at("outside"), outside ? OUTSIDE : "");
+  }
+
   const ends = {
     prior: () => range(state.shown, state.shares[state.shown].purity),
     purity: () => {
-      const noisy = models.filter(({ shares }, i) => shares.noisy && (linked || i === state.shown));
-      return [Math.max(...noisy.map(({ shares }) => Math.max(1 - shares.kappa, 0.5) + 0.01)), 1];
+      const noisy = movable.filter((i) => models[i].shares.noisy && (linked || i === state.shown));
+      return [Math.max(...noisy.map((i) => models[i].shares.purity_low)), 1];
     },
   };
 
   function showControls() {
     const { moves, noisy } = models[state.shown].shares;
-    for (const [name, used] of Object.entries({ prior: moves, purity: moves && noisy })) {
+    for (const [name, used] of Object.entries({ prior: moves, purity: moves && noisy && ends.purity()[0] < 1 })) {
       at(`${name}-control`).hidden = !used;
       if (!used) continue;
       const [[low, high], number] = [ends[name](), at(`${name}-number`)];
@@ -103,25 +125,26 @@
 
   function move(change) {
     for (const i of movable.filter((k) => linked || k === state.shown)) {
-      const next = { ...state.shares[i], ...change, moved: true };
-      state.shares[i] = { ...next, prior: clip(next.prior, ...range(i, next.purity)) };
+      const { wish, purity: asked } = { ...state.shares[i], ...change };
+      const purity = models[i].shares.noisy ? asked : state.shares[i].purity;
+      state.shares[i] = { wish, prior: clip(wish, ...range(i, purity)), purity, moved: true };
     }
     refresh();
   }
 
-  function wireControl(name) {
+  function wireControl(name, what) {
     const number = at(`${name}-number`);
     at(name).addEventListener("input", () => {
       const [low, high] = ends[name]();
       // As many digits as the field beside it shows.
       const value = Number((low + ((high - low) * at(name).value) / 1000).toPrecision(6));
-      move({ [name]: clip(value, low, high) });
+      move({ [what]: clip(value, low, high) });
     });
     number.addEventListener("input", () => {
       const [low, high] = ends[name]();
       const inside = number.value >= low && number.value <= high;
       number.setAttribute("aria-invalid", !inside);
-      if (inside) move({ [name]: Number(number.value) });
+      if (inside) move({ [what]: Number(number.value) });
       else refresh();
     });
     number.addEventListener("blur", () => {
@@ -167,17 +190,35 @@
     });
   }
 
-  // --- Once a frame.
+  // --- Once a frame; intervals, and lines over the priors, once the hand rests.
 
-  let [asked, stale, resized] = [false, true, true];
+  const TABLES = [showMetrics, showThresholds, showConfusion, showState, showOutside, showControls];
+  let [asked, stale, resized, resting] = [false, true, true, 0];
 
   function draw() {
     // Widths are read before anything is written, so that the page is laid out once.
     if (resized) for (const svg of all("#live figure svg")) svg.wide = Math.max(svg.parentNode.clientWidth, 120);
-    if (stale) for (const show of [showMetrics, showThresholds, showConfusion, showState, showControls]) show();
+    if (stale) {
+      for (const show of TABLES) show();
+      settle();
+    }
     [asked, stale, resized] = [false, false, false];
     drawCharts();
     drawSensitivity();
+  }
+
+  /** Computes what is not known yet, one kind at a time, unless the page moves on before. */
+  function settle() {
+    const open = movable.filter((i) => state.shares[i].moved && !intervalsOf(i));
+    const compute = open.length ? computeIntervals : computeLines;
+    const left = open.length ? open : movable.filter((i) => !linesOf(i));
+    document.documentElement.dataset.settled = !left.length;
+    clearTimeout(resting);
+    if (!left.length) return;
+    resting = setTimeout(() => {
+      left.forEach(compute);
+      refresh();
+    }, REST);
   }
 
   function redraw() {
@@ -187,6 +228,7 @@
 
   function refresh() {
     stale = true;
+    document.documentElement.dataset.settled = false;
     redraw();
   }
 
@@ -209,15 +251,16 @@
 
   function start() {
     at("live").hidden = false;
-    at("controls").hidden = !movable.length && models.length === 1;
+    at("controls").hidden = !movable.length && able.length === 1;
     at("hangs").hidden = at("reset").hidden = !movable.length;
-    at("model-control").hidden = models.length === 1;
-    for (const i of indices) element(at("model"), "option", { value: i }, models[i].name);
+    at("model-control").hidden = able.length === 1;
+    for (const i of able) element(at("model"), "option", { value: i }, models[i].name);
     legend();
     addPictures();
-    for (const name of ["prior", "purity"]) wireControl(name);
+    wireControl("prior", "wish");
+    wireControl("purity", "purity");
     for (const id of Object.keys(CHARTS)) wireChart(at(id), thresholdAt, "hover", pick, at("threshold"));
-    for (const { svg } of plots) wireChart(svg, priorAt, "prior", (prior) => move({ prior }), at("prior"));
+    for (const { svg } of plots) wireChart(svg, priorAt, "prior", (wish) => move({ wish }), at("prior"));
     at("threshold").addEventListener("input", () => pick(look(state.shown).measure.score[at("threshold").value]));
     at("threshold-number").addEventListener("input", ({ target }) => target.value && pick(Number(target.value)));
     at("threshold-number").addEventListener("blur", refresh);
@@ -231,10 +274,11 @@
       resized = true;
       redraw();
     }).observe(at("live"));
-    show(0);
+    movable.forEach(computeLines);
+    show(able[0]);
   }
 
   at("csv").hidden = false;
   at("csv").addEventListener("click", download);
-  if (drawn && models.length) start();
+  if (able.length) start();
 })();
