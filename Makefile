@@ -56,13 +56,13 @@ demo: $(RUNTIME)  ## hide most labels of a real data set, evaluate, reveal the t
 	$(PY) -m halftruth demo --html build/demo.html
 
 test: $(DEV)  ## all tests but the slow ones and the browser's, and the examples of the docstrings
-	$(PY) -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
+	$(PY) -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 test-slow: $(DEV)  ## estimators and intervals against known truth (HALFTRUTH_DRAWS=0.1: a tenth of it)
 	$(PY) -m pytest -m slow -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 test-browser: $(BROWSER)  ## the report in a real browser (needs chromium)
-	$(PY) -m pytest -m browser -n $(WORKERS) --dist loadfile tests/browser $(PYTEST_ARGS)
+	$(PY) -m pytest -m browser -n $(WORKERS) --dist worksteal tests/browser $(PYTEST_ARGS)
 
 check: $(DEV)  ## lint, format, types, import directions
 	$(PY) -m ruff check .
