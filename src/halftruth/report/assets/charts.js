@@ -1,7 +1,7 @@
 // Pictures in SVG, drawn again in place. Whatever comes from data is set as text or as an attribute.
 //
-// A scene is { looks, shown, threshold, named }: what is known of each model (with holes where that is nothing), which
-// of them is meant, and where the cursor stands, also in words. A chart returns what it says there, as names and values.
+// A scene is { looks, shown, threshold, named }: what is known of each model (a hole where that is nothing), which of
+// them is meant, and where the cursor stands, also in words. A chart returns what it says there, as names and values.
 
 const {
   distributionChart, element, nearest, prChart, reliabilityChart, rocChart, sensitivityChart, strip,

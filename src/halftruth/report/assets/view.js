@@ -5,7 +5,8 @@
   const REST = 50; // ms without a move, after which what takes longer is computed
   const ROUNDING = 1e-9;
   const OUTSIDE =
-    "Some figures are beyond what is possible: noise, or a share of positives that is too high. Curves are drawn at the edge there.";
+    "Some figures are beyond what is possible: noise, or a share of positives that is too high. " +
+    "Curves are drawn at the edge there.";
   const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
 
   // --- Pictures.
