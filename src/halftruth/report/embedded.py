@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -81,7 +82,14 @@ def table_of(result: Evaluation, n_bytes: int) -> dict[str, Any]:
     """The sums at the scores of an evaluation, joined until they take about so many bytes."""
     table = origin_of(result).evidence[""].table
     keep = () if result.threshold is None else (result.threshold,)
-    return _sums_of(table.support.coarse(_atoms_in(n_bytes, table), keep))
+    # Joining leaves fewer scores than it is asked for, and none need be joined where all fit.
+    most = _atoms_in(n_bytes, table)
+    for asked in (len(table), 2 * most, int(1.5 * most)):
+        if asked <= 3 * most:
+            sums = _sums_of(table.support.coarse(asked, keep))
+            if len(json.dumps(sums, separators=(",", ":"))) <= n_bytes:
+                return sums
+    return _sums_of(table.support.coarse(most, keep))
 
 
 def plainly(evidence: Evidence) -> Evidence:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from importlib import resources
@@ -152,7 +153,7 @@ class Report:
             style=_asset("report.css"),
             script=script,
             data=_in_script(self.data),
-            answer=escape(words.answer(self.results, self.comparison, self.by)),
+            answer=escape(words.answer(self._told(), self.comparison, self.by)),
             shares=escape(self._shares()),
             table=table,
             differences=self._differences_table(),
@@ -160,6 +161,19 @@ class Report:
             collect=parts.items(self._next()),
             version=escape(__version__),
         )
+
+    def _told(self) -> dict[str, Evaluation]:
+        """The results with the values that the tables of the page show."""
+        return {
+            name: replace(
+                result,
+                rows={
+                    label: replace(row, value=_or_nan(model["home"][label]["value"]))
+                    for label, row in result.items()
+                },
+            )
+            for (name, result), model in zip(self.results.items(), self.models, strict=True)
+        }
 
     def _shares(self) -> str:
         lines = [result._shares() for result in self.results.values()]
@@ -210,6 +224,10 @@ class Report:
             origin.evidence[""], origin.requests, confidence_level=self.level, one_sample=origin.one_sample
         )
         return collect.in_words(steps)
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 def home_of(result: Evaluation, model: Mapping[str, Any] | None = None) -> dict[str, Any]:

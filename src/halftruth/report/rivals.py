@@ -3,23 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from halftruth.compared import Comparison, Difference
+from halftruth.compared import Comparison, Difference, Pair
 from halftruth.report.names import headline, named
-from halftruth.results import figure
+from halftruth.results import Evaluation, figure
+
+Rows = Mapping[str, Difference]
 
 
-def answer(comparison: Comparison) -> str:
-    """Who is ahead by the metric that is told first; with two models, also what other metrics say."""
-    pairs = comparison.pairs
+def answer(comparison: Comparison, results: Mapping[str, Evaluation]) -> str:
+    """Who is ahead by the metric that is told first; with two models, also what other metrics say.
+
+    Where the models' own ``results`` are shown too, their values are told.
+    """
+    pairs = {pair: _as_shown(pair, rows, results) for pair, rows in comparison.pairs.items()}
     label = headline(next(iter(pairs.values())))
     if len(pairs) > 1:
-        return _order(comparison, label)
+        return _order(pairs, label)
     ((names, rows),) = pairs.items()
     row = rows[label]
     return f"By {named(label)[0]} {_ahead(row, names)}.{_turns(row)}{_otherwise(rows, row, names)}"
+
+
+def _as_shown(pair: Pair, rows: Rows, results: Mapping[str, Evaluation]) -> dict[str, Difference]:
+    if not results:
+        return dict(rows)
+    first, second = (results[name] for name in pair)
+    return {
+        label: replace(row, values=(first[label].value, second[label].value)) for label, row in rows.items()
+    }
 
 
 def _ahead(row: Difference, names: tuple[str, str]) -> str:
@@ -41,7 +56,7 @@ def _turns(row: Difference) -> str:
     return f" The order turns where the share of positives passes {', '.join(map(figure, row.flips))}."
 
 
-def _otherwise(rows: Mapping[str, Difference], told: Difference, names: tuple[str, str]) -> str:
+def _otherwise(rows: Rows, told: Difference, names: tuple[str, str]) -> str:
     """Metrics by which another model is better beyond noise."""
     others: dict[int, list[str]] = {}
     for label, row in rows.items():
@@ -50,11 +65,11 @@ def _otherwise(rows: Mapping[str, Difference], told: Difference, names: tuple[st
     return "".join(f" By {', '.join(labels)} {names[k]} is better." for k, labels in others.items())
 
 
-def _order(comparison: Comparison, label: str) -> str:
+def _order(pairs: Mapping[Pair, Rows], label: str) -> str:
     """The models from best to worst by a metric, and how sure the first place is."""
     values: dict[str, float] = {}
     wins: dict[str, int] = {}
-    for pair, rows in comparison.pairs.items():
+    for pair, rows in pairs.items():
         row = rows[label]
         values |= dict(zip(pair, row.values, strict=True))
         if row.leader is not None:
@@ -64,7 +79,7 @@ def _order(comparison: Comparison, label: str) -> str:
     if any(map(np.isnan, values.values())):
         ahead = f"{best} is better than every other" if best else "no model is better than every other"
         return f"By {name} {ahead}, over all priors not refuted."
-    falling = next(iter(comparison.pairs.values()))[label].better != "low"
+    falling = next(iter(pairs.values()))[label].better != "low"
     order = sorted(values, key=values.__getitem__, reverse=falling)
     listed = ", ".join(f"{model} {figure(values[model])}" for model in order)
     sure = "beyond noise" if best == order[0] else "but not beyond noise"

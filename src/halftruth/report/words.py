@@ -31,7 +31,7 @@ def answer(results: Mapping[str, Evaluation], comparison: Comparison | None = No
     if any(isinstance(note, Refuted) for note in _all_notes(results, comparison)):
         return "Do not rely on these numbers: the data refute what was given. The first note says what."
     if comparison is not None:
-        return rivals.answer(comparison)
+        return rivals.answer(comparison, results)
     if len(results) > 1:
         return _spread(results, by)
     (result,) = results.values()
