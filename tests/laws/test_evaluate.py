@@ -26,6 +26,14 @@ EXAMPLES = [Setting(metric, dict(metric.example)) for metric in REGISTRY.values(
 N = 30
 
 
+@pytest.fixture(autouse=True, scope="module")
+def few_resamples() -> Iterator[None]:
+    """What has no closed form is resampled a few times: no law here is about how often."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluation, "FEW_RESAMPLES", N)
+        yield
+
+
 def bounded_cases(kind: Kind) -> st.SearchStrategy[Case]:
     """Cases whose scores can be read as probabilities, so that every metric has a row."""
     return cases(kind, scores=dyadic_scores, max_rows=6)

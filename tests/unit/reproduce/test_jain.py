@@ -528,11 +528,10 @@ def test_without_matplotlib_nothing_is_begun(
 def test_results_do_not_depend_on_the_number_of_processes(tmp_path: Path, data_dir: Path) -> None:
     place = tmp_path / "data"
     place.mkdir()
-    for name in ("housing", "pima"):
-        (place / f"{name}.npz").write_bytes((data_dir / f"{name}.npz").read_bytes())
+    (place / "pima.npz").write_bytes((data_dir / "pima.npz").read_bytes())
     for jobs in (1, 2):
         jain(place, tmp_path / str(jobs), quick=True, blocks=["forest", "networks"], jobs=jobs)
-    assert len(cells_of(tmp_path / "1")) == 16
+    assert len(cells_of(tmp_path / "1")) == 8
     assert cells_of(tmp_path / "1") == cells_of(tmp_path / "2")
     names = ("jain.html", "repeats.csv", "table_1.csv", "table_2.csv", "means_1.csv", "means_2.csv")
     for name in names:
