@@ -69,7 +69,6 @@ def shares(
 def check_shares(known: dict[str, Any], prior: Any, purity: Any) -> None:
     """Refuse shares that cannot be, and what is known besides the scores where it says nothing."""
     from halftruth.belief import belief
-    from halftruth.prior.given import knowledge
 
     if purity == ESTIMATE != prior:
         raise InputError(
@@ -86,6 +85,8 @@ def check_shares(known: dict[str, Any], prior: Any, purity: Any) -> None:
         raise InputError(f"{option} goes with --prior estimate. Pass that too, or leave {option} out.")
     if purity == ESTIMATE:
         raise InputError(f"{option} does not go with --purity estimate. Pass the purity as a number.")
+    from halftruth.prior.given import knowledge
+
     purest = purity if isinstance(purity, float) else 1.0
     knowledge(purest, known.get("within"), known.get("labeled_sample"))
 
