@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from halftruth.results import Estimate, Origin, data_frame, figure, interval_text, json_number
+from halftruth.results import Estimate, Origin, Paged, data_frame, figure, interval_text, json_number
 
 SCHEMA = 1
 
@@ -50,7 +49,7 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Comparison:
+class Comparison(Paged):
     """Differences between models, by pair and metric.
 
     Of two models ``comparison["roc_auc"]`` is the first minus the second; of more,
@@ -65,10 +64,6 @@ class Comparison:
     threshold: float | None = None
     notes: tuple[str, ...] = ()
     origin: Origin | None = field(default=None, repr=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without the evidence, as `Evaluation`."""
-        return self.__dict__ | {"origin": None}
 
     @property
     def confidence_level(self) -> float:
@@ -149,29 +144,6 @@ class Comparison:
         if self.dominant is None:
             return "No model dominates: in these data no ROC curve is on top everywhere."
         return f"{self.dominant} dominates: in these data its ROC curve is nowhere below that of another."
-
-    def _repr_html_(self) -> str:
-        from halftruth import report
-
-        return report.in_notebook(self)
-
-    def to_html(self, path: str | Path | None = None, *, title: str = "halftruth comparison") -> str | None:
-        """An interactive page in one file, as `Evaluation.to_html` makes it, with all models laid over.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            Where to write it, whole or not at all.
-        title : str
-
-        Returns
-        -------
-        str or None
-            The page; None where it was written.
-        """
-        from halftruth import report
-
-        return report.page_of(self, path, title=title)
 
 
 def _aligned(cells: tuple[str, ...], widths: list[int]) -> str:

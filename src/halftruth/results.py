@@ -126,8 +126,39 @@ class Origin:
     n_resamples: int
 
 
+class Paged:
+    """A result that holds, while it lives, the evidence it was made from, and can be shown as a page."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the evidence: a result that is stored or sent is its numbers."""
+        return self.__dict__ | {"origin": None}
+
+    def _repr_html_(self: Any) -> str:
+        from halftruth import report
+
+        return report.in_notebook(self)
+
+    def to_html(self: Any, path: str | Path | None = None, *, title: str = "halftruth report") -> str | None:
+        """An interactive page in one file: it needs no network and no program but a browser.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write it, whole or not at all.
+        title : str
+
+        Returns
+        -------
+        str or None
+            The page; None where it was written.
+        """
+        from halftruth import report
+
+        return report.page_of(self, path, title=title)
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Evaluation(Mapping[str, Estimate]):
+class Evaluation(Paged, Mapping[str, Estimate]):
     """Estimates by metric, with what was assumed.
 
     ``result["roc_auc"]`` is an `Estimate`; ``prior`` is π, the share of positives in the population,
@@ -141,10 +172,6 @@ class Evaluation(Mapping[str, Estimate]):
     notes: tuple[str, ...] = ()
     threshold: float | None = None
     origin: Origin | None = field(default=None, repr=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without the evidence: a result that is stored or sent is its numbers."""
-        return self.__dict__ | {"origin": None}
 
     @property
     def confidence_level(self) -> float:
@@ -227,29 +254,6 @@ class Evaluation(Mapping[str, Estimate]):
         return ["", *(f"Note: {note}" for note in notes)] if notes else []
 
     __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from halftruth import report
-
-        return report.in_notebook(self)
-
-    def to_html(self, path: str | Path | None = None, *, title: str = "halftruth report") -> str | None:
-        """An interactive page in one file: it needs no network and no program but a browser.
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            Where to write it, whole or not at all.
-        title : str
-
-        Returns
-        -------
-        str or None
-            The page; None where it was written.
-        """
-        from halftruth import report
-
-        return report.page_of(self, path, title=title)
 
 
 def data_frame(columns: dict[str, list[Any]], index: list[str]) -> Any:

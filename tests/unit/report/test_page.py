@@ -89,6 +89,24 @@ def test_weights_and_many_rows_stay_within_their_bytes():
         assert value == pytest.approx(result[label].value, abs=1e-3)
 
 
+def test_the_sentence_tells_the_values_of_the_table_below_it(monkeypatch):
+    monkeypatch.setattr("halftruth.report.page.PAGE_BYTES", 0)
+    monkeypatch.setattr("halftruth.report.page.LEAST_BYTES", 400)
+    report = Report(results={"": RESULT}, title="")
+    home = report.models[0]["home"]["roc_auc"]["value"]
+    assert f"{home:.3f}" != f"{RESULT['roc_auc'].value:.3f}"  # so few scores are left
+    page = report.html()
+    assert f"ROC AUC is {home:.3f} (" in page
+    assert cells_of(page)["roc_auc"][1] == f"{home:.3f}"
+
+
+def test_no_score_is_joined_where_all_fit():
+    result = ht.evaluate(PU, "roc_auc", n_resamples=0)
+    n, size = len(PU.table.support.score), len(json.dumps(table_of(result, 10**6), separators=(",", ":")))
+    assert len(table_of(result, size)["score"]) == n
+    assert len(table_of(result, size - 1)["score"]) < n
+
+
 def test_the_range_of_the_sliders_holds_the_truth_and_ends_where_the_data_refute():
     evidence = noisy_table()
     alpha_high, kappa = share_bounds(evidence, 0.95)
