@@ -99,7 +99,12 @@ def test_a_comparison_names_the_better_model_only_beyond_noise():
     y = rng.random(2000) < 0.3
     good, poor, same = (ht.Labeled(y, rng.normal(shift * y)) for shift in (2, 1, 1))
     clear = ht.compare({"poor": poor, "good": good}, ["roc_auc"], n_resamples=0)
-    assert words.answer({}, clear).startswith("By ROC AUC good is better than poor: good has 0.9")
+    row = clear["roc_auc"]
+    assert row.high < 0  # first minus second
+    assert words.answer({}, clear) == (
+        f"By ROC AUC good is better than poor: good has {row.values[1]:.3f}, poor {row.values[0]:.3f}, "
+        f"difference {-row.value:.3f} ({-row.high:.3f} to {-row.low:.3f})."
+    )
     close = ht.compare({"poor": poor, "same": same}, ["roc_auc"], n_resamples=0)
     assert close["roc_auc"].leader is None
     assert words.answer({}, close).startswith("By ROC AUC no model is better beyond noise: poor has")
@@ -114,3 +119,42 @@ def test_a_note_about_some_groups_names_them():
     assert any(note.startswith("a: The share of positives, π = 0.3") for note in notes)
     assert any(note.startswith("b: The share of positives, π = 0.2") for note in notes)
     assert any(note.startswith("Assumes that") for note in notes)
+
+
+def test_of_several_models_the_answer_is_their_order():
+    rng = np.random.default_rng(1)
+    y = rng.random(2000) < 0.3
+    models = {name: ht.Labeled(y, rng.normal(shift * y)) for name, shift in (("b", 1), ("a", 2), ("c", 0.2))}
+    found = ht.compare(models, ["roc_auc"], n_resamples=0)
+    values = {name: ht.roc_auc(model) for name, model in models.items()}
+    assert words.answer({}, found) == (
+        f"By ROC AUC the order is a {values['a']:.3f}, b {values['b']:.3f}, c {values['c']:.3f}; a is first, "
+        f"beyond noise."
+    )
+    alike = ht.compare(models | {"d": models["a"]}, ["roc_auc"], n_resamples=0)
+    assert words.answer({}, alike).endswith("is first, but not beyond noise.")
+
+
+def test_what_other_metrics_say_otherwise_is_told():
+    rng = np.random.default_rng(2)
+    y = rng.random(3000) < 0.3
+    score = 1 / (1 + np.exp(-(rng.normal(2 * y) - 1.8)))
+    models = {"half": ht.Labeled(y, score / 2), "whole": ht.Labeled(y, score)}
+    found = ht.compare(models, ["roc_auc", "brier"], n_resamples=0)
+    said = words.answer({}, found)
+    assert said.startswith("By ROC AUC no model is better beyond noise: half has")
+    assert said.endswith(" By Brier score whole is better.")
+
+
+def test_without_a_prior_a_comparison_has_only_differences():
+    first = SIMULATED.positive_unlabeled(300, 3000, rng=1)
+    models = {
+        name: ht.PositiveUnlabeled.from_table(table, population="unlabeled")
+        for name, table in (("a", first.table), ("b", SIMULATED.positive_unlabeled(300, 3000, rng=2).table))
+    }
+    found = ht.compare(models, ["roc_auc"], paired=False, n_resamples=0)
+    row = found["roc_auc"]
+    assert words.answer({}, found) == (
+        f"By ROC AUC no model is better beyond noise: the difference is {row.low:.3f} to {row.high:.3f} over "
+        f"all priors not refuted."
+    )
