@@ -47,7 +47,7 @@ def _section(metric: Metric) -> str:
         return "rates"
     if metric.distance:
         return "calibration"
-    return "probabilities" if metric.probability else "ranking"
+    return "ranking" if metric.ranking else "probabilities"
 
 
 def _table(metrics: Iterable[Metric]) -> str:

@@ -24,7 +24,7 @@ from halftruth.calibration.smooth import logit_smoothed_calibration_error, smoot
 from halftruth.calibration.sweep import sweep_calibration_error
 from halftruth.errors import InputError
 from halftruth.measure import ScoreMeasure
-from halftruth.metrics import areas, decision, proper, rates
+from halftruth.metrics import areas, decision, losses, proper, rates
 
 Functional = Callable[..., Any]
 
@@ -245,6 +245,16 @@ _METRICS = (
         limits=(0.0, INFINITY),
         formula="(−∫ log s dμ₁ − ∫ log(1−s) d(μ − μ₁)) / n, s clipped at float64 eps",
         paper="Good 1952",
+    ),
+    Metric(
+        name="risk",
+        function=losses.risk,
+        better="low",
+        ranking=False,
+        example={"loss": "sigmoid"},
+        limits=(0.0, INFINITY),
+        formula="(∫ ℓ(s) dμ₁ + ∫ ℓ(−s) d(μ − μ₁)) / n, ℓ a loss of the margin s, `loss=`",
+        paper="du Plessis, Niu & Sugiyama 2014; Kiryo et al. 2017",
     ),
     _distance(
         calibration_error,

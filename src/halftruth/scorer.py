@@ -8,9 +8,16 @@ import numpy as np
 
 from halftruth import checks, registry
 from halftruth.belief import ESTIMATE, belief
-from halftruth.errors import InputError
+from halftruth.errors import InputError, NotIdentifiable
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.evidence.positive_unlabeled import POPULATIONS
+from halftruth.metrics.losses import PROBABILITY
+
+_METHODS = {
+    True: ("predict_proba",),
+    False: ("decision_function",),
+    None: ("predict_proba", "decision_function"),
+}
 
 
 def make_scorer(
@@ -43,9 +50,9 @@ def make_scorer(
     Notes
     -----
     Scores come from ``predict_proba`` of class 1; where there is none, from ``decision_function``, which
-    metrics that need probabilities refuse. Scores are raw: a prior that is too large gives impossible ones
-    (AUC > 1), and only `evaluate` says that it is refuted. For one interval over all folds, pass the
-    scores of `cross_val_predict` to `evaluate`.
+    metrics that need probabilities refuse. `risk` by a loss of the margin takes ``decision_function``. Values
+    are raw: a prior that is too large gives impossible ones (AUC > 1), and only `evaluate` says that it is
+    refuted. For one interval over all folds, pass `cross_val_evidence` to `evaluate`.
 
     Examples
     --------
@@ -102,7 +109,12 @@ class PUScorer:
             raise InputError(
                 f"`{metric}` needs the class prior. Pass prior=…, the share of positives in the population."
             )
+        if threshold is not None and not self.metric.threshold:  # one of its own, or an error that says so
+            parameters["threshold"] = threshold
         self._call = self.metric.bind(threshold, **parameters)
+        self._probability = True if self.metric.probability else None
+        if self.metric.name == "risk" and isinstance(loss := parameters.get("loss", ""), str):
+            self._probability = loss in PROBABILITY
         self._evidence = {
             "prior": prior,
             "unlabeled": unlabeled,
@@ -118,28 +130,48 @@ class PUScorer:
         return -value if self.metric.better == "low" else value
 
     def _scores(self, estimator: Any, X: Any) -> Any:
-        """Scores of class 1, the known positives."""
-        proba = hasattr(estimator, "predict_proba")
-        if not proba and self.metric.probability:
+        """Scores of class 1, as the metric reads them."""
+        if self._probability and not hasattr(estimator, "predict_proba"):
             raise InputError(
                 f"`{self.metric.name}` needs probabilities, and {type(estimator).__name__} has no "
                 f"predict_proba. Use a ranking metric, or calibrate the estimator."
             )
-        if not proba and not hasattr(estimator, "decision_function"):
-            raise InputError(
-                f"{type(estimator).__name__} has neither predict_proba nor decision_function, so it gives "
-                f"no scores. Use an estimator that has one."
-            )
-        if not hasattr(estimator, "classes_"):  # an outlier detector: one value, higher is more positive
-            return estimator.decision_function(X)
-        classes = np.asarray(estimator.classes_).tolist()
-        if 1 not in classes:
-            raise InputError(f"The estimator knows the classes {classes}, not 1, the known positives.")
-        out = np.asarray(estimator.predict_proba(X) if proba else estimator.decision_function(X))
-        if out.ndim == 2:
-            return out[:, classes.index(1)]
-        # A single decision value speaks for the second class.
-        return out if classes.index(1) == 1 else -out
+        return class_one_scores(estimator, X, probability=self._probability)
 
     def __repr__(self) -> str:
         return f"make_scorer({self.metric.name!r}, prior={self._evidence['prior']!r})"
+
+
+def class_one_scores(estimator: Any, X: Any, *, probability: bool | None = None) -> Any:
+    """Scores of class 1, the known positives, by a fitted estimator.
+
+    From ``predict_proba`` (``probability=True``), from ``decision_function`` (False), or from the first of
+    the two that the estimator has and can give.
+    """
+    methods = [name for name in _METHODS[probability] if hasattr(estimator, name)]
+    if not methods:
+        name, wanted = type(estimator).__name__, _METHODS[probability]
+        raise InputError(
+            f"{name} has {'neither' if len(wanted) == 2 else 'no'} {' nor '.join(wanted)}, so it gives no "
+            f"{'probabilities' if probability else 'scores'}. Use an estimator that has one."
+        )
+    if not hasattr(estimator, "classes_"):  # an outlier detector: one value, higher is more positive
+        return estimator.decision_function(X)
+    classes = np.asarray(estimator.classes_).tolist()
+    if 1 not in classes:
+        raise InputError(f"The estimator knows the classes {classes}, not 1, the known positives.")
+    out = np.asarray(_first(estimator, methods, X))
+    if out.ndim == 2:
+        return out[:, classes.index(1)]
+    # A single decision value speaks for the second class.
+    return out if classes.index(1) == 1 else -out
+
+
+def _first(estimator: Any, methods: list[str], X: Any) -> Any:
+    """What the first method says, unless it lacks a prior for that and there is another."""
+    try:
+        return getattr(estimator, methods[0])(X)
+    except NotIdentifiable:
+        if len(methods) == 1:
+            raise
+    return getattr(estimator, methods[1])(X)

@@ -47,6 +47,17 @@ class Sizes:
         return ratio(purity * self.positive + alpha * self.unlabeled, self.n)
 
 
+def from_positives(prior: Number, purity: Number, alpha: Number) -> tuple[Vector, Vector]:
+    """What π f̂₁ takes of the distributions of P and of U; NaN where P is no purer than U."""
+    prior, purity, alpha = np.broadcast_arrays(prior, purity, alpha)
+    pure = purity == 1
+    gap = np.where(purity - alpha > 1e-12, purity - alpha, np.nan)
+    return (
+        np.where(pure, prior, prior * (1 - alpha) / gap),
+        np.where(pure, 0.0, -prior * (1 - purity) / gap),
+    )
+
+
 def refuse_prior(prior: float, purity: float, alpha: float, sizes: Sizes, population: str) -> None:
     """Raise where a prior cannot go with the counts."""
     slack = 1e-12

@@ -168,6 +168,7 @@ CASES: dict[str, tuple[Callable[[], Evidence], list[tuple[float | None, float]]]
     "PU, one score": (lambda: ht.PositiveUnlabeled([0.5, 0.5], [0.5] * 4, prior=0.3), PURE_AND_NOT),
     "PU, one positive": (lambda: ht.PositiveUnlabeled([0.8], [0.1, 0.2, 0.8, 0.9], prior=0.3), PRIORS),
     "PU, outside [0, 1]": (partial(_unlabeled, "unlabeled", change=lambda x: 9 * x - 4), PURE_AND_NOT),
+    "labeled, far margins": (lambda: ht.Labeled([1, 0, 1, 0, 1], [1e4, -1e4, -1e4, 800.0, 40.0]), FREE),
     "labeled, outside [0, 1]": (lambda: ht.Labeled([1, 0, 1, 1], [3.0, 0.2, -1.0, 0.2]), FREE),
 }
 for _population in ("unlabeled", "all"):
@@ -198,7 +199,15 @@ VARIANTS = {
     "adaptive, optimal": partial(ht.adaptive_calibration_error, n_bins="optimal"),
     "maximum, fifteen": partial(ht.maximum_calibration_error, n_bins=15),
     "kuiper": partial(ht.ks_calibration_error, statistic="kuiper"),
+    "risk, plain": ht.risk,
+    **{
+        f"risk, {loss}": partial(ht.risk, loss=loss)
+        for loss in ("squared", "ramp", "zero_one", "log", "brier")
+    },
+    "risk, zero-one": partial(ht.risk, loss="zero_one", threshold=THRESHOLD),
+    "risk, at a score": partial(ht.risk, loss="zero_one", threshold=0.5),
 }
+OF_PROBABILITIES = ("risk, log", "risk, brier")
 TWINS = [name for name in REGISTRY if name not in WITHOUT_TWIN]
 
 
@@ -219,7 +228,7 @@ def _requests(case: str) -> tuple[Request, ...]:
         name: partial(metric.function, **metric.example) if metric.example else name
         for name, metric in REGISTRY.items()
         if name in TWINS
-    } | VARIANTS
+    } | {label: call for label, call in VARIANTS.items() if bounded or label not in OF_PROBABILITIES}
     requests = read_requests(wanted, [_evidence(case).measure()], THRESHOLD)
     return tuple(r for r in requests if r.metric is not None and (bounded or not r.metric.probability))
 

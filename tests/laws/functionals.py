@@ -28,6 +28,13 @@ MORE: dict[str, list[dict[str, Any]]] = {
     "precision_at_k": [{"k": 0.5}],
     "recall_at_k": [{"k": 0.5}],
     "recall_at_fpr": [{"max_fpr": 0.25}, {"max_fpr": 0.0}],
+    "risk": [
+        {},
+        {"loss": "squared"},
+        {"loss": "ramp"},
+        {"loss": "zero_one"},
+        {"loss": "zero_one", "threshold": 0.5},
+    ],
     "calibration_error": [
         {"n_bins": 4, "binning": "width", "norm": 2},
         {"n_bins": 4, "binning": "width", "norm": "max"},

@@ -31,6 +31,10 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "recall_at_fpr": [{}, {"max_fpr": 0.0}, {"max_fpr": 0.3}, {"max_fpr": 1.0}],
     "precision_at_k": [{"k": 0.2}, {"k": 1}, {"k": 3}, {"k": 0.7}],
     "recall_at_k": [{"k": 0.2}, {"k": 1}, {"k": 0.7}],
+    "risk": [
+        *({"loss": loss} for loss in ("logistic", "sigmoid", "squared", "ramp", "zero_one")),
+        {"loss": "zero_one", "threshold": 0.5},
+    ],
     "calibration_error": [
         {"n_bins": n, "binning": binning, "norm": norm}
         for n in ("optimal", 1, 5)
@@ -243,12 +247,29 @@ def test_bounds_are_of_use() -> None:
         "brier": 1e-6,
         "brier_skill": 1e-6,
         "log_loss": 1e-6,
+        "risk": 1e-6,
     }
     for name, limit in limits.items():
         bound = certificate.bound(compressed, name)
         assert bound is not None
         error = abs(REGISTRY[name].function(exact) - REGISTRY[name].function(compressed))
         assert error <= bound < limit, (name, error, bound)
+
+
+def test_bounds_of_risks_are_of_use_on_margins() -> None:
+    """There only the ends of what a bin holds are known, and not its mean."""
+    exact, compressed = _large(lambda rng, n, y: rng.normal(3 * y - 1.5, 2, n))
+    limits = {"logistic": 1e-4, "sigmoid": 1e-4, "ramp": 1e-4, "squared": 3e-3, "zero_one": 1e-9}
+    for loss, limit in limits.items():
+        bound = certificate.bound(compressed, "risk", {"loss": loss})
+        assert bound is not None
+        assert abs(ht.risk(exact, loss) - ht.risk(compressed, loss)) <= bound < limit, (loss, bound)
+
+
+def test_of_a_users_own_losses_nothing_is_known() -> None:
+    _, compressed = _large(lambda rng, n, y: rng.normal(size=n), n=1000)
+    own = (lambda s: s**2, lambda s: np.exp(s))
+    assert certificate.bound(compressed, "risk", {"loss": own}) == np.inf
 
 
 def test_saturated_scores_keep_their_area() -> None:

@@ -224,6 +224,24 @@ def log_loss(rows):
     return math.fsum(loss) / float(totals(rows)[0])
 
 
+def risk(rows, loss="logistic", threshold=0.0):
+    """The mean loss: of a positive at its margin, of a negative at minus that."""
+    if loss == "log":
+        return log_loss(rows)
+    if loss == "brier":
+        return brier(rows)
+    if loss == "zero_one":
+        return 1 - accuracy(rows, threshold)
+    if loss in ("squared", "ramp"):
+        one = Fraction(1)
+        at = {"squared": lambda z: (z - 1) ** 2, "ramp": lambda z: min(max((1 - z) / 2, 0 * one), one)}[loss]
+        lost = sum(r.pos * at(r.score) + (r.mass - r.pos) * at(-r.score) for r in rows)
+        return over(lost, totals(rows)[0])
+    at = {"sigmoid": lambda z: 1 / (1 + math.exp(z)), "logistic": lambda z: math.log1p(math.exp(-z))}[loss]
+    lost = [float(r.pos) * at(float(r.score)) + float(r.mass - r.pos) * at(-float(r.score)) for r in rows]
+    return math.fsum(lost) / float(totals(rows)[0])
+
+
 def least_cube_root(n: Fraction) -> int:
     """The smallest whole B with B³ ≥ n: one bin for each in ⌈n^(1/3)⌉."""
     return next(b for b in range(1, 10**6) if b**3 >= n)

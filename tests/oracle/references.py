@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 from sklearn import metrics as sk
 
 from . import naive, numerical
@@ -87,6 +88,23 @@ def brier_skill(case: Case) -> float:
     return 1 - of_scores(sk.brier_score_loss)(case) / worst
 
 
+def risk(case: Case, loss: str = "logistic", threshold: float = 0.0) -> float:
+    """Scikit-learn's mean log loss and squared error of what the margins stand for; else naive loops."""
+    sign, weight = 2 * case.y - 1, case.weight
+    if loss == "logistic":
+        of_class = np.column_stack([expit(-case.wide), expit(case.wide)])
+        return sk.log_loss(case.y, of_class, sample_weight=weight, labels=[0, 1])
+    if loss == "squared":
+        return sk.mean_squared_error(sign, case.wide, sample_weight=weight)
+    if loss == "sigmoid":
+        return sk.mean_absolute_error(case.y, expit(case.wide), sample_weight=weight)
+    if loss == "ramp":
+        return sk.mean_absolute_error(case.y, np.clip((1 + case.wide) / 2, 0, 1), sample_weight=weight)
+    if loss == "zero_one":
+        return sk.zero_one_loss(case.y, (case.wide >= threshold).astype(int), sample_weight=weight)
+    return of_scores({"log": sk.log_loss, "brier": sk.brier_score_loss}[loss])(case)
+
+
 # A metric that joins the registry joins this table, or `numerical.FITTED`: a test holds them to the same names.
 REFERENCES: dict[str, Reference] = {
     "prevalence": lambda case: np.average(case.y, weights=case.weight),
@@ -117,6 +135,7 @@ REFERENCES: dict[str, Reference] = {
     "brier": of_scores(sk.brier_score_loss),
     "brier_skill": brier_skill,
     "log_loss": of_scores(sk.log_loss, labels=[0, 1]),
+    "risk": risk,
     **{
         name: by_hand(definition(name))
         for name in (
@@ -138,6 +157,11 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "precision_at_k": [{"k": k} for k in (1, 2, 0.05, 0.2, 0.5, 0.999)],
     "recall_at_k": [{"k": k} for k in (1, 2, 0.05, 0.2, 0.5, 0.999)],
     "recall_at_fpr": [{"max_fpr": max_fpr} for max_fpr in (0.0, 0.05, 0.3, 0.7, 1.0)],
+    "risk": [
+        {},
+        *({"loss": loss} for loss in ("sigmoid", "squared", "ramp", "zero_one")),
+        {"loss": "zero_one", "threshold": 0.4},
+    ],
     "calibration_error": [
         {"n_bins": n_bins, "binning": binning, "norm": norm}
         for n_bins, norm in (("optimal", 1), (2, 2), (10, 1), (10, 2), (10, "max"), (15, 1))

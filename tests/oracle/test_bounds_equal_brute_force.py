@@ -83,6 +83,7 @@ OTHERS = {
     "brier": {},
     "brier_skill": {},
     "log_loss": {},
+    "risk": {"loss": "ramp"},
 }
 
 

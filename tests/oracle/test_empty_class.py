@@ -20,6 +20,7 @@ NEEDS_NEITHER = {
     "net_benefit",
     "brier",
     "log_loss",
+    "risk",
     *(name for name in REGISTRY if name.endswith("calibration_error")),
 }
 NEEDS_ONE = {"positive": {"recall", "recall_at_k"}, "negative": {"fpr", "specificity"}}

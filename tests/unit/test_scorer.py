@@ -12,6 +12,7 @@ import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score, cross_validate
 from sklearn.svm import LinearSVC
@@ -171,6 +172,37 @@ def test_margins_are_refused_where_probabilities_are_needed() -> None:
             ht.InputError, match=rf"`{metric}` needs probabilities, and LinearSVC has no .*Use a ranking"
         ):
             scorer(metric)(model, X, labels(0))
+
+
+@pytest.mark.parametrize("loss", ["logistic", "sigmoid", "squared", "ramp", "zero_one", None])
+def test_losses_of_a_margin_take_the_margin(loss: str | None) -> None:
+    model, told = LogisticRegression().fit(X, KNOWN), {} if loss is None else {"loss": loss}
+    margin = ht.PositiveUnlabeled.from_labels(labels(0), model.decision_function(X), unlabeled=0, prior=0.4)
+    assert scorer("risk", **told)(model, X, labels(0)) == -ht.risk(margin, **told)
+    with pytest.raises(ht.InputError, match=r"DummyClassifier has no decision_function, so it gives no sc"):
+        scorer("risk", **told)(DummyClassifier().fit(X, KNOWN), X, labels(0))
+
+
+def test_losses_of_a_probability_take_the_probability() -> None:
+    model = LogisticRegression().fit(X, KNOWN)
+    for loss, metric in (("log", "log_loss"), ("brier", "brier")):
+        assert scorer("risk", loss=loss)(model, X, labels(0)) == scorer(metric)(model, X, labels(0))
+        with pytest.raises(ht.InputError, match="`risk` needs probabilities, and LinearSVC has no"):
+            scorer("risk", loss=loss)(LinearSVC().fit(X, KNOWN), X, labels(0))
+
+
+class Ranker(LogisticRegression):
+    """One that has no prior, and so no probability."""
+
+    def predict_proba(self, X: Any) -> Any:
+        raise ht.NotIdentifiable("no prior")
+
+
+def test_a_model_without_a_prior_ranks_by_its_margin() -> None:
+    model, plain = Ranker().fit(X, KNOWN), LogisticRegression().fit(X, KNOWN)
+    assert scorer("roc_auc")(model, X, labels(0)) == scorer("roc_auc")(plain, X, labels(0))
+    with pytest.raises(ht.NotIdentifiable, match="no prior"):
+        scorer("brier")(model, X, labels(0))
 
 
 def test_estimators_that_cannot_score() -> None:

@@ -46,7 +46,8 @@ def extremes(
     if of not in registry.REGISTRY and str(of).lower() in CURVES:
         raise InputError(f"There is no metric {of!r}. For the curves pass 'roc' or 'pr'.")
     metric = registry.get(of)
-    if metric.name in NOT_BOUNDED:
+    # A user's own losses may rise and fall along the ranks.
+    if metric.name in NOT_BOUNDED or not isinstance(parameters.get("loss", ""), str):
         raise InputError(
             f"{metric.name!r} has no bounds here: it is no function of a contingency table, nor does it only "
             f"grow or fall with the ranks of the positives. Use evaluate."

@@ -12,14 +12,11 @@ from typing import Any
 import numpy as np
 
 from halftruth import registry
-from halftruth.certificate import binned, curves, proper, thresholds
-from halftruth.certificate.boxes import Boxes, Interval
+from halftruth.certificate import binned, curves, margins, proper, thresholds
+from halftruth.certificate.boxes import ROUNDING, Boxes, Interval
 from halftruth.errors import EmptyClassWarning
 from halftruth.evidence import Evidence, Labeled, PositiveUnlabeled
 from halftruth.table import NEGATIVE
-
-ROUNDING = 1e-12
-"""Slack for floating-point sums, relative to their size before anything cancels."""
 
 FAMILIES: Mapping[str, Callable[..., Interval]] = {
     "prevalence": thresholds.prevalence,
@@ -34,6 +31,7 @@ FAMILIES: Mapping[str, Callable[..., Interval]] = {
     "brier": proper.brier,
     "brier_skill": proper.brier_skill,
     "log_loss": proper.log_loss,
+    "risk": margins.risk,
     "calibration_error": binned.calibration_error,
 }
 

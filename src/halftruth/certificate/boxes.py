@@ -15,6 +15,8 @@ from halftruth.histogram import LIGHTEST, UNIT, Bins
 
 Interval = tuple[float, float]
 ANYTHING: Interval = (-np.inf, np.inf)
+ROUNDING = 1e-12
+"""Slack for floating-point sums, relative to their size before anything cancels."""
 HALF_STEP = 0.5 / UNIT
 """How far one row's fixed-point weight, or score, can be from its own."""
 

@@ -18,7 +18,7 @@ from halftruth.evidence.negatives import Linear, Noise, mixing_weight, mixture_s
 from halftruth.measure import Number, ScoreMeasure, ratio, scalar
 from halftruth.rows import Rows
 from halftruth.rule import MassRule, total
-from halftruth.shares import NAMES, Sizes, refuse_prior, refuse_purity
+from halftruth.shares import NAMES, Sizes, from_positives, refuse_prior, refuse_purity
 from halftruth.support import Column, Sums
 from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 
@@ -318,15 +318,13 @@ class PositiveUnlabeled(Evidence):
     def _from_positives(self, prior: Number, purity: Number, alpha: Number, sizes: Sizes) -> Linear:
         """π f̂₁, with f̂₁ from the known positives (and the unlabeled, where those are not pure)."""
         prior, purity, alpha = np.broadcast_arrays(prior, purity, alpha)
-        pure, zero = purity == 1, np.zeros(prior.shape)
-        gap = np.where(purity - alpha > 1e-12, purity - alpha, np.nan)
-        on_positive = np.where(pure, prior, prior * (1 - alpha) / gap)
-        on_unlabeled = np.where(pure, 0.0, -prior * (1 - purity) / gap)
-        on = np.stack([on_positive, on_unlabeled, zero], axis=-1)
+        zero = np.zeros(prior.shape)
+        on = np.stack([*from_positives(prior, purity, alpha), zero], axis=-1)
         if not self.rows_are_one_sample:
             return Linear(on=on)
         # With π fixed, α = (π − ρ p_P)/p_U moves with the shares p of the strata in the table.
-        with_alpha = np.where(pure, 0.0, prior * (1 - purity) / gap**2)
+        gap = np.where(purity - alpha > 1e-12, purity - alpha, np.nan)
+        with_alpha = np.where(purity == 1, 0.0, prior * (1 - purity) / gap**2)
         change = np.stack([with_alpha, -with_alpha, zero], axis=-1)
         alpha_moves = ratio(np.stack([-purity, -alpha, zero], axis=-1), sizes.shares[..., 1:2])
         return Linear(on=on, moves=alpha_moves[..., :, None] * change[..., None, :])

@@ -11,6 +11,7 @@ NAMES = {
     "pr_auc": ("PR AUC", "area under the precision-recall curve"),
     "brier": ("Brier score", "mean squared error of the scores; lower is better"),
     "log_loss": ("Log loss", "price of confident mistakes; lower is better"),
+    "risk": ("Risk", "expected loss of a case; lower is better"),
     "calibration_error": ("Calibration error", "how far scores lie from frequencies; lower is better"),
     "precision": ("Precision", "share of flagged cases that are positive"),
     "recall": ("Recall", "share of positives that are flagged"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Protocol
 
 
@@ -14,15 +15,22 @@ class Advance(Protocol):
     def __call__(self, steps: int) -> None: ...
 
 
+_SHOWN = ContextVar("_SHOWN", default=False)
+
+
 @contextmanager
 def progress(title: str, total: int, *, long: bool) -> Iterator[Advance]:
-    """A bar on stderr where that is a terminal and the work is long; else nothing."""
-    if not (long and sys.stderr.isatty()):
+    """A bar on stderr where that is a terminal, the work is long, and no bar of a larger work is shown."""
+    if not (long and sys.stderr.isatty()) or _SHOWN.get():
         yield lambda steps: None
         return
     from rich.console import Console
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda steps: bar.advance(task, steps)
+    before = _SHOWN.set(True)
+    try:
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(title, total=total)
+            yield lambda steps: bar.advance(task, steps)
+    finally:
+        _SHOWN.reset(before)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.limits.risk import LOSSES, positive_confidence_risk
+from halftruth.limits.risk import positive_confidence_risk
+from halftruth.metrics.losses import LOSSES
 
 N = 400
 RNG = np.random.default_rng(11)
@@ -22,6 +23,11 @@ Y = RNG.random(N) < R
 BY_DEFINITION = {
     "zero_one": (lambda s: (s < 0.4) * 1.0, lambda s: (s >= 0.4) * 1.0),
     "logistic": (lambda s: np.log(1 + np.exp(-s)), lambda s: np.log(1 + np.exp(s))),
+    "sigmoid": (lambda s: 1 / (1 + np.exp(s)), lambda s: 1 / (1 + np.exp(-s))),
+    "ramp": (
+        lambda s: np.minimum(1, np.maximum(0, 1 - s) / 2),
+        lambda s: np.minimum(1, np.maximum(0, 1 + s) / 2),
+    ),
     "squared": (lambda s: (s - 1) ** 2, lambda s: (-s - 1) ** 2),
     "log": (lambda s: -np.log(s), lambda s: -np.log(1 - s)),
     "brier": (lambda s: (s - 1) ** 2, lambda s: s**2),
@@ -29,7 +35,7 @@ BY_DEFINITION = {
 
 
 def scores_for(loss: str) -> np.ndarray:
-    return MARGIN if loss in ("logistic", "squared") else PROBABILITY
+    return PROBABILITY if loss in ("zero_one", "log", "brier") else MARGIN
 
 
 def threshold_for(loss: str) -> dict[str, float]:

@@ -201,6 +201,28 @@ const { METRICS, distribution, reliability } = (() => {
     return ratio(loss, total);
   }
 
+  // --- Risk: losses ℓ of the margin, which is the score of a positive and minus that of a negative.
+
+  const MARGIN = {
+    sigmoid: (z) => 1 / (1 + Math.exp(z)),
+    logistic: (z) => Math.max(-z, 0) + Math.log1p(Math.exp(-Math.abs(z))),
+    squared: (z) => (z - 1) ** 2,
+    ramp: (z) => clip((1 - z) / 2, 0, 1),
+  };
+
+  function risk(measure, { loss = "logistic", threshold = 0 }) {
+    const { score, pos, neg, total } = measure;
+    if (loss === "zero_one") {
+      const { fn, fp } = confusion(measure, threshold);
+      return ratio(fn + fp, total);
+    }
+    if (!(loss in MARGIN)) return measure.bounded ? { log: logLoss, brier }[loss](measure) : NaN;
+    const at = MARGIN[loss];
+    let lost = 0;
+    for (let i = 0; i < score.length; i++) lost += at(score[i]) * pos[i] + at(-score[i]) * neg[i];
+    return ratio(lost, total);
+  }
+
   // --- Calibration.
 
   function numberOfBins({ size }, number) {
@@ -317,6 +339,7 @@ const { METRICS, distribution, reliability } = (() => {
     brier: ofProbabilities(brier),
     brier_skill: ofProbabilities(brierSkill),
     log_loss: ofProbabilities(logLoss),
+    risk: optional(risk),
     calibration_error: ofProbabilities(calibrationError),
     adaptive_calibration_error: ofProbabilities(adaptiveCalibrationError),
     maximum_calibration_error: ofProbabilities((measure, given) =>
