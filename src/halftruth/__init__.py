@@ -25,6 +25,7 @@ _HOMES = {
     "Comparison": "compared",
     "Difference": "compared",
     "make_scorer": "scorer",
+    "cross_val_evidence": "learn.cross_validation",
     "roc_auc": "metrics.areas",
     "partial_auc": "metrics.areas",
     "average_precision": "metrics.areas",
@@ -35,6 +36,7 @@ _HOMES = {
     "brier": "metrics.proper",
     "brier_skill": "metrics.proper",
     "log_loss": "metrics.proper",
+    "risk": "metrics.losses",
     "confusion": "metrics.rates",
     "fbeta": "metrics.rates",
     "prevalence": "metrics.rates",
@@ -85,7 +87,7 @@ _HOMES = {
     "MissingDependency": "errors",
     "EmptyClassWarning": "errors",
 }
-_MODULES = ("figures", "recover", "reproduce", "simulate", "theory")
+_MODULES = ("figures", "learn", "recover", "reproduce", "simulate", "theory")
 
 __all__ = ["__version__", *_HOMES, *_MODULES]
 

@@ -1,4 +1,5 @@
 from halftruth import figures as figures
+from halftruth import learn as learn
 from halftruth import recover as recover
 from halftruth import reproduce as reproduce
 from halftruth import simulate as simulate
@@ -40,6 +41,7 @@ from halftruth.evidence import PositiveConfidence as PositiveConfidence
 from halftruth.evidence import PositiveUnlabeled as PositiveUnlabeled
 from halftruth.evidence import SoftLabeled as SoftLabeled
 from halftruth.histogram import Grid as Grid
+from halftruth.learn.cross_validation import cross_val_evidence as cross_val_evidence
 from halftruth.limits.attainable import best_attainable as best_attainable
 from halftruth.limits.floor import bayes_error as bayes_error
 from halftruth.limits.risk import positive_confidence_risk as positive_confidence_risk
@@ -61,6 +63,7 @@ from halftruth.metrics.decision import best_threshold as best_threshold
 from halftruth.metrics.decision import cost_curve as cost_curve
 from halftruth.metrics.decision import decision_curve as decision_curve
 from halftruth.metrics.decision import net_benefit as net_benefit
+from halftruth.metrics.losses import risk as risk
 from halftruth.metrics.proper import brier as brier
 from halftruth.metrics.proper import brier_skill as brier_skill
 from halftruth.metrics.proper import log_loss as log_loss

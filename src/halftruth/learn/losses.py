@@ -1,0 +1,192 @@
+"""Losses for PyTorch: risks from positives, unlabeled rows and known negatives, or from confidences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from halftruth import checks
+from halftruth.errors import InputError
+from halftruth.learn.pytorch import Tensor, functional, nn, torch
+from halftruth.learn.weights import RiskWeights, Three, risk_weights
+
+Loss = Callable[[Tensor], Tensor]
+MARGIN: dict[str, Loss] = {
+    "sigmoid": lambda z: torch.sigmoid(-z),
+    "logistic": lambda z: -functional.logsigmoid(z),
+    "squared": lambda z: (z - 1) ** 2,
+    "ramp": lambda z: (0.5 - 0.5 * z).clamp(0, 1),
+}
+ZERO_ONE = "zero_one"
+LOSSES = (*MARGIN, ZERO_ONE)
+CORRECTIONS = ("non-negative", "none", "absolute", "leaky")
+
+
+class PULoss(nn.Module):
+    """Risk of a classifier from the logits of a batch of positives and one of unlabeled rows.
+
+    Parameters
+    ----------
+    prior : float
+        π, the share of positives in the population.
+    loss : {"sigmoid", "logistic", "ramp", "squared", "zero_one"}
+        ℓ of the margin, as in `halftruth.risk`. "zero_one" has no slope: it is for watching, not training.
+    correction : {"non-negative", "none", "absolute", "leaky"}
+        The part R⁻ of the negatives is a difference that a flexible network drives below zero. "none" lets it
+        (uPU). "non-negative" (nnPU) stops at −β: below it a step is made on −γ R⁻ alone, and the value is
+        R⁺ − β. "absolute" takes |R⁻|, "leaky" λ R⁻ where it is negative. Where the positives are not pure R⁺
+        is a difference too, and corrected alike.
+    beta, gamma : float
+        β ≥ 0 and γ in [0, 1], of "non-negative".
+    leak : float
+        λ in [−1, 0], of "leaky": 0 cuts off, −1 is "absolute".
+    purity, population, sizes, eta, target_prior
+        As in `risk_weights`: noisy positives (ρ < 1), one table in place of two samples, known negatives
+        (η, PNU), and imbalanced classes brought to a balanced target (Su et al. 2021: 0.5).
+
+    Notes
+    -----
+    The numbers of rows in the batches need not go with the prior: each stratum enters by its mean. Leading
+    axes of the logits are networks side by side; the loss keeps them.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from halftruth.learn import PULoss
+    >>> loss = PULoss(0.6)
+    >>> positive, unlabeled = torch.tensor([2.0, 1.0]), torch.tensor([0.5, -1.0, -2.0])
+    >>> round(float(loss(positive, unlabeled)), 4)
+    0.1164
+    >>> round(float(PULoss(0.6, correction="none")(positive, unlabeled)), 4)
+    -0.0302
+    """
+
+    def __init__(
+        self,
+        prior: float,
+        *,
+        loss: str = "sigmoid",
+        correction: str = "non-negative",
+        beta: float = 0.0,
+        gamma: float = 1.0,
+        leak: float = 0.0,
+        purity: float = 1.0,
+        population: str = "unlabeled",
+        sizes: Sequence[int] | None = None,
+        eta: float | None = None,
+        target_prior: float | None = None,
+    ) -> None:
+        super().__init__()
+        self.of_positive, self.of_negative = pair(loss)
+        self.correction = checks.choice(correction, "correction", CORRECTIONS)
+        self.beta = checks.inside(
+            beta, "beta", 0.0, float("inf"), closed="left", advice="0 keeps R⁻ from going below zero."
+        )
+        self.gamma = checks.inside(
+            gamma, "gamma", 0.0, 1.0, closed="both", advice="It is a share of the step."
+        )
+        self.leak = checks.inside(leak, "leak", -1.0, 0.0, closed="both", advice="−1 is the absolute value.")
+        self.eta = eta
+        self.weights: RiskWeights = risk_weights(
+            prior, purity=purity, population=population, sizes=sizes, eta=eta, target_prior=target_prior
+        )
+
+    def forward(self, positive: Tensor, unlabeled: Tensor, negative: Tensor | None = None) -> Tensor:
+        """The corrected risk; ``negative`` only where the loss was told of known negatives."""
+        parts = torch.stack(self.parts(positive, unlabeled, negative))
+        if self.correction == "none":
+            return parts.sum(0)
+        if self.correction == "absolute":
+            return parts.abs().sum(0)
+        if self.correction == "leaky":
+            return torch.where(parts < 0, self.leak * parts, parts).sum(0)
+        low = parts < -self.beta
+        value = torch.where(low, -self.beta, parts).sum(0)
+        back = torch.where(low, -self.gamma * parts, 0.0).sum(0)
+        # The slope of one, the value of the other.
+        return torch.where(low.any(0), back + (value - back).detach(), value)
+
+    def parts(
+        self, positive: Tensor, unlabeled: Tensor, negative: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """R⁺ and R⁻, not corrected."""
+        strata = self._strata(positive, unlabeled, negative)
+        return (
+            _mixed(self.of_positive, self.weights.positive, strata),
+            _mixed(self.of_negative, self.weights.negative, strata),
+        )
+
+    def _strata(self, *strata: Tensor | None) -> tuple[Tensor | None, ...]:
+        names = ("positive", "unlabeled", "negative")
+        for name, logits, used in zip(names, strata, self.weights.used, strict=True):
+            if logits is None and used:
+                raise InputError(
+                    f"`{name}` must hold logits: the loss was made for known negatives. Pass them, or leave "
+                    f"out `eta` and their number in `sizes`."
+                )
+            if logits is not None and logits.shape[-1:].numel() * logits.ndim == 0:
+                raise InputError(
+                    f"`{name}` must hold at least one logit, got shape {tuple(logits.shape)}. Draw some rows "
+                    f"of every stratum into each batch."
+                )
+        if strata[2] is not None and self.eta is None and not self.weights.used[2]:
+            raise InputError("`negative` has no weight in this loss. Make it with eta=…, e.g. 0.5.")
+        return strata
+
+    def extra_repr(self) -> str:
+        return f"correction={self.correction!r}, weights={self.weights}"
+
+
+class PositiveConfidenceLoss(nn.Module):
+    """Risk, divided by the prior, from positives with their confidences: mean of ℓ(g) + (1−r)/r · ℓ(−g).
+
+    Equation 5 of Ishida et al. 2023 (Ishida, Niu & Sugiyama 2018), of which the prior is a constant factor.
+
+    Parameters
+    ----------
+    loss : str
+        As in `PULoss`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from halftruth.learn import PositiveConfidenceLoss
+    >>> loss = PositiveConfidenceLoss()
+    >>> round(float(loss(torch.tensor([0.0, 1.0]), torch.tensor([0.5, 0.8]))), 4)
+    1.0139
+    """
+
+    def __init__(self, loss: str = "logistic") -> None:
+        super().__init__()
+        self.of_positive, self.of_negative = pair(loss)
+
+    def forward(self, logits: Tensor, r: Tensor) -> Tensor:
+        """``r`` in (0, 1], along the last axis of the logits."""
+        if logits.shape[-1:] != r.shape[-1:] or logits.shape[-1:].numel() == 0:
+            raise InputError(
+                f"`r` must hold one confidence for each logit, got shapes {tuple(r.shape)} and "
+                f"{tuple(logits.shape)}."
+            )
+        if not bool(((r > 0) & (r <= 1)).all()):
+            raise InputError("`r` must lie in (0, 1]: a positive of confidence 0 cannot be. Check the rows.")
+        return (self.of_positive(logits) + (1 - r) / r * self.of_negative(logits)).mean(-1)
+
+
+def pair(loss: str) -> tuple[Loss, Loss]:
+    """ℓ₊ and ℓ₋ as functions of the logit."""
+    if checks.choice(loss, "loss", LOSSES) == ZERO_ONE:
+        return (lambda g: (g < 0).to(g.dtype)), (lambda g: (g >= 0).to(g.dtype))
+    margin = MARGIN[loss]
+    return margin, lambda g: margin(-g)
+
+
+def _mixed(loss: Loss, weights: Three, strata: Sequence[Tensor | None]) -> Tensor:
+    """Σ_k weight_k · mean over stratum k; a stratum without weight costs nothing."""
+    terms = [
+        weight * loss(logits).mean(-1)
+        for weight, logits in zip(weights, strata, strict=True)
+        if logits is not None and weight != 0
+    ]
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total

@@ -1,0 +1,14 @@
+"""PyTorch, which is optional: the one place where it is imported."""
+
+from halftruth.errors import MissingDependency
+
+try:
+    import torch
+    from torch import Tensor, nn
+    from torch.nn import functional
+except ModuleNotFoundError as error:
+    raise MissingDependency(
+        "The losses and networks of halftruth need PyTorch: pip install 'halftruth[torch]'"
+    ) from error
+
+__all__ = ["Tensor", "functional", "nn", "torch"]
