@@ -136,6 +136,11 @@ class PUScorer:
                 f"`{self.metric.name}` needs probabilities, and {type(estimator).__name__} has no "
                 f"predict_proba. Use a ranking metric, or calibrate the estimator."
             )
+        if self._probability is False and getattr(estimator, "ranks_only", False):
+            raise InputError(
+                f"The scores of {type(estimator).__name__} only rank: zero is no cut, and they are no margins. "
+                f"Use the loss 'log' or 'brier', which read its probabilities."
+            )
         return class_one_scores(estimator, X, probability=self._probability)
 
     def __repr__(self) -> str:

@@ -1,0 +1,332 @@
+"""BaggedPU: many models of known positives against a few of the unlabeled rows each.
+
+The idea is that of Mordelet & Vert 2014, "A bagging SVM to learn from positive and unlabeled examples".
+There every model learns all known positives, which then have no honest score. Here a model holds out a third
+of the positives, just as it holds out a third of the unlabeled rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from halftruth import checks
+from halftruth.belief import ESTIMATE
+from halftruth.calibration.calibrators.calibrator import Calibrator
+from halftruth.checks import Vector
+from halftruth.errors import HalftruthError, NotIdentifiable
+from halftruth.evidence import PositiveUnlabeled
+from halftruth.learn.bags import TURNS, Bags, Index
+from halftruth.learn.learner import Learner
+from halftruth.learn.wrapping import check_base, features, labels, seeded, with_nan
+from halftruth.scorer import class_one_scores
+from halftruth.uncertainty.progress import progress
+
+LEAF = 5
+"""Rows in a leaf: votes of single rows would tie."""
+LONG = 200_000
+"""Rows scored, over all models, from which progress is shown."""
+
+
+class BaggedPU(Learner):
+    """Bagged models of known positives against samples of the unlabeled rows, with out-of-bag scores.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier, optional
+        Scores by ``predict_proba``, else by ``decision_function``. By default a decision tree that looks at
+        a few features at each split, so that trees differ, with at least five rows in a leaf (fewer where
+        a bag is small), so that scores are shares and seldom tie.
+    n_estimators : int
+        Models; at least three.
+    max_unlabeled : int, optional
+        Unlabeled rows in a bag at most; by default as many as it has positives. Few unlabeled rows hold few
+        hidden positives, and models of small samples differ more.
+    unlabeled : number
+        The code of unlabeled rows in y, besides NaN. With -1 or NaN, 0 is a known negative: those join the
+        unlabeled rows of a bag, as many as it has positives at most.
+    prior, purity, population
+        As in `PositiveUnlabeled.from_labels`. Only probabilities need them: a score that tells known
+        positives from unlabeled rows ranks, but is no probability of being positive.
+    n_jobs : int, optional
+        Models trained at a time, as in joblib. It does not change the result.
+    random_state : int, RandomState or None
+        The same number gives the same scores.
+
+    Attributes
+    ----------
+    oob_scores_ : (n,) array
+        Mean score of each row by the models that held it out.
+    estimators_ : list
+        The fitted models.
+    calibrator_ : Calibrator or None
+        From scores to probabilities, fitted on the out-of-bag scores, where the prior is known.
+    classes_ : array
+        0 and 1.
+    n_features_in_, feature_names_in_
+        As scikit-learn sets them.
+
+    Notes
+    -----
+    Models come in rounds of three. A round parts the known positives in three at random, and the other
+    strata alike; each model holds out one part and draws its bag from the other two. So all rows, known
+    positives as well as hidden ones, are scored by equally many models, and all models learn equally many
+    rows of a stratum. With bootstrap samples a known positive would be scored by about 37 of 100 models, an
+    unlabeled row by nearly all: the noisier scores of the known positives would make the AUC too low.
+
+    What remains is that a known positive speaks for its neighbours in the models that score them, and a
+    hidden one against them. It lowers the estimated AUC by an order of 1/n_P, where its standard error is of
+    order 1/√n_P.
+
+    ``decision_function`` is the mean score of all models. It only ranks: zero is no cut. Of rows that were
+    trained on it is too sure; theirs are ``oob_scores_``.
+
+    Examples
+    --------
+    >>> import numpy as np, halftruth as ht
+    >>> from halftruth.learn import BaggedPU
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(1000) < 0.4
+    >>> X = rng.normal(2.0 * truth[:, None], 1.0, (1000, 2))
+    >>> y = (truth & (rng.random(1000) < 0.5)).astype(int)  # half of the positives are known
+    >>> model = BaggedPU(n_estimators=30, random_state=0).fit(X, y)
+    >>> auc = ht.evaluate(model.evidence(prior=0.4), ["roc_auc"])["roc_auc"]
+    >>> hidden = ht.roc_auc(ht.Labeled(truth, model.oob_scores_))
+    >>> bool(auc.low < hidden < auc.high)
+    True
+    """
+
+    ranks_only = True
+    estimators_: list[Any]
+    oob_scores_: Vector
+    calibrator_: Calibrator | None
+    classes_: NDArray[np.int64]
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 100,
+        max_unlabeled: int | None = None,
+        unlabeled: float = 0,
+        prior: Any = None,
+        purity: Any = 1.0,
+        population: str = "all",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.max_unlabeled = max_unlabeled
+        self.unlabeled = unlabeled
+        self.prior = prior
+        self.purity = purity
+        self.population = population
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        base = get_tags(_tree(LEAF) if self.estimator is None else self.estimator).input_tags
+        tags.input_tags.sparse, tags.input_tags.allow_nan = base.sparse, base.allow_nan
+        return tags
+
+    def fit(self, X: Any, y: Any) -> BaggedPU:
+        """Train the models and score every row by those that held it out.
+
+        Parameters
+        ----------
+        X : (n, k) array, sparse matrix or data frame
+            As the base takes it.
+        y : (n,) array
+            1 known positive, ``unlabeled`` or NaN unlabeled, 0 known negative where it is not that code.
+
+        Returns
+        -------
+        BaggedPU
+
+        Examples
+        --------
+        >>> from halftruth.learn import BaggedPU
+        >>> X, y = [[5.0], [4.0], [6.0], [5.5], [1.0], [0.0], [0.5], [1.5]], [1, 1, 1, 0, 0, 0, 0, 0]
+        >>> score = BaggedPU(n_estimators=30, random_state=0).fit(X, y).oob_scores_
+        >>> bool(score[3] > score[4:].max())  # the hidden positive
+        True
+        """
+        n_models = checks.count(self.n_estimators, "n_estimators", least=TURNS)
+        if self.max_unlabeled is not None:
+            checks.count(self.max_unlabeled, "max_unlabeled", least=1)
+        base = _tree(LEAF) if self.estimator is None else self.estimator
+        check_base(base)
+        rows = features(self, X, base, reset=True)
+        strata = labels(self, rows, y)
+        self._y = with_nan(strata)
+        self._check_shares()
+        bags = Bags.of(strata, self.max_unlabeled, check_random_state(self.random_state).randint(2**31 - 1))
+        if self.estimator is None:
+            base = _tree(max(1, min(LEAF, bags.sizes[0] // 4)))
+        self.classes_ = np.array([0, 1])
+        self._train(base, rows, bags, n_models)
+        self.calibrator_ = self._calibrated()
+        return self
+
+    def _train(self, base: Any, rows: Any, bags: Bags, n_models: int) -> None:
+        """Models in order, whoever trained them, so that sums round alike."""
+        from joblib import Parallel, delayed  # type: ignore[import-untyped]
+
+        known = self._y == 1
+        total, times = np.zeros(len(known)), np.zeros(len(known), dtype=np.int64)
+        self.estimators_ = []
+        long = n_models * len(known) > TURNS * LONG
+        with progress("Bagged models", n_models, long=long) as advance:
+            made = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+                delayed(_model)(base, rows, known, bags, k) for k in range(n_models)
+            )
+            for model, held_out, score in made:
+                self.estimators_.append(model)
+                total[held_out] += score
+                times[held_out] += 1
+                advance(1)
+        self.oob_scores_ = total / times
+
+    def _check_shares(self) -> None:
+        """What is wrong with the shares is said before the training."""
+        if not any(isinstance(share, str) and share == ESTIMATE for share in (self.prior, self.purity)):
+            self._evidence(np.zeros(len(self._y)), {})
+
+    def _calibrated(self) -> Calibrator | None:
+        """None where no prior is given, and known negatives identify none either."""
+        margins = not hasattr(self.estimators_[0], "predict_proba")
+        calibrator = Calibrator("platt", scale="score") if margins else Calibrator("beta")
+        try:
+            return calibrator.fit(self.evidence())
+        except HalftruthError:
+            if self.prior is not None:
+                raise
+        return None
+
+    def evidence(
+        self, *, prior: Any = None, purity: Any = None, population: str | None = None
+    ) -> PositiveUnlabeled:
+        """Evidence of the training rows from their out-of-bag scores, for `evaluate` and all else.
+
+        Parameters
+        ----------
+        prior, purity, population
+            As in `PositiveUnlabeled.from_labels`; by default those of the model.
+
+        Returns
+        -------
+        PositiveUnlabeled
+
+        Examples
+        --------
+        >>> from halftruth.learn import BaggedPU
+        >>> model = BaggedPU(n_estimators=30, random_state=0).fit([[3.0], [4.0], [2.0], [1.0]], [1, 1, 0, 0])
+        >>> model.evidence(prior=0.6)
+        PositiveUnlabeled(2 positive, 2 unlabeled)
+        """
+        check_is_fitted(self)
+        return self._evidence(self.oob_scores_, {"prior": prior, "purity": purity, "population": population})
+
+    def _evidence(self, scores: Vector, given: dict[str, Any]) -> PositiveUnlabeled:
+        own = {"prior": self.prior, "purity": self.purity, "population": self.population}
+        told = own | {name: value for name, value in given.items() if value is not None}
+        return PositiveUnlabeled.from_labels(self._y, scores, **told)
+
+    def decision_function(self, X: Any) -> Vector:
+        """Mean score of all models: higher is more like the known positives.
+
+        Parameters
+        ----------
+        X : (n, k) array, sparse matrix or data frame
+
+        Returns
+        -------
+        (n,) array
+
+        Examples
+        --------
+        >>> from halftruth.learn import BaggedPU
+        >>> model = BaggedPU(n_estimators=30, random_state=0).fit([[3.0], [4.0], [2.0], [1.0]], [1, 1, 0, 0])
+        >>> low, high = model.decision_function([[1.5], [3.5]])
+        >>> bool(low < high)
+        True
+        """
+        from joblib import Parallel, delayed
+
+        check_is_fitted(self)
+        rows = features(self, X, self.estimators_[0], reset=False)
+        scores = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
+            delayed(class_one_scores)(model, rows) for model in self.estimators_
+        )
+        return np.asarray(sum(scores) / len(self.estimators_))
+
+    def predict_proba(self, X: Any) -> Vector:
+        """Probabilities of 0 and of 1, being positive, by the calibrated score; they need a prior.
+
+        Parameters
+        ----------
+        X : (n, k) array, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, 2) array
+
+        Examples
+        --------
+        >>> from halftruth.learn import BaggedPU
+        >>> X, y = [[3.0], [4.0], [5.0], [4.5], [2.0], [1.0], [0.0]], [1, 1, 1, 0, 0, 0, 0]
+        >>> model = BaggedPU(n_estimators=30, prior=0.5, random_state=0).fit(X, y)
+        >>> model.predict_proba([[0.5], [4.0]]).shape
+        (2, 2)
+        """
+        check_is_fitted(self)
+        if self.calibrator_ is None:
+            raise NotIdentifiable(
+                "A score that tells known positives from unlabeled rows is no probability of being positive. "
+                "Pass BaggedPU(prior=…), the share of positives in the population, and fit again; to rank, "
+                "decision_function needs no prior."
+            )
+        positive = self.calibrator_.predict(self.decision_function(X))
+        return np.column_stack([1 - positive, positive])
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """1 where positive is at least as probable as not, else 0; it needs a prior.
+
+        Parameters
+        ----------
+        X : (n, k) array, sparse matrix or data frame
+
+        Returns
+        -------
+        (n,) array
+
+        Examples
+        --------
+        >>> from halftruth.learn import BaggedPU
+        >>> X, y = [[3.0], [4.0], [5.0], [4.5], [2.0], [1.0], [0.0]], [1, 1, 1, 0, 0, 0, 0]
+        >>> BaggedPU(n_estimators=30, prior=0.5, random_state=0).fit(X, y).predict([[0.0], [4.0]])
+        array([0, 1])
+        """
+        positive = self.predict_proba(X)[:, 1] >= 0.5
+        return np.asarray(self.classes_[positive.astype(int)])
+
+
+def _tree(leaf: int) -> Any:
+    return DecisionTreeClassifier(min_samples_leaf=leaf, max_features="sqrt")
+
+
+def _model(base: Any, rows: Any, known: NDArray[np.bool_], bags: Bags, k: int) -> tuple[Any, Index, Any]:
+    """The k-th model, the rows that it held out, and their scores."""
+    bag, held_out = bags(k)
+    seed = int(np.random.default_rng([bags.seed, 2, k]).integers(2**31 - 1))
+    model = seeded(base, seed).fit(_safe_indexing(rows, bag), known[bag].astype(np.int64))
+    if not len(held_out):  # fewer rows than parts
+        return model, held_out, np.empty(0)
+    return model, held_out, class_one_scores(model, _safe_indexing(rows, held_out))

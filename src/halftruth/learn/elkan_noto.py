@@ -1,0 +1,329 @@
+"""ElkanNoto: a classifier of positives and negatives from weighted unlabeled rows.
+
+Elkan & Noto 2008, "Learning Classifiers from Only Positive and Unlabeled Data". A first model gives
+g(x) = P(labeled ∣ x) among known positives and unlabeled rows. With c = P(labeled ∣ positive) there, an
+unlabeled row is positive with probability w = (1−c)/c · g/(1−g). It enters the second model twice, as a
+positive of weight w and as a negative of weight 1−w.
+
+The weights rest on a calibrated g, and few models give one: P(labeled ∣ x) levels off at c, as no logistic
+curve does. So the isotonic regression of the label on the cross-fitted g takes its place. In each block that
+it pools, g/(1−g) is positives over unlabeled rows; so the weights add up to α n_U, or to less by those cut
+at 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from halftruth import checks
+from halftruth.checks import Vector
+from halftruth.errors import InputError
+from halftruth.evidence import PositiveUnlabeled
+from halftruth.evidence.positive_unlabeled import POPULATIONS
+from halftruth.learn.folds import splits
+from halftruth.learn.labels import Strata
+from halftruth.learn.learner import Learner
+from halftruth.learn.wrapping import check_base, features, labels, seeded, with_nan
+from halftruth.scorer import class_one_scores
+
+
+def _has_decision_function(learner: Any) -> bool:
+    return hasattr(getattr(learner, "estimator_", learner.estimator or _linear()), "decision_function")
+
+
+class ElkanNoto(Learner):
+    """Positives against negatives, where each unlabeled row counts as both, by what its score says.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier, optional
+        It must take ``sample_weight`` and give probabilities. By default a logistic regression on
+        standardised features.
+    prior : float, (low, high), PriorEstimate, "estimate" or None
+        π, as in `PositiveUnlabeled.from_labels`; of a pair its middle. It fixes c = n_P / (n_P + α n_U).
+        None: c is the mean of the cross-fitted g over the known positives, which is right where no negative
+        looks like a positive, and makes the prior too high elsewhere.
+    population : {"all", "unlabeled"}
+        "all": the second model learns the known rows with weight 1 too. "unlabeled": the unlabeled rows
+        alone are the population, and it learns only those.
+    unlabeled : number
+        The code of unlabeled rows in y, besides NaN. With -1 or NaN, 0 is a known negative.
+    cv : int or splitter
+        Folds in which g is cross-fitted.
+    random_state : int, RandomState or None
+        Of the folds, and of the estimator where it has one.
+
+    Attributes
+    ----------
+    label_frequency_ : float
+        c, the share of the known among the positives of the table.
+    prior_ : float
+        π that c stands for.
+    estimator_ : classifier
+        The second model, of positives against negatives.
+    classes_ : array
+        0 and 1.
+    n_features_in_, feature_names_in_
+        As scikit-learn sets them.
+
+    Notes
+    -----
+    Known positives must be a random sample of the positives. To judge the model see `cross_val_evidence`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from halftruth.learn import ElkanNoto
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(2000) < 0.4
+    >>> X = rng.normal(2.0 * truth[:, None], 1.0, (2000, 2))
+    >>> y = (truth & (rng.random(2000) < 0.5)).astype(int)  # half of the positives are known
+    >>> model = ElkanNoto(prior=0.4, random_state=0).fit(X, y)
+    >>> bool(abs(model.label_frequency_ - 0.5) < 0.03)
+    True
+    >>> bool((model.predict(X) == truth).mean() > 0.9)
+    True
+    """
+
+    estimator_: Any
+    label_frequency_: float
+    prior_: float
+    classes_: NDArray[np.int64]
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        prior: Any = None,
+        population: str = "all",
+        unlabeled: float = 0,
+        cv: Any = 5,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.prior = prior
+        self.population = population
+        self.unlabeled = unlabeled
+        self.cv = cv
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.estimator is None:
+            tags.input_tags.sparse = True
+        else:
+            base = get_tags(self.estimator).input_tags
+            tags.input_tags.sparse, tags.input_tags.allow_nan = base.sparse, base.allow_nan
+        return tags
+
+    def fit(self, X: Any, y: Any) -> ElkanNoto:
+        """Train both models.
+
+        Parameters
+        ----------
+        X : (n, k) array, sparse matrix or data frame
+            As the base takes it.
+        y : (n,) array
+            1 known positive, ``unlabeled`` or NaN unlabeled, 0 known negative where it is not that code.
+
+        Returns
+        -------
+        ElkanNoto
+
+        Examples
+        --------
+        >>> from halftruth.learn import ElkanNoto
+        >>> X, y = [[5.0], [4.0], [6.0], [5.5], [1.0], [0.0], [0.5], [1.5]], [1, 1, 1, 0, 0, 0, 0, 0]
+        >>> ElkanNoto(prior=0.5, cv=3, random_state=0).fit(X, y).prior_
+        0.5
+        """
+        checks.choice(self.population, "population", POPULATIONS)
+        base = _linear(sparse=issparse(X)) if self.estimator is None else self.estimator
+        check_base(base)
+        weight_name = _weight_name(base)
+        rows = features(self, X, base, reset=True)
+        strata = labels(self, rows, y)
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        g = self._cross_fitted(base, rows, strata, seed)
+        alpha = self._share(g, strata)
+        p, u, n = strata.sizes
+        self.label_frequency_ = p / (p + alpha * u)
+        self.prior_ = alpha if self.population == "unlabeled" else (p + alpha * u) / (p + u + n)
+        w = unlabeled_weights(_calibrated(g, strata)[strata.unlabeled], self.label_frequency_)
+        row, label, weight = self._counted(strata, w)
+        fit = {weight_name: weight}
+        self.estimator_ = seeded(base, seed).fit(_safe_indexing(rows, row), label, **fit)
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def _cross_fitted(self, base: Any, rows: Any, strata: Strata, seed: int) -> Vector:
+        """P(labeled ∣ x) of each known positive and unlabeled row, by a model that has not seen it."""
+        among = np.flatnonzero(strata.positive | strata.unlabeled)
+        known = strata.positive[among].astype(np.int64)
+        out = np.full(len(strata.positive), np.nan)
+        for train, test in splits(self.cv, among, known, None, seed):
+            model = seeded(base, seed).fit(_safe_indexing(rows, among[train]), known[train])
+            out[among[test]] = class_one_scores(model, _safe_indexing(rows, among[test]), probability=True)
+        return out
+
+    def _share(self, g: Vector, strata: Strata) -> float:
+        """α, the share of positives among the unlabeled rows: as the prior says, else from g."""
+        p, u, _ = strata.sizes
+        if self.prior is None:
+            c = float(g[strata.positive].mean())
+            return min(1.0, p / u * (1 - c) / c) if c > 0 else 1.0
+        g = np.where(strata.negative, 0.0, g)
+        evidence = PositiveUnlabeled.from_labels(
+            with_nan(strata), g, prior=self.prior, population=self.population
+        )
+        return float(np.clip(evidence.alpha_of(evidence.prior.value), 0, 1))
+
+    def _counted(self, strata: Strata, w: Vector) -> tuple[Any, Any, Any]:
+        """Rows, labels and weights of the second model; rows without weight are left out."""
+        positive, unlabeled, negative = (
+            np.flatnonzero(mask) for mask in (strata.positive, strata.unlabeled, strata.negative)
+        )
+        own = 1.0 if self.population == "all" else 0.0
+        row = np.concatenate([positive, unlabeled, unlabeled, negative])
+        label = np.repeat([1, 1, 0, 0], [len(positive), len(w), len(w), len(negative)])
+        weight = np.concatenate(
+            [np.full(len(positive), own), w, 1 - w, np.full(len(negative), own)],
+        )
+        counts = weight > 0
+        if len(np.unique(label[counts])) < 2:
+            missing = "negative" if label[counts].all() else "positive"
+            raise InputError(
+                f"At the prior {self.prior_:.4g} no unlabeled row is left that could be {missing}. Pass "
+                f"another `prior`, or an `estimator` whose probabilities are better."
+            )
+        return row[counts], label[counts], weight[counts]
+
+    def predict_proba(self, X: Any) -> Vector:
+        """Probabilities of 0 and of 1, being positive.
+
+        Parameters
+        ----------
+        X : (n, k) array, sparse matrix or data frame
+
+        Returns
+        -------
+        (n, 2) array
+
+        Examples
+        --------
+        >>> from halftruth.learn import ElkanNoto
+        >>> X, y = [[5.0], [4.0], [6.0], [5.5], [1.0], [0.0], [0.5], [1.5]], [1, 1, 1, 0, 0, 0, 0, 0]
+        >>> model = ElkanNoto(prior=0.5, cv=3, random_state=0).fit(X, y)
+        >>> low, high = model.predict_proba([[0.0], [5.0]])[:, 1]
+        >>> bool(low < 0.5 < high)
+        True
+        """
+        rows = self._features(X)
+        return np.asarray(self.estimator_.predict_proba(rows))
+
+    @available_if(_has_decision_function)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Vector:
+        """The margin of the second model, where it has one.
+
+        Parameters
+        ----------
+        X : (n, k) array, sparse matrix or data frame
+
+        Returns
+        -------
+        (n,) array
+
+        Examples
+        --------
+        >>> from halftruth.learn import ElkanNoto
+        >>> X, y = [[5.0], [4.0], [6.0], [5.5], [1.0], [0.0], [0.5], [1.5]], [1, 1, 1, 0, 0, 0, 0, 0]
+        >>> low, high = ElkanNoto(prior=0.5, cv=3, random_state=0).fit(X, y).decision_function([[0.0], [5.0]])
+        >>> bool(low < 0 < high)
+        True
+        """
+        rows = self._features(X)
+        return np.asarray(self.estimator_.decision_function(rows))
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """1 or 0, as the second model says.
+
+        Parameters
+        ----------
+        X : (n, k) array, sparse matrix or data frame
+
+        Returns
+        -------
+        (n,) array
+
+        Examples
+        --------
+        >>> from halftruth.learn import ElkanNoto
+        >>> X, y = [[5.0], [4.0], [6.0], [5.5], [1.0], [0.0], [0.5], [1.5]], [1, 1, 1, 0, 0, 0, 0, 0]
+        >>> ElkanNoto(prior=0.5, cv=3, random_state=0).fit(X, y).predict([[0.0], [5.0]])
+        array([0, 1])
+        """
+        rows = self._features(X)
+        return np.asarray(self.estimator_.predict(rows))
+
+    def _features(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return features(self, X, self.estimator_, reset=False)
+
+
+def _calibrated(g: Vector, strata: Strata) -> Vector:
+    """The isotonic regression of the label on g, among known positives and unlabeled rows."""
+    among = ~strata.negative
+    out = g.copy()
+    curve = IsotonicRegression(y_min=0.0, y_max=1.0)
+    out[among] = curve.fit_transform(g[among], strata.positive[among].astype(np.float64))
+    return out
+
+
+def unlabeled_weights(g: Vector, c: float) -> Vector:
+    """The probability that an unlabeled row is positive: (1−c)/c · g/(1−g), at most 1.
+
+    Parameters
+    ----------
+    g : (n,) array
+        P(labeled ∣ x) of unlabeled rows.
+    c : float
+        P(labeled ∣ positive), in (0, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unlabeled_weights(np.array([0.0, 0.2, 0.5, 1.0]), 0.5)
+    array([0.  , 0.25, 1.  , 1.  ])
+    """
+    sure = g >= c  # there w would pass 1, and g may be 1
+    odds = np.where(sure, 0.0, g) / np.where(sure, 1.0, 1 - g)
+    return np.where(sure, 1.0, (1 - c) / c * odds)
+
+
+def _linear(*, sparse: bool = False) -> Any:
+    return make_pipeline(StandardScaler(with_mean=not sparse), LogisticRegression(max_iter=1000))
+
+
+def _weight_name(base: Any) -> str:
+    """What ``fit`` calls the weights of rows; a pipeline hands them to its last step."""
+    prefix, last = "", base
+    while hasattr(last, "steps"):
+        name, last = last.steps[-1]
+        prefix += f"{name}__"
+    if not has_fit_parameter(last, "sample_weight"):
+        raise InputError(
+            f"`estimator` must take sample_weight in fit, which {type(last).__name__} does not: weights say "
+            f"how far an unlabeled row is positive. Use e.g. LogisticRegression(), or BaggedPU."
+        )
+    return f"{prefix}sample_weight"
