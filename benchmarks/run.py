@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import calibration
+import learning
 import limits
 import numpy as np
 from common import HEAD, LINES, compared, duration, row, say, seconds, section
@@ -361,6 +362,7 @@ def main() -> None:
     calibration.errors_and_fits(scale)
     calibration.resampled(scale)
     limits.run(scale)
+    learning.run(scale)
     if not given.small:
         Path(__file__).with_name("RESULTS.md").write_text("\n".join(LINES) + "\n", encoding="utf-8")
     return None

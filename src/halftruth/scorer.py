@@ -138,7 +138,7 @@ class PUScorer:
             )
         if self._probability is False and getattr(estimator, "ranks_only", False):
             raise InputError(
-                f"The scores of {type(estimator).__name__} only rank: zero is no cut, and they are no margins. "
+                f"The scores of {type(estimator).__name__} only rank, zero is no cut: they are no margins. "
                 f"Use the loss 'log' or 'brier', which read its probabilities."
             )
         return class_one_scores(estimator, X, probability=self._probability)

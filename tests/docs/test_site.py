@@ -16,7 +16,7 @@ import pytest
 import halftruth as ht
 from halftruth.cli import main
 from halftruth.registry import REGISTRY
-from halftruth.reproduce import bayes_sources, bpm_logits, pu_ece_mnist
+from halftruth.reproduce import bayes_sources, bpm_logits, pu_ece_sources
 from halftruth.reproduce.published import COVTYPE, DATASETS
 
 ROOT = Path(__file__).parents[2]
@@ -99,7 +99,8 @@ def test_the_layers_are_those_that_are_checked():
 
 def test_the_page_on_data_names_every_file_that_is_read():
     sets = [*DATASETS.values(), COVTYPE]
-    files = {one.file for one in sets} | {one.partial for one in sets if one.partial} | {pu_ece_mnist.FILE}
+    files = {one.file for one in sets} | {one.partial for one in sets if one.partial}
+    files |= set(pu_ece_sources.PLACES.values())
     files |= {f"{name}.npz" for name in (*bpm_logits.SOURCES, *bayes_sources.SHA256)}
     assert {file for file in files if f"`{file}`" not in PAGES["data.md"]} == set()
     for one in sets:
@@ -232,7 +233,11 @@ def with_examples():
 
 
 @pytest.mark.parametrize("page", with_examples())
-def test_examples_and_commands_of_a_page_run(page, tmp_path, monkeypatch, capsys):
+def test_examples_and_commands_of_a_page_run(page, tmp_path, monkeypatch, capsys, require, request):
+    if "HALFTRUTH_DATA" in PAGES[page]:
+        request.getfixturevalue("data_dir")
+    if "PUClassifier(" in PAGES[page]:
+        require("torch")
     monkeypatch.chdir(tmp_path)  # what the sessions write, the commands read
     result = doctest.testfile(str(DOCS / page), module_relative=False, optionflags=FLAGS)
     assert result.failed == 0

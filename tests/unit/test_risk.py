@@ -292,7 +292,9 @@ def test_a_scorer_hands_the_threshold_on() -> None:
     evidence = ht.PositiveUnlabeled.from_labels(KNOWN, logits, prior=0.35, unlabeled=0)
     for cut in (-1.0, 0.5):
         scorer = ht.make_scorer("risk", prior=0.35, unlabeled=0, loss="zero_one", threshold=cut)
-        assert scorer(fitted, X, KNOWN) == pytest.approx(-ht.risk(evidence, "zero_one", threshold=cut), rel=1e-12)
+        assert scorer(fitted, X, KNOWN) == pytest.approx(
+            -ht.risk(evidence, "zero_one", threshold=cut), rel=1e-12
+        )
     with pytest.raises(ht.InputError, match="threshold"):
         ht.make_scorer("roc_auc", prior=0.35, unlabeled=0, threshold=0.5)
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,7 +31,7 @@ Examples:
 """
 PU_ECE_EXAMPLES = """\b
 Examples:
-  halftruth reproduce pu-ece --data folder --quick
+  halftruth reproduce pu-ece --data folder --quick --device cpu
   HALFTRUTH_DATA=folder halftruth reproduce pu-ece --out results --rng 1 --format json
 """
 BPM_EXAMPLES = """\b
@@ -63,6 +64,17 @@ Data = Annotated[
 ]
 Out = Annotated[str, typer.Option(metavar="DIR", help="Where results and page go.")]
 Quick = Annotated[bool, typer.Option("--quick", help="A rough version within two minutes on two cores.")]
+
+
+class Device(StrEnum):
+    """Where networks are trained."""
+
+    auto = "auto"
+    cpu = "cpu"
+    cuda = "cuda"
+
+
+TrainedOn = Annotated[Device, typer.Option(help="Where networks are trained; auto: CUDA if there.")]
 
 
 @reproduce.callback(invoke_without_command=True)
@@ -134,6 +146,7 @@ def pu_ece(
     data: Data = None,
     out: Out = "halftruth-pu-ece",
     quick: Quick = False,
+    device: TrainedOn = Device.auto,
     rng: options.Seed = 0,
     style: options.Style = options.Format.table,
 ) -> int:
@@ -145,7 +158,8 @@ def pu_ece(
     from halftruth.reproduce.pu_ece_tables import summary_tables
 
     with _long() as say:
-        outcome = pu_ece_run.run(data, out, quick=quick, rng=rng, progress=True, say=say)
+        settings: dict[str, Any] = {"quick": quick, "device": device.value, "rng": rng}
+        outcome = pu_ece_run.run(data, out, **settings, progress=True, say=say)
     return _shown(outcome, summary_tables(outcome), ("table", "model", "setting", "column", "value"), style)
 
 

@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
 
 from halftruth.calibration.binned import calibration_error
 from halftruth.calibration.bins import binned
+from halftruth.checks import Vector
+from halftruth.evidence import Labeled, PositiveUnlabeled
 from halftruth.measure import ScoreMeasure
 from halftruth.reproduce.pu_ece_settings import (
     BINNINGS,
@@ -65,6 +69,41 @@ def limit(model: Any, n_positive: int, trials: int, seed: list[int]) -> Cell:
     rng = np.random.default_rng(seed)
     found = (_plain(positive_unlabeled_measure(model, n_positive, math.inf, rng)) for _ in range(trials))
     return {"n": n_positive, "estimates": _collected(found)}
+
+
+def calibration_errors(logits: Vector, y: NDArray[np.bool_], seed: int) -> dict[str, list[float]]:
+    """Of networks: ECE with all labels; PU-ECE, as it is and debiased, from half of the rows each.
+
+    Known are the positives of one half; the other half has no labels.
+
+    Parameters
+    ----------
+    logits : array of shape (networks, n)
+    y : array of n bool
+    seed : int
+        Of the halves, which each network has its own.
+
+    Returns
+    -------
+    dict
+        ``ece``, ``pu_ece`` and ``debiased``, each one number a network.
+
+    Examples
+    --------
+    >>> found = calibration_errors(np.zeros((1, 1000)), np.arange(1000) % 2 == 0, 0)
+    >>> found["ece"], round(found["pu_ece"][0], 12)
+    ([0.0], 0.0)
+    """
+    rng = np.random.default_rng(seed)
+    found: dict[str, list[float]] = {"ece": [], "pu_ece": [], "debiased": []}
+    for score in expit(logits):
+        order = rng.permutation(len(y))
+        first, second = order[: len(y) // 2], order[len(y) // 2 :]
+        partial = PositiveUnlabeled(score[first][y[first]], score[second], prior=float(y.mean()))
+        found["ece"].append(float(calibration_error(Labeled(y, score))))
+        found["pu_ece"].append(float(calibration_error(partial)))
+        found["debiased"].append(float(calibration_error(partial, debias=True)))
+    return found
 
 
 def n_bins(size: float) -> int:

@@ -10,7 +10,9 @@ import numpy as np
 from halftruth.figures import canvas
 from halftruth.figures.reproduction import COLOURS
 from halftruth.reproduce import pu_ece_tables as tables
+from halftruth.reproduce import pu_ece_training as training
 from halftruth.reproduce.pu_ece_lines import Line
+from halftruth.reproduce.pu_ece_recipes import WAYS
 from halftruth.reproduce.pu_ece_settings import FIGURE_1, FIGURE_2, FIGURE_3, LIMITS, OURS, RATIOS, TITLES
 from halftruth.reproduce.pu_ece_tables import Key, Results
 
@@ -22,6 +24,8 @@ DASHES = ("-", "--", "-.", (0, (4, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v")
 """Dashes and markers tell the same as the colours, in grey too."""
 COLUMNS = 2
+FLOOR = 1e-6
+"""Where panels end below: such a bias is that of the arithmetic."""
 PAD = 0.1
 """Inches between a panel and what is above and below it."""
 
@@ -61,16 +65,40 @@ def debiased(results: Results, binning: str) -> Figure:
     return _panels(results, binning, OURS, _rate)
 
 
+def learning(results: Results) -> Figure:
+    """Ours, after Kiryo et al. 2017: test error and training risk by pass, a row for each data set."""
+    models = training.learned(results)
+    figure = _padded(10, 3.2 * len(models) + 0.6)
+    axes = np.atleast_2d(figure.subplots(len(models), 2, squeeze=False))
+    for (left, right), model in zip(axes, models, strict=True):
+        for i, (way, name) in enumerate(WAYS.items()):
+            found = training.training(results, model, way)
+            look: dict[str, Any] = {"color": COLOURS[i], "linestyle": DASHES[i], "linewidth": 1.4}
+            seen, error = found["seen"], 100 * np.array(found["error"])
+            left.plot(seen, error, **look, label=name)
+            if found["error_sd"] is not None:
+                sd = 100 * np.array(found["error_sd"])
+                left.fill_between(seen, error - sd, error + sd, color=COLOURS[i], alpha=0.1, linewidth=0)
+            right.plot(seen, found["risk"], **look)
+        right.axhline(0, color="black", linewidth=0.8)
+        for ax, what in ((left, "test error, %"), (right, "training risk")):
+            ax.set_title(f"{TITLES[model]}: {what}")
+            ax.set_xlabel("passes")
+            ax.xaxis.get_major_locator().set_params(integer=True)
+            ax.grid(color="0.9", linewidth=0.6)
+            ax.set_axisbelow(True)
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize="small", handlelength=3.2)
+    return figure
+
+
 def _panels(
     results: Results, binning: str, lines: Mapping[Key, str], more: Any, *, errors: bool = False
 ) -> Figure:
     """One panel for each model; bands of percentiles, or of standard errors; one legend below."""
     models = tables.models(results)
     rows = -(-len(models) // COLUMNS)
-    figure = canvas.new_figure(10, 3.6 * rows + 0.8)
-    engine = figure.get_layout_engine()
-    if engine is not None:
-        engine.set(h_pad=PAD)  # type: ignore[call-arg]
+    figure = _padded(10, 3.6 * rows + 0.8)
     axes = np.atleast_2d(figure.subplots(rows, COLUMNS, sharex=True))
     for ax, model in zip(axes.flat, models, strict=False):
         for i, (key, label) in enumerate(lines.items()):
@@ -90,11 +118,20 @@ def _panels(
     return figure
 
 
+def _padded(width: float, height: float) -> Figure:
+    figure = canvas.new_figure(width, height)
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.set(h_pad=PAD)  # type: ignore[call-arg]
+    return figure
+
+
 def _log_axes(ax: Axes) -> None:
     """Plain numbers at the powers of ten, and nothing between them."""
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.minorticks_off()
+    ax.set_ylim(bottom=max(FLOOR, ax.get_ylim()[0]))
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.yaxis.set_major_formatter("{x:g}")
     ax.tick_params(labelbottom=True)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Collection, Sequence
 
 from halftruth.reproduce import pu_ece_figures as figures
 from halftruth.reproduce import pu_ece_tables as tables
 from halftruth.reproduce.datasets import VARIABLE
 from halftruth.reproduce.page import Cell, Page
-from halftruth.reproduce.pu_ece_mnist import EPOCHS, FILE, N_KNOWN, N_TRAIN, PAPER_COMPONENTS, PAPER_PRIOR
+from halftruth.reproduce.pu_ece_network_page import networks
+from halftruth.reproduce.pu_ece_recipes import RECIPES, REPORTED
 from halftruth.reproduce.pu_ece_settings import (
     BINNINGS,
     BOTH_GROW,
     CALIBRATED_SLOPES,
+    CIFAR,
     LABELED,
     LIMITS,
-    MNIST,
     PLAIN,
     RATIOS,
     SHORT,
@@ -28,20 +28,30 @@ from halftruth.reproduce.pu_ece_settings import (
     perturbed,
 )
 from halftruth.reproduce.pu_ece_tables import Results, line
+from halftruth.reproduce.pu_ece_training import first_ece
 
 FIRST = "mass"
 """The binning of the paper's main figures."""
 
 
-def remarks(images: Path | None, *, quick: bool) -> list[str]:
+def remarks(sources: Collection[str], left_out: Collection[str], *, quick: bool) -> list[str]:
     """What the reader must know of this run."""
     said = []
     if quick:
-        said.append("This is a quick run: few trials and few sizes. Its figures are rough.")
-    if images is None:
+        said.append("This is a quick run: few trials, sizes and passes. Its figures are rough.")
+    # CIFAR-10 is a gift to those who have it.
+    missing = [TITLES[name] for name in RECIPES if name not in sources and name != CIFAR]
+    if missing:
         said.append(
-            f"The MNIST images were not found, and the real model is left out. Name the folder of {FILE}, "
-            f"or let {VARIABLE} name it."
+            f"Not found, and left out: the data of {_listed(missing)}. Name the folder of the data sets, or "
+            f"let {VARIABLE} name it."
+        )
+    if left_out and set(left_out) != {CIFAR}:
+        names = _listed([TITLES[name] for name in left_out])
+        said.append(f"Left out: {names}. Networks need PyTorch: pip install 'halftruth[torch]'.")
+    elif left_out:
+        said.append(
+            'CIFAR-10 is left out: without CUDA its network takes hours. device="cpu" trains it nonetheless.'
         )
     return said
 
@@ -61,6 +71,7 @@ def page(results: Results, plan: Plan, notes: Sequence[str] = ()) -> Page:
         out.text(note)
     _compared(out, results)
     _models(out, results, plan)
+    networks(out, results)
     _convergence(out, results)
     _finite_positives(out, results)
     _wrong_priors(out, results)
@@ -126,31 +137,37 @@ def _models(out: Page, results: Results, plan: Plan) -> None:
         f"sigmoid(β₀ + β₁x). The third setting is ours: its score is the probability itself. {plan.trials} "
         f"trials (paper: 100) for each N."
     )
-    if MNIST in tables.models(results):
+    real = [TITLES[model] for model in tables.models(results) if model in RECIPES]
+    if real:
         out.text(
-            f"MNIST: digits 5 to 9 are positive. A network 784-100-100-1 learned {N_KNOWN:,} known positives "
-            f"against the {N_TRAIN:,} training images as unlabeled, both with the same weight, in {EPOCHS} "
-            f"passes. The paper's network learned by a non-negative PU risk with the sigmoid loss; ours is "
-            f"the plain classifier of known against unlabeled, whose scores are no probabilities of being "
-            f"positive, and so its TCE is large. As in the paper, mixtures of normals were fitted to the "
-            f"logits of each class (1 to 10 components, by BIC; here on the 10,000 test images), and these "
-            f"mixtures are the population from which all samples are drawn. CIFAR-10 and DDI are left out."
+            f"{_listed(real)}: the first network that learned by nnPU (see The networks). As in the paper, "
+            f"mixtures of normals were fitted to its logits in each class (1 to 10 components, by BIC; here "
+            f"on the test rows), and these mixtures are the population from which all samples are drawn."
         )
     rows: list[list[Cell]] = []
     for model in tables.models(results):
         about = tables.about(results, model)
-        made, paper = _made(model, about["components"])
-        rows.append([TITLES[model], paper, made, about["prior"], f"{about['truth']:.5f}"])
-    out.table(["model", "paper", "ours", "π", "TCE"], rows, csv="models")
+        paper, ours = _made(model, about["components"])
+        of_network = first_ece(results, model)
+        rows.append([TITLES[model], paper, ours, about["prior"], f"{about['truth']:.5f}", of_network])
+    caption = (
+        "ECE: of the network itself, on the test rows with their labels. The mixture is near it, not it."
+    )
+    columns = ["model", "paper", "ours", "π", "TCE", "ECE"]
+    out.table(columns, rows, caption if real else None, csv="models")
 
 
 def _made(model: str, components: Sequence[int] | None) -> tuple[str, str]:
-    """What a model is made of, here and in the paper."""
-    if components is not None:
-        ours, paper = (f"{p} + {n} components" for p, n in (components, PAPER_COMPONENTS))
-        return ours, f"{paper}, π = {PAPER_PRIOR:g}"
-    beta = "β = ({:g}, {:g})".format(*SYNTHETIC[model]).replace("-", "−")
-    return beta, "none" if SYNTHETIC[model] == (0.0, 2.0) else beta
+    """What a model is made of, in the paper and here."""
+    if components is None:
+        beta = "β = ({:g}, {:g})".format(*SYNTHETIC[model]).replace("-", "−")
+        return "none" if SYNTHETIC[model] == (0.0, 2.0) else beta, beta
+    ours = "{} + {} components".format(*components)
+    if model not in REPORTED:
+        return "none", ours
+    own = REPORTED[model]
+    paper = "{} + {} components, π = {:g}".format(*own.components, own.prior)
+    return paper if own.data == TITLES[model] else f"{own.data}: {paper}", ours
 
 
 def _convergence(out: Page, results: Results) -> None:
@@ -162,7 +179,9 @@ def _convergence(out: Page, results: Results) -> None:
         "1/√(BN) add up to √(B/N), and B = N^(1/3) makes that N^(−1/3). Where a model is wrong, most "
         "gaps have a sign that the noise cannot turn; their noise cancels in the sum, and the bias falls "
         "faster. Where the gap turns its sign within a bin, the bin hides a part of it: such a bias, below "
-        "0, goes only as bins become finer there."
+        "0, goes only as bins become finer there. Where all gaps have one sign, as in a model that learned "
+        "for more positives than there are, the error is the mean score less π, known positives add nothing "
+        "to it, and with n_U = ∞ hardly any bias is left."
     )
     said = []
     for model in tables.models(results):
@@ -189,7 +208,9 @@ def _finite_positives(out: Page, results: Results) -> None:
     out.heading("Figure 2: few positives, more and more unlabeled rows")
     out.text(
         "With n_P fixed the bias ends at that of n_U = ∞ (dotted), not at 0: unlabeled rows cannot make up "
-        "for positives. Each dotted line is where the line n_P = N, n_U = ∞ stands at N = n_P."
+        "for positives. Each dotted line is where the line n_P = N, n_U = ∞ stands at N = n_P. Where all "
+        "gaps have one sign that line is near 0 at once, and what is seen at the largest N is the noise of "
+        "the unlabeled rows."
     )
     out.table(
         *tables.finite_positives(results), "Bias; ±: 1.96 standard errors of the limit.", csv="figure-2"
@@ -234,6 +255,10 @@ def _debiased(out: Page, results: Results) -> None:
 
 def _minus(number: float) -> str:
     return f"{number:.2f}".replace("-", "−")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _capital(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import cache, partial
@@ -12,18 +13,17 @@ from halftruth import checks, storage
 from halftruth._version import __version__
 from halftruth.figures import canvas
 from halftruth.reproduce import pu_ece_cells as cells
-from halftruth.reproduce import pu_ece_mnist as mnist
-from halftruth.reproduce import pu_ece_page
+from halftruth.reproduce import pu_ece_page, pu_ece_sources
 from halftruth.reproduce import pu_ece_tables as tables
 from halftruth.reproduce.page import as_csv
-from halftruth.reproduce.pu_ece_settings import DESIGNS, FULL, LIMITS, MNIST, QUICK, SYNTHETIC, TITLES, Plan
+from halftruth.reproduce.pu_ece_recipes import NNPU, RECIPES, WAYS
+from halftruth.reproduce.pu_ece_settings import CIFAR, DESIGNS, FULL, LIMITS, QUICK, SYNTHETIC, TITLES, Plan
 from halftruth.reproduce.store import Outcome, Say, Step, Store, kept_or_made
 from halftruth.simulate import LogitMixture, logistic_model
 
 NAME = "pu-ece"
 TITLE = "PU-ECE"
-LOGITS, MIXTURE = "mnist-logits", "mnist-mixture"
-"""Results on which others are built."""
+CPU = "cpu"
 
 
 def pu_ece(
@@ -31,22 +31,26 @@ def pu_ece(
     out: str | Path = "halftruth-pu-ece",
     *,
     quick: bool = False,
+    device: str = "auto",
     rng: int = 0,
     progress: bool = True,
 ) -> Path:
     """Reproduce Figures 1 to 3 of the PU-ECE paper, theirs beside ours, as one HTML page.
 
-    What is done is kept: a run that was stopped goes on where it was.
+    What is done is kept: a run that was stopped goes on where it was, also on another machine.
 
     Parameters
     ----------
     data : path, optional
-        Folder of the data sets, of which MNIST is used; by default what HALFTRUTH_DATA names. Without it the
-        real model is left out, and the page says so.
+        Folder of the data sets, of which MNIST, Fashion-MNIST, bank and CIFAR-10 are used; by default what
+        HALFTRUTH_DATA names. Models whose data is not there are left out, and the page says so.
     out : path
         Folder for the page, its tables as CSV, and the results by which a stopped run goes on.
     quick : bool
-        Fewer trials and sizes, within two minutes on two cores.
+        Fewer trials, sizes and passes, within two minutes on two cores.
+    device : {"auto", "cpu", "cuda"}
+        Where networks are trained: a hundred of each kind side by side with CUDA, three on the CPU. "auto"
+        is CUDA where there is one. Without PyTorch none are trained, and the page says so.
     rng : int
         Seed.
     progress : bool
@@ -63,7 +67,7 @@ def pu_ece(
     >>> ht.reproduce.pu_ece(quick=True)  # doctest: +SKIP
     PosixPath('halftruth-pu-ece/pu-ece.html')
     """
-    return run(data, out, quick=quick, rng=rng, progress=progress).page
+    return run(data, out, quick=quick, device=device, rng=rng, progress=progress).page
 
 
 def run(
@@ -73,41 +77,74 @@ def run(
     quick: bool,
     rng: int,
     progress: bool,
+    device: str = "auto",
     say: Say | None = None,
 ) -> Outcome:
     """What `pu_ece` does; also what the command line shows."""
+    canvas.new_figure()  # where matplotlib is missing, say so before the work
+    plan, store, steps, notes = _prepared(data, out, quick=quick, rng=rng, device=device)
+    title = f"{TITLE}, quick run" if quick else TITLE
+    results = kept_or_made(title, steps, store, progress, say)
+    page = pu_ece_page.page(results, plan, notes)
+    storage.write(Path(out) / "all.csv", as_csv(*tables.everything(results)))
+    return Outcome(page.write(out, NAME), results, notes)
+
+
+def train(
+    data: str | Path | None, out: str | Path, *, quick: bool = False, device: str = "auto", rng: int = 0
+) -> None:
+    """Train the networks only and keep what they tell: `pu_ece` goes on from there, on any machine."""
+    _, store, steps, _ = _prepared(data, out, quick=quick, rng=rng, device=device)
+    networks = {f"{name}-{way}" for name in RECIPES for way in WAYS}
+    alone = {key: step for key, step in steps.items() if key in networks}
+    kept_or_made(f"{TITLE}, networks", alone, store, True, None)
+
+
+def _prepared(
+    data: str | Path | None, out: str | Path, *, quick: bool, rng: int, device: str
+) -> tuple[Plan, Store, dict[str, Step], list[str]]:
     seed = checks.count(rng, "rng", least=0)
     plan = QUICK if quick else FULL
-    canvas.new_figure()  # where matplotlib is missing, say so before the work
-    images = mnist.found(data)
+    sources = pu_ece_sources.found(data)
+    where = _device(device)
+    # Hours on a CPU, which one has to ask for.
+    hours = where == CPU and device != CPU
+    left_out = [name for name in sources if where is None or (name == CIFAR and hours)]
+    notes = pu_ece_page.remarks(sources, left_out, quick=quick)
+    models = {name: path for name, path in sources.items() if name not in left_out}
     settings = {
         "paper": NAME,
         "halftruth": __version__,
         "quick": quick,
         "plan": asdict(plan),
         "rng": seed,
-        "mnist": images is not None,
+        "models": list(models),
     }
     store = Store(out, settings)
-    steps = _steps(plan, seed, images, store)
-    title = f"{TITLE}, quick run" if quick else TITLE
-    results = kept_or_made(title, steps, store, progress, say)
-    notes = pu_ece_page.remarks(images, quick=quick)
-    page = pu_ece_page.page(results, plan, notes)
-    storage.write(Path(out) / "all.csv", as_csv(*tables.everything(results)))
-    return Outcome(page.write(out, NAME), results, notes)
+    return plan, store, _steps(plan, seed, models, where or CPU, store), notes
 
 
-def _steps(plan: Plan, seed: int, images: Path | None, store: Store) -> dict[str, Step]:
+def _device(device: str) -> str | None:
+    """Where networks are trained; None without PyTorch."""
+    if importlib.util.find_spec("torch") is None:
+        return None
+    from halftruth.reproduce import pu_ece_networks
+
+    return pu_ece_networks.chosen(device)
+
+
+def _steps(plan: Plan, seed: int, real: dict[str, Path], device: str, store: Store) -> dict[str, Step]:
     """What is to be done, by the key of its result, in the order of the page."""
     steps: dict[str, Step] = {}
     models: dict[str, Callable[[], Any]] = {
         name: partial(logistic_model, *beta) for name, beta in SYNTHETIC.items()
     }
-    if images is not None:
-        steps[LOGITS] = partial(mnist.held_out_logits, images, [seed, 1])
-        steps[MIXTURE] = partial(_fitted, store)
-        models[MNIST] = cache(partial(_mixture, store))
+    for name, path in real.items():
+        own = [seed, 1, list(TITLES).index(name)]
+        for way in WAYS:
+            steps[f"{name}-{way}"] = partial(_trained, name, path, way, plan, own, device)
+        steps[f"{name}-mixture"] = partial(_fitted, store, name)
+        models[name] = cache(partial(_mixture, store, name))
     for name, model in models.items():
         steps[f"{name}.about"] = partial(_about, model)
         which = list(TITLES).index(name)
@@ -119,6 +156,21 @@ def _steps(plan: Plan, seed: int, images: Path | None, store: Store) -> dict[str
             own = [seed, 3, which, n]
             steps[f"{name}.limit.{n}"] = partial(_limit, model, n, plan.trials, own)
     return steps
+
+
+def _trained(name: str, path: Path, way: str, plan: Plan, seed: list[int], device: str) -> dict[str, Any]:
+    from halftruth.reproduce import pu_ece_networks
+
+    recipe = RECIPES[name]
+    return pu_ece_networks.trained(
+        pu_ece_sources.read(name, path),
+        recipe,
+        way,
+        n=min(plan.networks[device], recipe.most or plan.networks[device]),
+        passes=min(recipe.passes, plan.passes or recipe.passes),
+        seed=seed,
+        device=device,
+    )
 
 
 def _cell(model: Callable[[], Any], design: str, n: int, trials: int, seed: list[int]) -> dict[str, Any]:
@@ -136,13 +188,13 @@ def _about(model: Callable[[], Any]) -> dict[str, Any]:
     return {**found, "components": [len(one.positive), len(one.negative)] if mixed else None}
 
 
-def _fitted(store: Store) -> dict[str, Any]:
-    found = store.get(LOGITS)
-    assert found is not None  # the step before this one
+def _fitted(store: Store, name: str) -> dict[str, Any]:
+    found = store.get(f"{name}-{NNPU}")
+    assert found is not None  # a step before this one
     return asdict(LogitMixture.fit(found["logits"], found["y"]))
 
 
-def _mixture(store: Store) -> LogitMixture:
-    found = store.get(MIXTURE)
+def _mixture(store: Store, name: str) -> LogitMixture:
+    found = store.get(f"{name}-mixture")
     assert found is not None  # a step before this one
     return LogitMixture(**found)

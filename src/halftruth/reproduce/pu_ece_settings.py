@@ -7,14 +7,17 @@ from dataclasses import dataclass
 
 SYNTHETIC = {"less": (-0.5, 1.5), "better": (-0.2, 1.9), "exact": (0.0, 2.0)}
 """β₀ and β₁ of the score sigmoid(β₀ + β₁ x), where P(Y=1 | x) = sigmoid(2x). The third is ours."""
-MNIST = "mnist"
+MNIST, FASHION, BANK, CIFAR = "mnist", "fashion", "bank", "cifar"
 TITLES = {
     "less": "less calibrated",
     "better": "better calibrated",
     "exact": "perfectly calibrated",
     MNIST: "MNIST",
+    FASHION: "Fashion-MNIST",
+    BANK: "bank clients",
+    CIFAR: "CIFAR-10",
 }
-SHORT = {"less": "less", "better": "better", "exact": "perfect", MNIST: "MNIST"}
+SHORT = {**TITLES, "less": "less", "better": "better", "exact": "perfect", FASHION: "Fashion", BANK: "bank"}
 """For tables with a column for each model."""
 BINNINGS = {"mass": "uniform mass", "width": "uniform width"}
 
@@ -130,7 +133,15 @@ class Plan:
     sizes: tuple[int, ...]
     """N."""
     trials: int
+    networks: dict[str, int]
+    """How many are trained side by side, by the kind of device."""
+    passes: int | None = None
+    """Over the training rows, at most; None: as many as the recipe says."""
 
 
-FULL = Plan(sizes=(10, 22, 46, 100, 215, 464, 1_000, 2_154, 4_642, 10_000), trials=100)
-QUICK = Plan(sizes=(10, 100, 1_000, 10_000), trials=20)
+FULL = Plan(
+    sizes=(10, 22, 46, 100, 215, 464, 1_000, 2_154, 4_642, 10_000),
+    trials=100,
+    networks={"cpu": 3, "cuda": 100},
+)
+QUICK = Plan(sizes=(10, 100, 1_000, 10_000), trials=20, networks={"cpu": 1, "cuda": 3}, passes=10)

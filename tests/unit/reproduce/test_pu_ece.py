@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import sys
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,12 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from halftruth import reproduce
 from halftruth.errors import InputError
 from halftruth.reproduce import pu_ece_cells as cells
-from halftruth.reproduce import pu_ece_mnist as mnist
-from halftruth.reproduce import pu_ece_page, pu_ece_run, pu_ece_settings
+from halftruth.reproduce import pu_ece_page, pu_ece_run, pu_ece_settings, pu_ece_sources
 from halftruth.reproduce import pu_ece_tables as tables
 from halftruth.reproduce.page import Page
+from halftruth.reproduce.pu_ece_recipes import RECIPES, WAYS, Recipe
 from halftruth.reproduce.pu_ece_settings import (
     BINNINGS,
     BOTH_GROW,
@@ -26,13 +28,33 @@ from halftruth.reproduce.pu_ece_settings import (
     LINES,
     PRIOR_BINS,
     RATIOS,
+    SYNTHETIC,
     Plan,
     perturbed,
 )
 from halftruth.simulate import LogitMixture, logistic_model
 
-TINY = Plan(sizes=(10, 40), trials=3)
+TINY = Plan(sizes=(10, 40), trials=3, networks={"cpu": 2, "cuda": 4}, passes=70)
 MIXTURE = LogitMixture(positive=[(0.3, -0.5, 1.0), (0.7, 0.8, 0.3)], negative=[(1.0, -4.0, 2.0)], prior=0.45)
+
+
+NETWORKS = {
+    "networks": 2,
+    "passes": 2,
+    "device": "one core",
+    "seconds": 3.0,
+    "seen": [1, 2],
+    "error": [0.3, 0.2],
+    "error_sd": [0.1, 0.1],
+    "risk": [0.2, 0.1],
+    "least_risk": [0.1, 0.0],
+    **{name: [0.1, 0.3] for name in ("errors", "ece", "pu_ece", "debiased")},
+}
+"""What training tells, but for the logits."""
+
+
+def logits_of(drawn: Any) -> dict[str, Any]:
+    return {"logits": drawn.x.tolist(), "y": drawn.y.tolist()}
 
 
 def by_hand(positive: Any, unlabeled: Any, prior: float, n_bins: int, binning: str) -> float:
@@ -189,44 +211,6 @@ def test_a_wrong_prior_moves_no_estimate_by_more_than_its_error() -> None:
     assert 0.3 < tables.most_moved(results) <= 1 + 1e-12
 
 
-# --- the real model -----------------------------------------------------------------------------------
-
-
-def test_the_network_learns_what_positives_share() -> None:
-    rng = np.random.default_rng(0)
-    y = rng.random(3_000) < 0.5
-    light = np.where(y[:, None], 160, 90) + rng.normal(scale=50, size=(3_000, 12))
-    x = np.clip(light, 0, 255).astype(np.uint8)
-    known = y & (rng.random(3_000) < 0.5)
-    first, again = (mnist.train(x, known, np.random.default_rng(1))(x[~known]) for _ in range(2))
-    assert first.tolist() == again.tolist()
-    hidden = y[~known]
-    pairs = first[hidden][:, None] > first[~hidden]
-    assert pairs.mean() > 0.9
-
-
-def test_images_are_looked_for_where_the_user_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("HALFTRUTH_DATA", raising=False)
-    assert mnist.found() is None
-    assert mnist.found(tmp_path) is None
-    with pytest.raises(InputError, match="must be a folder that exists"):
-        mnist.found(tmp_path / "none")
-    (tmp_path / mnist.FILE).write_bytes(b"another")
-    monkeypatch.setenv("HALFTRUTH_DATA", str(tmp_path))
-    path = mnist.found()
-    assert path == tmp_path / mnist.FILE
-    with pytest.raises(InputError, match="SHA-256"):
-        mnist.read(path)
-
-
-def test_the_images_are_the_published_ones(data_dir: Path) -> None:
-    path = mnist.found(data_dir)
-    assert path is not None
-    digits = mnist.read(path)
-    assert digits.x.shape == (70_000, 784)
-    assert digits.y[: mnist.N_TRAIN].mean() == pytest.approx(mnist.PAPER_PRIOR, abs=5e-3)
-
-
 # --- the run ------------------------------------------------------------------------------------------
 
 
@@ -235,6 +219,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(pu_ece_run, "FULL", TINY)
     monkeypatch.setattr(pu_ece_run, "QUICK", TINY)
+    monkeypatch.setattr(pu_ece_sources, "FASHION_PACKAGE", Path("none"))
     monkeypatch.delenv("HALFTRUTH_DATA", raising=False)
 
 
@@ -247,11 +232,19 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("tiny")
 def test_a_run_makes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = MIXTURE.draw(600, 0)
-    logits = {"logits": drawn.x.tolist(), "y": drawn.y.tolist()}
-    monkeypatch.setattr(mnist, "held_out_logits", lambda *_: logits)
-    monkeypatch.setattr(mnist, "found", lambda _: tmp_path / mnist.FILE)
+    monkeypatch.setattr(pu_ece_sources, "found", lambda _: {"mnist": tmp_path, "cifar": tmp_path})
+    monkeypatch.setattr(pu_ece_run, "_device", lambda _: "cpu")
+    monkeypatch.setattr(
+        pu_ece_run, "_trained", lambda *args: {**NETWORKS, **logits_of(drawn), "way": args[2]}
+    )
     outcome = pu_ece_run.run(None, tmp_path, quick=True, rng=0, progress=False)
-    assert outcome.notes == ["This is a quick run: few trials and few sizes. Its figures are rough."]
+    assert outcome.notes == [
+        "This is a quick run: few trials, sizes and passes. Its figures are rough.",
+        "Not found, and left out: the data of Fashion-MNIST and bank clients. Name the folder of the data "
+        "sets, or let HALFTRUTH_DATA name it.",
+        'CIFAR-10 is left out: without CUDA its network takes hours. device="cpu" trains it nonetheless.',
+    ]
+    assert [outcome.results[f"mnist-{way}"]["way"] for way in WAYS] == list(WAYS)
 
     fitted = LogitMixture.fit(drawn.x, drawn.y)
     about = outcome.results["mnist.about"]
@@ -262,12 +255,13 @@ def test_a_run_makes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert outcome.page.name == "pu-ece.html"
     assert "is an upper bound" in page
     assert "prints no numbers" in page
+    assert "4 + 3 components, π = 0.49" in page
     assert f"{about['components'][0]} + {about['components'][1]} components" in page
     assert {path.name for path in tmp_path.glob("*.svg")} == {
         f"{name}-{binning}.svg"
         for name in ("figure-1", "figure-2", "figure-3", "debiased")
         for binning in BINNINGS
-    }
+    } | {"networks.svg"}
     for table in tables.summary_tables(outcome):
         assert len(table["labels"]) == len(table["numbers"])
         assert {len(row) + 2 for row in table["numbers"]} == {len(table["header"])}
@@ -281,7 +275,7 @@ def test_a_run_goes_on_where_it_stopped_and_says_what_is_missing(
     settings: dict[str, Any] = {"quick": False, "rng": 0, "progress": False}
     outcome = pu_ece_run.run(None, tmp_path, **settings, say=said.append)
     assert len(outcome.notes) == 1
-    assert "MNIST images were not found" in outcome.notes[0]
+    assert "left out: the data of MNIST, Fashion-MNIST and bank clients." in outcome.notes[0]
     assert tables.models(outcome.results) == ["less", "better", "exact"]
 
     with (tmp_path / "all.csv").open(encoding="utf-8") as file:
@@ -308,6 +302,49 @@ def test_a_run_goes_on_where_it_stopped_and_says_what_is_missing(
     assert said[0] != said[1]
     with pytest.raises(InputError, match="rng 0"):
         pu_ece_run.run(None, tmp_path, **{**settings, "rng": 1})
+
+
+@pytest.mark.usefixtures("tiny")
+def test_networks_are_trained_alone_and_the_run_goes_on_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn, asked = MIXTURE.draw(600, 0), []
+
+    def trained(source: Any, recipe: Recipe, way: str, **settings: Any) -> dict[str, Any]:
+        asked.append((source, recipe, way, settings))
+        return {**NETWORKS, **logits_of(drawn)}
+
+    real = dict.fromkeys(("mnist", "cifar"), tmp_path)
+    monkeypatch.setattr(pu_ece_sources, "found", lambda _: real)
+    monkeypatch.setattr(pu_ece_sources, "read", lambda name, path: name)
+    fake = SimpleNamespace(trained=trained)
+    monkeypatch.setattr(pu_ece_run, "_device", lambda _: "cuda")
+    monkeypatch.setattr(reproduce, "pu_ece_networks", fake, raising=False)
+    monkeypatch.setitem(sys.modules, "halftruth.reproduce.pu_ece_networks", fake)
+    pu_ece_run.train(None, tmp_path, device="cuda")
+    assert [(source, recipe, way) for source, recipe, way, _ in asked] == [
+        (name, RECIPES[name], way) for name in real for way in WAYS
+    ]
+    several, one = asked[0][3], asked[-1][3]
+    assert several == {"n": 4, "passes": 70, "seed": [0, 1, 3], "device": "cuda"}
+    assert one == {"n": 1, "passes": 50, "seed": [0, 1, 6], "device": "cuda"}
+    kept = {f"{name}-{way}" for name in real for way in WAYS}
+    assert {path.stem for path in (tmp_path / "cells").iterdir()} == kept
+
+    settings: dict[str, Any] = {"quick": False, "rng": 0, "device": "auto"}
+    _, store, steps, _ = pu_ece_run._prepared(None, tmp_path, **settings)
+    assert set(store.kept(steps)) == kept
+    assert {key.partition(".")[0] for key in set(steps) - kept if "." in key} == {*SYNTHETIC, *real}
+
+    monkeypatch.setattr(pu_ece_run, "_device", lambda _: None)
+    _, _, steps, notes = pu_ece_run._prepared(None, tmp_path / "without", **settings)
+    assert {key.partition(".")[0] for key in steps} == set(SYNTHETIC)
+    assert notes[1] == "Left out: MNIST and CIFAR-10. Networks need PyTorch: pip install 'halftruth[torch]'."
+
+
+def test_without_pytorch_there_is_no_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    assert pu_ece_run._device("auto") is None
 
 
 def test_the_plans_reach_from_ten_to_ten_thousand() -> None:

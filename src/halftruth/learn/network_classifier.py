@@ -1,0 +1,280 @@
+"""What classifiers by a network share: checked rows, prediction without PyTorch, probabilities, files."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from halftruth import checks
+from halftruth.calibration.calibrators.calibrator import FLAT, Calibrator
+from halftruth.calibration.calibrators.methods import METHODS
+from halftruth.checks import Vector
+from halftruth.errors import InputError
+from halftruth.learn import saved
+from halftruth.learn.layers import Layer, Matrix, Scaling, logits
+from halftruth.learn.learner import Learner
+
+DEVICES = ("auto", "cpu", "cuda")
+FEWEST = 5
+"""Known positives held out: a risk by fewer would be noise."""
+
+
+class NetworkClassifier(Learner):
+    """A linear model or a network with a logit for each row; subclasses say how it learns."""
+
+    classes_: NDArray[np.int64]
+    layers_: list[Layer]
+    scaling_: Scaling
+    calibrator_: Calibrator | None
+    history_: dict[str, list[float]]
+    prior_: float
+    n_epochs_: int
+    notes_: tuple[str, ...]
+    n_features_in_: int
+
+    hidden: Any
+    learning_rate: Any
+    weight_decay: Any
+    batch_size: Any
+    max_epochs: Any
+    patience: Any
+    validation_fraction: Any
+    calibration: Any
+    device: Any
+    random_state: Any
+    verbose: Any
+
+    # --- What the two learn alike ---------------------------------------------------------------
+
+    def _rows(self, X: Any, *, reset: bool) -> Matrix:
+        """Finite numbers, rows by features."""
+        x = validate_data(
+            self, X, reset=reset, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=1 + reset
+        )
+        if not np.isfinite(x).all():
+            bad = ~np.isfinite(x)
+            row = int(np.argmax(bad.any(axis=1)))
+            raise InputError(
+                f"`X` must be finite, got {int(bad.sum())} NaN or infinite (inf) value(s), the first in row "
+                f"{row}. Impute or drop them, e.g. by an imputer before this step of a pipeline."
+            )
+        return np.asarray(x)
+
+    def _plan(self, rng: np.random.RandomState) -> Any:
+        """The settings of the training, checked; PyTorch is asked for here."""
+        from halftruth.learn.fitting import Plan
+
+        hidden = tuple(
+            checks.count(units, "hidden", least=1) for units in np.atleast_1d(self.hidden).tolist()
+        )
+        usual = 1e-3 if hidden else 1e-2
+        return Plan(
+            hidden=hidden,
+            learning_rate=usual if self.learning_rate is None else _above_zero(self, "learning_rate"),
+            weight_decay=checks.inside(
+                self.weight_decay, "weight_decay", 0.0, np.inf, closed="left", advice="0 is none."
+            ),
+            batch_size=None
+            if self.batch_size is None
+            else checks.count(self.batch_size, "batch_size", least=1),
+            max_epochs=checks.count(self.max_epochs, "max_epochs", least=1),
+            patience=checks.count(self.patience, "patience", least=1),
+            device=checks.choice(self.device, "device", DEVICES),
+            seeds=(int(rng.randint(2**31 - 1)), int(rng.randint(2**31 - 1))),
+            verbose=bool(self.verbose),
+        )
+
+    def _split(
+        self, strata: list[NDArray[np.intp]], rng: np.random.RandomState
+    ) -> tuple[list[NDArray[np.intp]], list[NDArray[np.intp]] | None]:
+        """Rows to learn from and rows held out, the share of each stratum; the first are the positives."""
+        advice = "Pass 0 to hold out no row."
+        share = checks.inside(
+            self.validation_fraction, "validation_fraction", 0.0, 1.0, closed="left", advice=advice
+        )
+        if share == 0:
+            return strata, None
+        sizes = [round(share * len(rows)) for rows in strata]
+        if (
+            sizes[0] < FEWEST
+            or min(sizes) < 1
+            or any(a >= len(b) for a, b in zip(sizes, strata, strict=True))
+        ):
+            raise InputError(
+                f"`validation_fraction`={share:g} holds out {sizes[0]} of {len(strata[0])} known positives. "
+                f"Early stopping needs {FEWEST} of them, and a row of each kind on both sides. Pass a larger "
+                f"share; or 0: then all `max_epochs` passes are made and nothing is calibrated."
+            )
+        mixed = [rng.permutation(rows) for rows in strata]
+        parts = [(rows[size:], rows[:size]) for rows, size in zip(mixed, sizes, strict=True)]
+        return [learned for learned, _ in parts], [held for _, held in parts]
+
+    def _keep(self, trained: Any) -> None:
+        self.layers_ = trained.layers
+        self.history_ = {"training_risk": trained.training_risk, "held_out_risk": trained.held_out_risk}
+        self.n_epochs_ = trained.n_epochs
+        self.classes_ = np.array([0, 1])
+
+    def _calibrate(
+        self,
+        method: str | None,
+        scaled: Matrix,
+        held_out: list[NDArray[np.intp]] | None,
+        evidence: Callable[[list[Vector]], Any],
+    ) -> None:
+        """Learn the way from held-out logits, by stratum, to probabilities; not where none was held out."""
+        self.calibrator_ = None
+        if method is not None and held_out is not None:
+            scores = [logits(self.layers_, scaled[rows]) for rows in held_out]
+            made = Calibrator("platt", scale="score") if method == "platt" else Calibrator(method)
+            self.calibrator_ = made.fit(evidence([_readable(made, part) for part in scores]))
+            self.notes_ += made.notes_
+            if FLAT in made.notes_:
+                warnings.warn(f"All probabilities are alike. {FLAT}", UserWarning, stacklevel=3)
+
+    # --- What both give -------------------------------------------------------------------------
+
+    def decision_function(self, X: Any) -> Vector:
+        """The logit of each row: higher is more likely positive. PyTorch is not needed.
+
+        Parameters
+        ----------
+        X : (n, k) array or data frame
+
+        Returns
+        -------
+        (n,) array
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from scipy.special import expit
+        >>> from halftruth.learn import PositiveConfidenceClassifier
+        >>> X = np.linspace(-1, 3, 50)[:, None]
+        >>> model = PositiveConfidenceClassifier(random_state=0).fit(X, expit(X[:, 0]))
+        >>> low, high = model.decision_function([[0.0], [2.0]])
+        >>> bool(low < high)
+        True
+        """
+        check_is_fitted(self)
+        return logits(self.layers_, self.scaling_(self._rows(X, reset=False)))
+
+    def predict_proba(self, X: Any) -> Matrix:
+        """Probabilities of 0 and of 1, being positive, in the order of the logits.
+
+        Parameters
+        ----------
+        X : (n, k) array or data frame
+
+        Returns
+        -------
+        (n, 2) array
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from scipy.special import expit
+        >>> from halftruth.learn import PositiveConfidenceClassifier
+        >>> X = np.linspace(-1, 3, 50)[:, None]
+        >>> model = PositiveConfidenceClassifier(random_state=0).fit(X, expit(X[:, 0]))
+        >>> bool(abs(model.predict_proba([[1.0]])[0, 1] - expit(1.0)) < 0.05)
+        True
+        """
+        logit = self.decision_function(X)
+        made = self.calibrator_
+        positive = expit(logit) if made is None else made.predict(_readable(made, logit))
+        return np.column_stack([1 - positive, positive])
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """1 where positive is at least as probable as not, else 0.
+
+        Parameters
+        ----------
+        X : (n, k) array or data frame
+
+        Returns
+        -------
+        (n,) array
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from scipy.special import expit
+        >>> from halftruth.learn import PositiveConfidenceClassifier
+        >>> X = np.linspace(-1, 3, 50)[:, None]
+        >>> PositiveConfidenceClassifier(random_state=0).fit(X, expit(X[:, 0])).predict([[-1.0], [2.0]])
+        array([0, 1])
+        """
+        likely = self.predict_proba(X)[:, 1] >= 0.5
+        return np.asarray(self.classes_[likely.astype(np.intp)])
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to an .npz file without pickle, whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from halftruth.learn import PositiveConfidenceClassifier
+        >>> model = PositiveConfidenceClassifier(validation_fraction=0).fit([[0.0], [1.0]], [0.2, 0.9])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "model.npz")
+        ...     model.save(path)
+        ...     again = PositiveConfidenceClassifier.load(path)
+        >>> bool(again.predict_proba([[0.3]])[0, 1] == model.predict_proba([[0.3]])[0, 1])
+        True
+        """
+        check_is_fitted(self)
+        saved.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Any:
+        """A model that `save` wrote. Nothing in the file is run, and PyTorch is not needed.
+
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        The model, which predicts as the one that was saved.
+
+        Examples
+        --------
+        >>> from halftruth.learn import PUClassifier
+        >>> PUClassifier.load("nowhere.npz")
+        Traceback (most recent call last):
+        halftruth.errors.InputError: There is no file nowhere.npz.
+        """
+        return saved.load(cls, path)
+
+
+def random(state: Any) -> np.random.RandomState:
+    """The generator of a random_state, as scikit-learn reads it."""
+    return check_random_state(state)  # type: ignore[no-any-return]
+
+
+def check_calibration(method: Any, *others: str) -> None:
+    """Raise unless it is a method of `Calibrator`, None or another word."""
+    if method is not None:
+        checks.choice(method, "calibration", (*METHODS, *others))
+
+
+def _readable(made: Calibrator, logit: Vector) -> Vector:
+    """Platt's line is in the logit itself; the other methods take a probability."""
+    return logit if made.method == "platt" else np.asarray(expit(logit))
+
+
+def _above_zero(model: NetworkClassifier, name: str) -> float:
+    return checks.inside(getattr(model, name), name, 0.0, np.inf, advice="Pass a small step, e.g. 0.001.")

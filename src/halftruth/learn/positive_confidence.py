@@ -1,0 +1,165 @@
+"""PositiveConfidenceClassifier: positives alone, each with its probability of being positive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from halftruth import checks
+from halftruth.checks import Vector
+from halftruth.errors import InputError
+from halftruth.evidence import PositiveConfidence
+from halftruth.learn.layers import Scaling
+from halftruth.learn.network_classifier import NetworkClassifier, check_calibration, random
+
+AUTO = "auto"
+PROPER = "logistic"
+"""The loss whose least risk is at the logit of the posterior, so that σ(logit) needs no calibration."""
+NO_POSTERIOR = (
+    "The {!r} loss does not make σ(logit) a probability of being positive, and nothing was calibrated."
+)
+
+
+class PositiveConfidenceClassifier(NetworkClassifier):
+    """A classifier from positives and their confidences r = P(positive | x), without any negative.
+
+    The risk is π · mean of ℓ(g) + (1−r)/r · ℓ(−g) (Ishida, Niu & Sugiyama 2018): a positive of confidence r
+    stands for (1−r)/r negatives with the same features.
+
+    Parameters
+    ----------
+    hidden : sequence of int
+        Units of the hidden layers, with ReLU between them. Empty: a linear model.
+    prior : float, (low, high), PriorEstimate or None
+        π; identified by the confidences where left out. Learning does not need it, calibration does.
+    loss : {"logistic", "sigmoid", "ramp", "squared"}
+        Of the margin, as in `risk`.
+    learning_rate, weight_decay, batch_size, max_epochs, patience, device, random_state, verbose
+        As in `PUClassifier`.
+    validation_fraction : float in [0, 1)
+        Share of the rows that is held out for early stopping, and for calibration where there is any.
+    calibration : str or None
+        Method of `Calibrator` by which held-out logits become probabilities; None: σ(logit). "auto": none
+        for the logistic loss, whose logit is that of the posterior already, and "platt" for the others.
+
+    Attributes
+    ----------
+    classes_, prior_, layers_, scaling_, calibrator_, history_, n_epochs_, notes_
+        As in `PUClassifier`; risks are divided by the prior.
+    n_features_in_, feature_names_in_
+        As scikit-learn sets them.
+
+    Notes
+    -----
+    E₊[1/r²] must be finite: few rows of tiny confidence carry all that is known of the negatives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.special import expit
+    >>> from halftruth.learn import PositiveConfidenceClassifier
+    >>> X = np.random.default_rng(0).normal(1.0, 1.0, (2000, 1))  # positives; negatives lie around −1
+    >>> model = PositiveConfidenceClassifier(random_state=0).fit(X, expit(2 * X[:, 0]))
+    >>> bool(abs(model.predict_proba([[0.5]])[0, 1] - expit(1.0)) < 0.05)
+    True
+    """
+
+    def __init__(
+        self,
+        hidden: Any = (),
+        *,
+        prior: Any = None,
+        loss: str = PROPER,
+        learning_rate: float | None = None,
+        weight_decay: float = 0.01,
+        batch_size: int | None = None,
+        max_epochs: int = 200,
+        patience: int = 10,
+        validation_fraction: float = 0.2,
+        calibration: str | None = AUTO,
+        device: str = "auto",
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.hidden = hidden
+        self.prior = prior
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.calibration = calibration
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, r: Any) -> PositiveConfidenceClassifier:
+        """Learn from positives.
+
+        Parameters
+        ----------
+        X : (n, k) array or data frame of numbers
+            Known positives only.
+        r : (n,) array in (0, 1]
+            Confidence of each.
+
+        Returns
+        -------
+        PositiveConfidenceClassifier
+
+        Examples
+        --------
+        >>> from halftruth.learn import PositiveConfidenceClassifier
+        >>> model = PositiveConfidenceClassifier(validation_fraction=0, random_state=0)
+        >>> model.fit([[2.0], [1.0], [0.0], [-1.0]], [0.9, 0.8, 0.3, 0.1]).predict([[2.0], [-1.0]])
+        array([1, 0])
+        """
+        from halftruth.learn.fitting import fitted
+        from halftruth.learn.losses import MARGIN, PositiveConfidenceLoss
+
+        check_calibration(self.calibration, AUTO)
+        checks.choice(self.loss, "loss", tuple(MARGIN))
+        x = self._rows(X, reset=True)
+        confidence = _confidences(x, r)
+        # Refuses a prior that cannot be, before the training.
+        self.prior_ = float(PositiveConfidence(confidence, prior=self.prior).measure().prior)
+        rng = random(self.random_state)
+        plan = self._plan(rng)
+        learned, held_out = self._split([np.arange(len(x))], rng)
+        self.scaling_ = Scaling.of(x)
+        scaled = self.scaling_(x)
+        risk = PositiveConfidenceLoss(self.loss)
+        self._keep(fitted(plan, risk, risk, scaled, learned, held_out, given=confidence))
+        method = self._method(held_out is not None)
+        self.notes_ = () if method or self.loss == PROPER else (NO_POSTERIOR.format(self.loss),)
+        self._calibrate(
+            method,
+            scaled,
+            held_out,
+            lambda parts: PositiveConfidence(confidence[held_out[0]], parts[0], prior=self.prior),  # type: ignore[index]
+        )
+        return self
+
+    def _method(self, held_out: bool) -> str | None:
+        if not held_out or (self.calibration == AUTO and self.loss == PROPER):
+            return None
+        return "platt" if self.calibration == AUTO else self.calibration
+
+
+def _confidences(x: Any, r: Any) -> Vector:
+    if r is None:
+        raise InputError("PositiveConfidenceClassifier requires y to be passed, but the target y is None.")
+    values = column_or_1d(r, warn=True)
+    check_consistent_length(x, values)
+    why = "A positive of confidence 0 cannot be. Check the rows."
+    out = checks.positive_probabilities(values, "r", length=len(x), why=why)
+    if (out == 1).all():
+        raise InputError(
+            f"`r` is 1 for all {len(out)} positives: nothing tells what a negative looks like. Pass the "
+            f"probability that a case with these features is positive, or unlabeled rows to PUClassifier."
+        )
+    return out

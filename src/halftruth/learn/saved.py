@@ -1,0 +1,100 @@
+"""Network classifiers on disk: arrays with a JSON header, and no code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from halftruth import checks, storage
+from halftruth.belief import PriorEstimate
+from halftruth.calibration.calibrators.calibrator import Calibrator
+from halftruth.errors import HalftruthError, InputError
+from halftruth.learn.layers import Layer, Scaling
+
+SCHEMA = 1
+
+
+def save(model: Any, path: str | Path) -> None:
+    """Write a fitted model.
+
+    Of a prior that was estimated, its replicates are left out; a generator given as random_state too.
+    """
+    names = getattr(model, "feature_names_in_", None)
+    header = {
+        "params": {name: _plain(value) for name, value in model.get_params(deep=False).items()},
+        "calibrator": None if model.calibrator_ is None else model.calibrator_.to_dict(),
+        "feature_names": None if names is None else [str(name) for name in names],
+        "history": model.history_,
+        "n_epochs": model.n_epochs_,
+        "prior": model.prior_,
+        "notes": list(model.notes_),
+    }
+    arrays = {"center": model.scaling_.center, "factor": model.scaling_.factor}
+    for i, (weight, constant) in enumerate(model.layers_):
+        arrays |= {f"weight{i}": weight, f"constant{i}": constant}
+    storage.save(path, _what(type(model)), SCHEMA, header, arrays)
+
+
+def load(cls: type, path: str | Path) -> Any:
+    """Read a model of this class."""
+    header, arrays = storage.load(path, _what(cls), SCHEMA)
+    try:
+        out: Any = cls(**{name: _restored(name, value) for name, value in header["params"].items()})
+        out.scaling_ = Scaling(_vector(arrays, "center"), _vector(arrays, "factor"))
+        out.n_features_in_ = len(out.scaling_.center)
+        out.layers_ = _layers(arrays, out.n_features_in_)
+        stored = header["calibrator"]
+        out.calibrator_ = None if stored is None else Calibrator.from_dict(stored)
+        if header["feature_names"] is not None:
+            out.feature_names_in_ = np.asarray(header["feature_names"], dtype=object)
+        out.history_, out.n_epochs_ = dict(header["history"]), int(header["n_epochs"])
+        out.prior_, out.notes_ = float(header["prior"]), tuple(header["notes"])
+    except (HalftruthError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{path} is a damaged {_what(cls)}: {error}") from error
+    out.classes_ = np.array([0, 1])
+    return out
+
+
+def _what(cls: type) -> str:
+    return f"halftruth {cls.__name__}"
+
+
+def _layers(arrays: storage.Arrays, inputs: int) -> list[Layer]:
+    """Layers that fit one another, from the features to one logit."""
+    layers: list[Layer] = []
+    while f"weight{len(layers)}" in arrays:
+        weight, constant = (np.asarray(arrays[f"{name}{len(layers)}"]) for name in ("weight", "constant"))
+        outputs = weight.shape[-1]
+        if weight.shape != (inputs, outputs) or constant.shape != (1, outputs):
+            raise InputError(f"layer {len(layers)} has shapes {weight.shape} and {constant.shape}")
+        if not all(part.dtype == np.float64 and np.isfinite(part).all() for part in (weight, constant)):
+            raise InputError(f"layer {len(layers)} does not hold finite numbers")
+        layers.append((weight, constant))
+        inputs = outputs
+    if not layers or inputs != 1:
+        raise InputError("its last layer does not give one logit")
+    return layers
+
+
+def _vector(arrays: storage.Arrays, name: str) -> checks.Vector:
+    return checks.vector(arrays[name], name)
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON holds it."""
+    if isinstance(value, PriorEstimate):
+        return {"estimate": value.to_dict()}
+    if isinstance(value, (np.integer, np.floating, np.bool_)):
+        return value.item()
+    if isinstance(value, (tuple, list, np.ndarray)):
+        return [_plain(each) for each in value]
+    return None if isinstance(value, (np.random.RandomState, np.random.Generator)) else value
+
+
+def _restored(name: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        told = value["estimate"]
+        return PriorEstimate(**told | {"notes": tuple(told["notes"])})
+    return tuple(value) if isinstance(value, list) else value
