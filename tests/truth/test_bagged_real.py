@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 import halftruth as ht
 from halftruth.learn.bagging import BaggedPU
@@ -65,7 +66,9 @@ def test_intervals_from_positives_and_unlabeled_hold_the_auc_of_the_hidden_label
         )
     with capsys.disabled():
         sys.stdout.write("\n" + "\n".join(lines) + f"\nsets by draw: {holds.sum(axis=0).tolist()}\n")
-    assert holds.sum(axis=0).mean() >= 7
+    # Of few draws only what 95% intervals all but never do is refused.
+    least = 7 * n if n >= 12 else float(binom.ppf(1e-3, len(SETS) * n, 0.95))
+    assert holds.sum() >= least
 
 
 @pytest.mark.slow
