@@ -188,6 +188,16 @@ def test_its_interval_from_labels_is_that_of_a_mean(loss: str) -> None:
     assert [row.value - row.low, row.high - row.value] == pytest.approx([reach, reach], rel=0.01)
 
 
+@pytest.mark.parametrize("loss", [None, "sigmoid", "zero_one", "log"])
+def test_probabilities_read_as_margins_are_told_of(loss: str | None) -> None:
+    metric = "risk" if loss is None else {"risk": partial(ht.risk, loss=loss)}
+    chances = 1 / (1 + np.exp(-MARGIN))
+    notes = ht.evaluate(ht.Labeled(Y, chances), metric, n_resamples=0)["risk"].notes
+    assert any("read as margins" in note for note in notes) == (loss != "log")
+    if loss != "log":
+        assert not ht.evaluate(ht.Labeled(Y, MARGIN), metric, n_resamples=0)["risk"].notes
+
+
 def test_its_interval_from_unlabeled_rows_is_that_of_two_means() -> None:
     p, u = MARGIN[Y][:60], MARGIN
     at = BY_DEFINITION["logistic"]

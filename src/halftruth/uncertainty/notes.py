@@ -114,6 +114,11 @@ def on_row(request: Request, measure: ScoreMeasure, estimate: Estimate) -> tuple
         out.append("precision was clipped to [0, 1].")
     if known and metric.name == "mcc" and np.isnan(estimate.value):
         out.append("undefined: a cell of the confusion matrix is negative or a margin empty.")
+    if request.of_margins and measure.bounded:
+        out.append(
+            "all scores lie in [0, 1], and were read as margins, such as logits. If they are probabilities, "
+            "pass loss='log' or 'brier'."
+        )
     low, high = metric.limits
     ends = (estimate.value, estimate.low, estimate.high)
     if any(end < low or end > high for end in ends):

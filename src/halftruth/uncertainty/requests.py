@@ -15,6 +15,7 @@ from halftruth.checks import Vector
 from halftruth.errors import EmptyClassWarning, InputError, NotIdentifiable
 from halftruth.evidence import Evidence
 from halftruth.measure import ScoreMeasure
+from halftruth.metrics.losses import MARGIN, ZERO_ONE
 from halftruth.registry import Metric
 from halftruth.uncertainty.influence import smooth
 
@@ -40,6 +41,12 @@ class Request:
         """Whether noise adds to the value: a distance that was not debiased."""
         debiased = isinstance(self.call, partial) and self.call.keywords.get("debias")
         return self.metric is not None and self.metric.distance and not debiased
+
+    @property
+    def of_margins(self) -> bool:
+        """Whether it reads scores as margins, by a loss of them."""
+        loss = self.call.keywords.get("loss") if isinstance(self.call, partial) else None
+        return self.metric is not None and self.metric.name == "risk" and loss in (None, ZERO_ONE, *MARGIN)
 
     def smooth(self, *, curves: bool) -> bool:
         """Whether it has a derivative; of callables nobody knows."""
