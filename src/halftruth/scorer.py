@@ -136,6 +136,11 @@ class PUScorer:
                 f"`{self.metric.name}` needs probabilities, and {type(estimator).__name__} has no "
                 f"predict_proba. Use a ranking metric, or calibrate the estimator."
             )
+        if self._probability is False and not hasattr(estimator, "decision_function"):
+            raise InputError(
+                f"A loss of the margin needs decision_function, and {type(estimator).__name__} has none. Use "
+                f"the loss 'log' or 'brier', which read probabilities."
+            )
         if self._probability is False and getattr(estimator, "ranks_only", False):
             raise InputError(
                 f"The scores of {type(estimator).__name__} only rank, zero is no cut: they are no margins. "
@@ -160,12 +165,16 @@ def class_one_scores(estimator: Any, X: Any, *, probability: bool | None = None)
             f"{name} has {'neither' if len(wanted) == 2 else 'no'} {' nor '.join(wanted)}, so it gives no "
             f"{'probabilities' if probability else 'scores'}. Use an estimator that has one."
         )
-    if not hasattr(estimator, "classes_"):  # an outlier detector: one value, higher is more positive
-        return estimator.decision_function(X)
-    classes = np.asarray(estimator.classes_).tolist()
+    # Without classes, as an outlier detector: higher is more positive, and the second column is class 1.
+    classes = np.asarray(getattr(estimator, "classes_", [0, 1])).tolist()
     if 1 not in classes:
         raise InputError(f"The estimator knows the classes {classes}, not 1, the known positives.")
     out = np.asarray(_first(estimator, methods, X))
+    if out.ndim == 2 and out.shape[1] != len(classes):
+        raise InputError(
+            f"{type(estimator).__name__} gives {out.shape[1]} column(s) for {len(classes)} classes. Use an "
+            f"estimator with a column for each class, the second that of the known positives."
+        )
     if out.ndim == 2:
         return out[:, classes.index(1)]
     # A single decision value speaks for the second class.

@@ -20,7 +20,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     "page", ["README.md", *sorted(str(page.relative_to(ROOT)) for page in ROOT.glob("docs/*.md"))]
 )
 def test_examples_of_the_pages_run(page, require):
-    if "PUClassifier(" in (ROOT / page).read_text():
+    if re.search(r"(PU|Confidence)Classifier\(", (ROOT / page).read_text()):
         require("torch")
     result = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=FLAGS)
     assert result.failed == 0

@@ -236,7 +236,7 @@ def with_examples():
 def test_examples_and_commands_of_a_page_run(page, tmp_path, monkeypatch, capsys, require, request):
     if "HALFTRUTH_DATA" in PAGES[page]:
         request.getfixturevalue("data_dir")
-    if "PUClassifier(" in PAGES[page]:
+    if re.search(r"(PU|Confidence)Classifier\(", PAGES[page]):
         require("torch")
     monkeypatch.chdir(tmp_path)  # what the sessions write, the commands read
     result = doctest.testfile(str(DOCS / page), module_relative=False, optionflags=FLAGS)

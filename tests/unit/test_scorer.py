@@ -11,14 +11,17 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import IsolationForest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score, cross_validate
 from sklearn.svm import LinearSVC
 
 import halftruth as ht
 from halftruth import registry
+from halftruth.scorer import class_one_scores
 
 RNG = np.random.default_rng(0)
 TRUTH = RNG.random(1200) < 0.4
@@ -179,7 +182,7 @@ def test_losses_of_a_margin_take_the_margin(loss: str | None) -> None:
     model, told = LogisticRegression().fit(X, KNOWN), {} if loss is None else {"loss": loss}
     margin = ht.PositiveUnlabeled.from_labels(labels(0), model.decision_function(X), unlabeled=0, prior=0.4)
     assert scorer("risk", **told)(model, X, labels(0)) == -ht.risk(margin, **told)
-    with pytest.raises(ht.InputError, match=r"DummyClassifier has no decision_function, so it gives no sc"):
+    with pytest.raises(ht.InputError, match=r"DummyClassifier has none\. Use the loss 'log' or 'brier'"):
         scorer("risk", **told)(DummyClassifier().fit(X, KNOWN), X, labels(0))
 
 
@@ -203,6 +206,32 @@ def test_a_model_without_a_prior_ranks_by_its_margin() -> None:
     assert scorer("roc_auc")(model, X, labels(0)) == scorer("roc_auc")(plain, X, labels(0))
     with pytest.raises(ht.NotIdentifiable, match="no prior"):
         scorer("brier")(model, X, labels(0))
+
+
+class Detector:
+    """An outlier detector with probabilities, and without classes."""
+
+    columns = 2
+
+    def decision_function(self, X: Any) -> Any:
+        return X[:, 0]
+
+    def predict_proba(self, X: Any) -> Any:
+        return np.column_stack([1 - expit(3 * X[:, 1])] + [expit(3 * X[:, 1])] * (self.columns - 1))
+
+
+def test_without_classes_the_method_is_that_which_was_asked_for() -> None:
+    made = Detector()
+    np.testing.assert_array_equal(class_one_scores(made, X, probability=True), expit(3 * X[:, 1]))
+    np.testing.assert_array_equal(class_one_scores(made, X, probability=False), X[:, 0])
+    np.testing.assert_array_equal(class_one_scores(made, X), expit(3 * X[:, 1]))
+    made.columns = 3
+    with pytest.raises(ht.InputError, match=r"Detector gives 3 column\(s\) for 2 classes"):
+        class_one_scores(made, X)
+    forest = IsolationForest(n_estimators=5, random_state=0).fit(X)
+    np.testing.assert_array_equal(class_one_scores(forest, X), forest.decision_function(X))
+    with pytest.raises(ht.InputError, match=r"IsolationForest has no predict_proba"):
+        class_one_scores(forest, X, probability=True)
 
 
 def test_estimators_that_cannot_score() -> None:

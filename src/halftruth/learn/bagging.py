@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from halftruth import checks
 from halftruth.belief import ESTIMATE
 from halftruth.calibration.calibrators.calibrator import Calibrator
 from halftruth.checks import Vector
-from halftruth.errors import HalftruthError, NotIdentifiable
+from halftruth.errors import NotIdentifiable
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.learn.bags import TURNS, Bags, Index
 from halftruth.learn.learner import Learner
@@ -43,7 +43,8 @@ class BaggedPU(Learner):
         a few features at each split, so that trees differ, with at least five rows in a leaf (fewer where
         a bag is small), so that scores are shares and seldom tie.
     n_estimators : int
-        Models; at least three.
+        Models; at least three. With a multiple of three each row is scored by a third of them, else by as
+        many to within one.
     max_unlabeled : int, optional
         Unlabeled rows in a bag at most; by default as many as it has positives. Few unlabeled rows hold few
         hidden positives, and models of small samples differ more.
@@ -52,7 +53,8 @@ class BaggedPU(Learner):
         unlabeled rows of a bag, as many as it has positives at most.
     prior, purity, population
         As in `PositiveUnlabeled.from_labels`. Only probabilities need them: a score that tells known
-        positives from unlabeled rows ranks, but is no probability of being positive.
+        positives from unlabeled rows ranks, but is no probability of being positive. Known negatives
+        identify the prior where it is None.
     n_jobs : int, optional
         Models trained at a time, as in joblib. It does not change the result.
     random_state : int, RandomState or None
@@ -66,6 +68,9 @@ class BaggedPU(Learner):
         The fitted models.
     calibrator_ : Calibrator or None
         From scores to probabilities, fitted on the out-of-bag scores, where the prior is known.
+    prior_ : float or None
+        π that the probabilities rest on: as given or estimated, or as known negatives identify it. None where
+        there are no probabilities.
     classes_ : array
         0 and 1.
     n_features_in_, feature_names_in_
@@ -75,16 +80,20 @@ class BaggedPU(Learner):
     -----
     Models come in rounds of three. A round parts the known positives in three at random, and the other
     strata alike; each model holds out one part and draws its bag from the other two. So all rows, known
-    positives as well as hidden ones, are scored by equally many models, and all models learn equally many
-    rows of a stratum. With bootstrap samples a known positive would be scored by about 37 of 100 models, an
-    unlabeled row by nearly all: the noisier scores of the known positives would make the AUC too low.
+    positives as well as hidden ones, are scored by equally many models, one of each round, and all models
+    learn equally many rows of a stratum. With bootstrap samples a known positive would be scored by about 37
+    of 100 models, an unlabeled row by nearly all: the noisier scores of the known positives would make the
+    AUC too low.
 
     What remains is that a known positive speaks for its neighbours in the models that score them, and a
     hidden one against them. It lowers the estimated AUC by an order of 1/n_P, where its standard error is of
     order 1/√n_P.
 
-    ``decision_function`` is the mean score of all models. It only ranks: zero is no cut. Of rows that were
-    trained on it is too sure; theirs are ``oob_scores_``.
+    ``decision_function`` is the mean score of all models. It only ranks: zero is no cut. The calibrator knows
+    means of one model of each round, which spread more. So ``predict_proba`` calibrates the mean of the first
+    models of all rounds, that of the second and that of the third, and gives the mean of the three; its order
+    may differ a little from that of ``decision_function``. Of rows that were trained on both are too sure:
+    theirs are ``oob_scores_``, and ``calibrator_.predict(oob_scores_)``.
 
     Examples
     --------
@@ -105,13 +114,14 @@ class BaggedPU(Learner):
     estimators_: list[Any]
     oob_scores_: Vector
     calibrator_: Calibrator | None
+    prior_: float | None
     classes_: NDArray[np.int64]
 
     def __init__(
         self,
         estimator: Any = None,
         *,
-        n_estimators: int = 100,
+        n_estimators: int = 99,
         max_unlabeled: int | None = None,
         unlabeled: float = 0,
         prior: Any = None,
@@ -173,6 +183,7 @@ class BaggedPU(Learner):
         self.classes_ = np.array([0, 1])
         self._train(base, rows, bags, n_models)
         self.calibrator_ = self._calibrated()
+        self.prior_ = None if self.calibrator_ is None else self.calibrator_.prior_
         return self
 
     def _train(self, base: Any, rows: Any, bags: Bags, n_models: int) -> None:
@@ -201,14 +212,12 @@ class BaggedPU(Learner):
 
     def _calibrated(self) -> Calibrator | None:
         """None where no prior is given, and known negatives identify none either."""
+        evidence = self.evidence()
+        if self.prior is None and not _identified(evidence):
+            return None
         margins = not hasattr(self.estimators_[0], "predict_proba")
         calibrator = Calibrator("platt", scale="score") if margins else Calibrator("beta")
-        try:
-            return calibrator.fit(self.evidence())
-        except HalftruthError:
-            if self.prior is not None:
-                raise
-        return None
+        return calibrator.fit(evidence)
 
     def evidence(
         self, *, prior: Any = None, purity: Any = None, population: str | None = None
@@ -258,6 +267,10 @@ class BaggedPU(Learner):
         >>> bool(low < high)
         True
         """
+        return np.asarray(sum(self._sums(X)) / len(self.estimators_))
+
+    def _sums(self, X: Any) -> list[Vector]:
+        """Sums of the scores by the first models of all rounds, by the second and by the third."""
         from joblib import Parallel, delayed
 
         check_is_fitted(self)
@@ -265,10 +278,15 @@ class BaggedPU(Learner):
         scores = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
             delayed(class_one_scores)(model, rows) for model in self.estimators_
         )
-        return np.asarray(sum(scores) / len(self.estimators_))
+        out = [np.zeros(_num_samples(rows)) for _ in range(TURNS)]
+        for k, score in enumerate(scores):
+            out[k % TURNS] += score
+        return out
 
     def predict_proba(self, X: Any) -> Vector:
         """Probabilities of 0 and of 1, being positive, by the calibrated score; they need a prior.
+
+        Those of training rows are too sure: the models have seen their labels.
 
         Parameters
         ----------
@@ -290,10 +308,12 @@ class BaggedPU(Learner):
         if self.calibrator_ is None:
             raise NotIdentifiable(
                 "A score that tells known positives from unlabeled rows is no probability of being positive. "
-                "Pass BaggedPU(prior=…), the share of positives in the population, and fit again; to rank, "
-                "decision_function needs no prior."
+                "Pass BaggedPU(prior=…), the share of positives in the population, and fit again; known "
+                "negatives, where y has any, did not identify it. To rank, decision_function needs no prior."
             )
-        positive = self.calibrator_.predict(self.decision_function(X))
+        turns = enumerate(self._sums(X))
+        means = [total / len(self.estimators_[turn::TURNS]) for turn, total in turns]
+        positive = np.mean([self.calibrator_.predict(mean) for mean in means], axis=0)
         return np.column_stack([1 - positive, positive])
 
     def predict(self, X: Any) -> NDArray[np.int64]:
@@ -316,6 +336,15 @@ class BaggedPU(Learner):
         """
         positive = self.predict_proba(X)[:, 1] >= 0.5
         return np.asarray(self.classes_[positive.astype(int)])
+
+
+def _identified(evidence: PositiveUnlabeled) -> bool:
+    """Whether known negatives say what the prior is; few of them may put it beyond 0 or 1."""
+    try:
+        prior: Any = evidence.identified_prior(evidence.table.support.sums(), evidence.purity.value)
+    except NotIdentifiable:
+        return False
+    return prior is not None and bool(0 < prior < 1)
 
 
 def _tree(leaf: int) -> Any:

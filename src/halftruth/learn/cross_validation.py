@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples, has_fit_parameter
+from sklearn.utils.validation import _num_samples
 
 from halftruth import checks
 from halftruth.belief import ESTIMATE
 from halftruth.checks import Vector
-from halftruth.errors import InputError
-from halftruth.evidence import PositiveUnlabeled
-from halftruth.learn.folds import Split, splits
+from halftruth.errors import HalftruthError, InputError, NotIdentifiable
+from halftruth.evidence import PositiveConfidence, PositiveUnlabeled
+from halftruth.learn.folds import NEEDS, Split, splits
+from halftruth.learn.labels import code_of, split_labels
+from halftruth.learn.wrapping import check_base, weight_name
 from halftruth.scorer import class_one_scores
 from halftruth.uncertainty.progress import progress
 
-METHODS: dict[str, bool | None] = {"auto": None, "predict_proba": True, "decision_function": False}
-"""What `class_one_scores` calls each."""
+PROBABILITY, MARGIN = "predict_proba", "decision_function"
+METHODS = {"auto": (PROBABILITY, MARGIN), PROBABILITY: (PROBABILITY,), MARGIN: (MARGIN,)}
+"""What may score a row, the best first."""
+
+Kind = Callable[..., PositiveUnlabeled | PositiveConfidence]
+"""From what is known of the rows, and their scores, to evidence."""
 
 LONG = 20_000
 """Rows trained on, over all folds, from which progress is shown."""
@@ -41,7 +49,7 @@ def cross_val_evidence(
     sample_weight: Any = None,
     n_jobs: int | None = None,
     rng: int | np.random.Generator = 0,
-) -> PositiveUnlabeled:
+) -> PositiveUnlabeled | PositiveConfidence:
     """Evidence from out-of-fold scores, for `evaluate`, `compare`, `Calibrator` and all else.
 
     Parameters
@@ -53,7 +61,8 @@ def cross_val_evidence(
     X : (n, k) array, sparse matrix or data frame
         As the estimator takes it.
     y : (n,) array
-        1 positive, 0 negative, NaN/None unlabeled.
+        1 positive, 0 negative, NaN/None unlabeled. For `PositiveConfidenceClassifier`: the confidences of
+        known positives, all rows being such.
     unlabeled : number, optional
         Another code for unlabeled rows, e.g. 0 where y says only "known positive or not". A learner that
         names its own need not be told again, and may not be told another.
@@ -66,8 +75,8 @@ def cross_val_evidence(
     groups : (n,) array, optional
         Rows of one group, e.g. of one patient, stay in one fold.
     method : {"auto", "predict_proba", "decision_function"}
-        What scores a row. "auto": ``predict_proba`` where the estimator has it and can say it, else
-        ``decision_function``.
+        What scores a row. "auto": ``predict_proba`` where the estimator has it and can say it in every fold,
+        else ``decision_function`` in all.
     sample_weight : (n,) array, optional
         How many rows a row stands for, in training and in the evidence. Pipelines pass it to their last step.
     n_jobs : int, optional
@@ -78,6 +87,7 @@ def cross_val_evidence(
     Returns
     -------
     PositiveUnlabeled
+        Or PositiveConfidence, where the estimator learns from confidences.
 
     Notes
     -----
@@ -107,84 +117,146 @@ def cross_val_evidence(
     >>> bool(0.88 < ht.roc_auc(evidence) < 0.96)  # in truth 0.92
     True
     """
-    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-        raise InputError(f"`estimator` must be an estimator with fit, got {estimator!r}. Pass an instance.")
+    check_base(estimator)
     n = _num_samples(X)
     learner = _learner(estimator)
-    code = _code(learner, unlabeled, population)
-    masks = checks.partial_labels(y, "y", unlabeled=None if np.isnan(code) else code, length=n)
-    strata = np.where(masks["positive"], 1, np.where(masks["negative"], 2, 0))
+    methods = METHODS[checks.choice(method, "method", tuple(METHODS))]
     weight = checks.weights(sample_weight, "sample_weight", length=n)
-    probability = METHODS[checks.choice(method, "method", tuple(METHODS))]
-
-    told = {"prior": prior, "purity": purity, "population": population, "sample_weight": weight}
-    as_given = np.asarray([np.nan, 1.0, 0.0])[strata]
+    told: dict[str, Any] = {"prior": prior, "sample_weight": weight}
+    kind: Kind
+    if getattr(learner, "learns_from", "labels") == "confidences":
+        _refuse_shares(learner, unlabeled, purity, population)
+        kind, labels = PositiveConfidence, checks.vector(y, "y", length=n)
+        known = labels
+        strata, needs = np.ones(n, dtype=np.int64), {1: "known positive"}
+    else:
+        code = _code(learner, unlabeled, population)
+        strata, needs = _strata(y, code, learner, n), NEEDS
+        labels = np.asarray([0 if learner is None else code, 1, 0])[strata]
+        kind, known = PositiveUnlabeled.from_labels, np.asarray([np.nan, 1.0, 0.0])[strata]
+        told |= {"purity": purity, "population": population}
     # What is wrong with the shares is said before hours of training.
     if not any(isinstance(share, str) and share == ESTIMATE for share in (prior, purity)):
-        PositiveUnlabeled.from_labels(as_given, np.zeros(n), **told)
-    folds = splits(cv, X, strata, groups, rng)
-    labels = np.asarray([0 if learner is None else code, 1, 0])[strata]
-    score = _scores(estimator, X, labels, folds, weight, probability, n_jobs)
-    return PositiveUnlabeled.from_labels(as_given, score, **told)
+        kind(known, np.zeros(n), **told)
+    folds = splits(cv, X, strata, groups, rng, needs)
+    # A learner may lack a prior in some folds alone, so it is asked for all that it has.
+    each = Fold(estimator, X, labels, weight, methods, all_methods=learner is not None)
+    return kind(known, _scores(each, folds, n_jobs), **told)
 
 
-def _scores(
-    estimator: Any,
-    X: Any,
-    labels: NDArray[Any],
-    folds: list[Split],
-    weight: Vector | None,
-    probability: bool | None,
-    n_jobs: int | None,
-) -> Vector:
-    """Out-of-fold scores, in the order of the rows."""
+# --- The folds -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """What each fold is given."""
+
+    estimator: Any
+    X: Any
+    labels: NDArray[Any]
+    weight: Vector | None
+    methods: tuple[str, ...]
+    """What may score a row; the first is best."""
+    all_methods: bool
+    """Whether a fold scores by all of them that it can, not by the first alone."""
+
+    @property
+    def weight_name(self) -> str:
+        return weight_name(
+            self.estimator, "`sample_weight` was given", "Use an estimator that does, or leave it out."
+        )
+
+    def __call__(self, split: Split, named: str) -> dict[str, Any]:
+        """Scores of one fold by a model of the others, for each method."""
+        train, test = split
+        fit = {} if self.weight is None else {self.weight_name: self.weight[train]}
+        model = clone(self.estimator)
+        try:
+            model.fit(_safe_indexing(self.X, train), self.labels[train], **fit)
+            return self._scores(model, _safe_indexing(self.X, test))
+        except HalftruthError as error:
+            raise type(error)(f"{named}: {error}") from error
+
+    def _scores(self, model: Any, rows: Any) -> dict[str, Any]:
+        has = [name for name in self.methods if hasattr(model, name)]
+        if not has:  # it is refused, by the name of what was asked for
+            asked = None if len(self.methods) == 2 else self.methods == (PROBABILITY,)
+            class_one_scores(model, rows, probability=asked)
+        out, failed = {}, None
+        for name in has if self.all_methods else has[:1]:
+            try:
+                out[name] = class_one_scores(model, rows, probability=name == PROBABILITY)
+            except NotIdentifiable as error:
+                failed = failed or error
+        if not out and failed is not None:
+            raise failed
+        return out
+
+
+def _scores(fold: Fold, folds: list[Split], n_jobs: int | None) -> Vector:
+    """Out-of-fold scores, in the order of the rows, by the first method that all folds have."""
     from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
-    key = None if weight is None else _weight_key(estimator)
-    out = np.empty(len(labels))
+    if fold.weight is not None:
+        _ = fold.weight_name  # refused before the training
     trained = sum(len(train) for train, _ in folds)
+    made = []
     with progress("Cross-validation", len(folds), long=trained > LONG) as advance:
-        scored = Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(_held_out)(
-                estimator, X, labels, split, {} if weight is None else {key: weight[split[0]]}, probability
-            )
-            for split in folds
-        )
-        for (_, test), score in zip(folds, scored, strict=True):
-            out[test] = score
+        for scores in Parallel(n_jobs=n_jobs, return_as="generator")(
+            delayed(fold)(split, f"Fold {k} of {len(folds)}") for k, split in enumerate(folds, 1)
+        ):
+            made.append(scores)
             advance(1)
+    method = next((name for name in fold.methods if all(name in scores for scores in made)), None)
+    if method is None:
+        used = "; ".join(f"fold {k}: {' and '.join(scores)}" for k, scores in enumerate(made, 1))
+        raise InputError(
+            f"The folds' models score by different methods, which are on no common scale ({used}). Pass an "
+            f"estimator that has the same in all folds."
+        )
+    out = np.empty(len(fold.labels))
+    for (_, test), scores in zip(folds, made, strict=True):
+        out[test] = scores[method]
     return out
-
-
-def _held_out(
-    estimator: Any, X: Any, labels: NDArray[Any], split: Split, fit: dict[Any, Any], probability: bool | None
-) -> Any:
-    """Scores of one fold by a model of the others."""
-    train, test = split
-    model = clone(estimator)
-    model.fit(_safe_indexing(X, train), labels[train], **fit)
-    return class_one_scores(model, _safe_indexing(X, test), probability=probability)
 
 
 # --- What an estimator is told -------------------------------------------------------------------
 
 
 def _learner(estimator: Any) -> Any:
-    """The estimator inside pipelines and searches that reads partial labels, or None."""
+    """The estimator inside pipelines and searches that reads partial labels or confidences, or None."""
     while hasattr(estimator, "get_params"):
-        if "unlabeled" in estimator.get_params(deep=False):
+        if hasattr(estimator, "learns_from") or "unlabeled" in estimator.get_params(deep=False):
             return estimator
         steps = getattr(estimator, "steps", None)
         estimator = steps[-1][1] if steps else getattr(estimator, "estimator", None)
     return None
 
 
+def _strata(y: Any, code: float, learner: Any, n: int) -> NDArray[np.int64]:
+    """1 positive, 2 negative, 0 unlabeled; what a learner would refuse of its labels is refused here."""
+    if learner is not None:
+        split_labels(y, code)
+    masks = checks.partial_labels(y, "y", unlabeled=None if np.isnan(code) else code, length=n)
+    return np.where(masks["positive"], 1, np.where(masks["negative"], 2, 0))
+
+
+def _refuse_shares(learner: Any, unlabeled: Any, purity: Any, population: str) -> None:
+    """Confidences are of positives alone."""
+    given = {"unlabeled": unlabeled is not None, "purity": purity != 1, "population": population != "all"}
+    for name in (name for name, is_given in given.items() if is_given):
+        raise InputError(
+            f"`{name}` was given, and {type(learner).__name__} learns from the confidences of known "
+            f"positives: there are no unlabeled rows. Leave it out."
+        )
+
+
 def _code(learner: Any, unlabeled: Any, population: str) -> float:
     """The code of unlabeled rows, the user's or the learner's own; NaN where there is no other."""
     if learner is None:
-        return _number(unlabeled)
-    name, own = type(learner).__name__, _number(learner.unlabeled)
-    if unlabeled is not None and not np.array_equal(_number(unlabeled), own, equal_nan=True):
+        return code_of(unlabeled)
+    name, own = type(learner).__name__, code_of(learner.unlabeled)
+    if unlabeled is not None and not np.array_equal(code_of(unlabeled), own, equal_nan=True):
         raise InputError(
             f"`unlabeled` is {unlabeled!r} here and {learner.unlabeled!r} in {name}. Pass both the code that "
             f"stands in y."
@@ -196,25 +268,3 @@ def _code(learner: Any, unlabeled: Any, population: str) -> float:
             f"the same to both."
         )
     return own
-
-
-def _number(code: Any) -> float:
-    """NaN needs no code of its own."""
-    missing = code is None or (isinstance(code, (float, np.floating)) and np.isnan(code))
-    return np.nan if missing else checks.unlabeled_code(code)
-
-
-def _weight_key(estimator: Any) -> str:
-    """What ``fit`` calls the weights of the rows."""
-    prefix, inner = "", estimator
-    while inner is not None and not has_fit_parameter(inner, "sample_weight"):
-        if steps := getattr(inner, "steps", None):
-            prefix, inner = f"{prefix}{steps[-1][0]}__", steps[-1][1]
-        else:  # a search hands them on
-            inner = inner.estimator if hasattr(inner, "refit") else None
-    if inner is None:
-        raise InputError(
-            f"`sample_weight` was given, and {type(estimator).__name__} takes none in fit. Use an estimator "
-            f"that does, or leave it out."
-        )
-    return f"{prefix}sample_weight"

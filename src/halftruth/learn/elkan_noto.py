@@ -7,8 +7,9 @@ positive of weight w and as a negative of weight 1−w.
 
 The weights rest on a calibrated g, and few models give one: P(labeled ∣ x) levels off at c, as no logistic
 curve does. So the isotonic regression of the label on the cross-fitted g takes its place. In each block that
-it pools, g/(1−g) is positives over unlabeled rows; so the weights add up to α n_U, or to less by those cut
-at 1.
+it pools, g/(1−g) is positives over unlabeled rows. With (1−c)/c before it the weights would add up to α n_U,
+but for positives above all unlabeled rows, whose share goes to none, and for weights cut at 1. So another
+factor takes its place, the one by which they do.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from halftruth import checks
 from halftruth.checks import Vector
@@ -34,8 +35,10 @@ from halftruth.evidence.positive_unlabeled import POPULATIONS
 from halftruth.learn.folds import splits
 from halftruth.learn.labels import Strata
 from halftruth.learn.learner import Learner
-from halftruth.learn.wrapping import check_base, features, labels, seeded, with_nan
+from halftruth.learn.wrapping import check_base, features, labels, seeded, weight_name, with_nan
 from halftruth.scorer import class_one_scores
+
+WEIGHED = "`estimator` must take weights, which say how far an unlabeled row is positive"
 
 
 def _has_decision_function(learner: Any) -> bool:
@@ -52,8 +55,9 @@ class ElkanNoto(Learner):
         standardised features.
     prior : float, (low, high), PriorEstimate, "estimate" or None
         π, as in `PositiveUnlabeled.from_labels`; of a pair its middle. It fixes c = n_P / (n_P + α n_U).
-        None: c is the mean of the cross-fitted g over the known positives, which is right where no negative
-        looks like a positive, and makes the prior too high elsewhere.
+        None: known negatives identify it, by their cross-fitted g beside that of the others. Without any, c
+        is the mean of the cross-fitted g over the known positives, which is right where no negative looks
+        like a positive, and makes the prior too high elsewhere.
     population : {"all", "unlabeled"}
         "all": the second model learns the known rows with weight 1 too. "unlabeled": the unlabeled rows
         alone are the population, and it learns only those.
@@ -151,43 +155,52 @@ class ElkanNoto(Learner):
         checks.choice(self.population, "population", POPULATIONS)
         base = _linear(sparse=issparse(X)) if self.estimator is None else self.estimator
         check_base(base)
-        weight_name = _weight_name(base)
+        name = weight_name(base, WEIGHED, "Use e.g. LogisticRegression(), or BaggedPU.")
         rows = features(self, X, base, reset=True)
         strata = labels(self, rows, y)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         g = self._cross_fitted(base, rows, strata, seed)
-        alpha = self._share(g, strata)
+        calibrated = _calibrated(g, strata)[strata.unlabeled]
+        alpha = self._share(g, calibrated, strata)
         p, u, n = strata.sizes
         self.label_frequency_ = p / (p + alpha * u)
         self.prior_ = alpha if self.population == "unlabeled" else (p + alpha * u) / (p + u + n)
-        w = unlabeled_weights(_calibrated(g, strata)[strata.unlabeled], self.label_frequency_)
-        row, label, weight = self._counted(strata, w)
-        fit = {weight_name: weight}
-        self.estimator_ = seeded(base, seed).fit(_safe_indexing(rows, row), label, **fit)
+        row, label, weight = self._counted(strata, unlabeled_weights(calibrated, alpha))
+        self.estimator_ = seeded(base, seed).fit(_safe_indexing(rows, row), label, **{name: weight})
         self.classes_ = np.array([0, 1])
         return self
 
     def _cross_fitted(self, base: Any, rows: Any, strata: Strata, seed: int) -> Vector:
-        """P(labeled ∣ x) of each known positive and unlabeled row, by a model that has not seen it."""
+        """P(labeled ∣ x) of each row, by a model of known positives and unlabeled rows that has not seen it.
+
+        No model learns known negatives; each is scored by one all the same, as the other rows are.
+        """
         among = np.flatnonzero(strata.positive | strata.unlabeled)
         known = strata.positive[among].astype(np.int64)
-        out = np.full(len(strata.positive), np.nan)
-        for train, test in splits(self.cv, among, known, None, seed):
+        folds = splits(self.cv, among, known, None, seed)
+        negative = np.random.default_rng(seed).permutation(np.flatnonzero(strata.negative))
+        out = np.empty(len(strata.positive))
+        for (train, test), others in zip(folds, np.array_split(negative, len(folds)), strict=True):
             model = seeded(base, seed).fit(_safe_indexing(rows, among[train]), known[train])
-            out[among[test]] = class_one_scores(model, _safe_indexing(rows, among[test]), probability=True)
+            scored = np.concatenate([among[test], others])
+            out[scored] = class_one_scores(model, _safe_indexing(rows, scored), probability=True)
         return out
 
-    def _share(self, g: Vector, strata: Strata) -> float:
-        """α, the share of positives among the unlabeled rows: as the prior says, else from g."""
-        p, u, _ = strata.sizes
-        if self.prior is None:
+    def _share(self, g: Vector, calibrated: Vector, strata: Strata) -> float:
+        """α, the share of positives among the unlabeled rows, by the prior, by known negatives, or by g."""
+        p, u, n = strata.sizes
+        told = {"prior": self.prior, "population": self.population}
+        evidence = PositiveUnlabeled.from_labels(with_nan(strata), g, **told)
+        if self.prior is not None:
+            return float(np.clip(evidence.alpha_of(evidence.prior.value), 0, 1))
+        if n:
+            prior = evidence.identified_prior(evidence.table.support.sums(), 1.0)
+            alpha = max(0.0, float(evidence.alpha_of(prior)))
+        else:
             c = float(g[strata.positive].mean())
-            return min(1.0, p / u * (1 - c) / c) if c > 0 else 1.0
-        g = np.where(strata.negative, 0.0, g)
-        evidence = PositiveUnlabeled.from_labels(
-            with_nan(strata), g, prior=self.prior, population=self.population
-        )
-        return float(np.clip(evidence.alpha_of(evidence.prior.value), 0, 1))
+            alpha = p / u * (1 - c) / c if c > 0 else 1.0
+        # Beyond 1 it says only that g is poor; then the most that the calibrated g leaves possible.
+        return alpha if alpha < 1 else float(np.minimum(1, u / p * _odds(calibrated)).mean())
 
     def _counted(self, strata: Strata, w: Vector) -> tuple[Any, Any, Any]:
         """Rows, labels and weights of the second model; rows without weight are left out."""
@@ -290,40 +303,40 @@ def _calibrated(g: Vector, strata: Strata) -> Vector:
     return out
 
 
-def unlabeled_weights(g: Vector, c: float) -> Vector:
-    """The probability that an unlabeled row is positive: (1−c)/c · g/(1−g), at most 1.
+def unlabeled_weights(g: Vector, share: float) -> Vector:
+    """The probability that an unlabeled row is positive: k · g/(1−g), at most 1, of mean α.
 
     Parameters
     ----------
     g : (n,) array
         P(labeled ∣ x) of unlabeled rows.
-    c : float
-        P(labeled ∣ positive), in (0, 1].
+    share : float
+        α, the mean of the weights, which says what k is. It is less only where fewer rows have g > 0.
 
     Examples
     --------
     >>> import numpy as np
+    >>> unlabeled_weights(np.array([0.0, 0.2, 0.5]), 0.25)
+    array([0.  , 0.15, 0.6 ])
     >>> unlabeled_weights(np.array([0.0, 0.2, 0.5, 1.0]), 0.5)
-    array([0.  , 0.25, 1.  , 1.  ])
+    array([0. , 0.2, 0.8, 1. ])
     """
-    sure = g >= c  # there w would pass 1, and g may be 1
-    odds = np.where(sure, 0.0, g) / np.where(sure, 1.0, 1 - g)
-    return np.where(sure, 1.0, (1 - c) / c * odds)
+    possible = g > 0
+    if share <= 0 or share * len(g) >= possible.sum():
+        return np.where(possible & (share > 0), 1.0, 0.0)
+    odds = _odds(g)
+    # Say the m highest odds have weight 1, and the others share what is left: the first m that fits is it.
+    lowest = np.sort(odds[possible])
+    odds_left, m = np.cumsum(lowest)[::-1], np.arange(len(lowest))
+    factors = (share * len(g) - m) / odds_left
+    fits = factors * lowest[::-1] <= 1
+    return np.asarray(np.minimum(1.0, factors[np.argmax(fits)] * odds))
+
+
+def _odds(g: Vector) -> Vector:
+    """Finite, also where g is 1."""
+    return np.asarray(g / np.maximum(1 - g, np.finfo(float).eps))
 
 
 def _linear(*, sparse: bool = False) -> Any:
     return make_pipeline(StandardScaler(with_mean=not sparse), LogisticRegression(max_iter=1000))
-
-
-def _weight_name(base: Any) -> str:
-    """What ``fit`` calls the weights of rows; a pipeline hands them to its last step."""
-    prefix, last = "", base
-    while hasattr(last, "steps"):
-        name, last = last.steps[-1]
-        prefix += f"{name}__"
-    if not has_fit_parameter(last, "sample_weight"):
-        raise InputError(
-            f"`estimator` must take sample_weight in fit, which {type(last).__name__} does not: weights say "
-            f"how far an unlabeled row is positive. Use e.g. LogisticRegression(), or BaggedPU."
-        )
-    return f"{prefix}sample_weight"

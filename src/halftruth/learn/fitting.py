@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth.errors import InputError
-from halftruth.learn.layers import Layer, Matrix
+from halftruth.learn.layers import BLOCK, Layer, Matrix
 from halftruth.learn.networks import Networks
 from halftruth.learn.pytorch import Tensor, torch
 from halftruth.learn.training import Batches, History, Risk, train
@@ -75,6 +75,21 @@ def fitted(
         A value for each row that the losses take.
     """
     device = _device(plan.device)
+    # Whatever the caller has set, gradients are needed, of float32.
+    with torch.inference_mode(False), torch.enable_grad(), torch.autocast(device.type, enabled=False):
+        return _fitted(plan, loss, watched, x, learned, held_out, given, device)
+
+
+def _fitted(
+    plan: Plan,
+    loss: Callable[..., Tensor],
+    watched: Callable[..., Tensor],
+    x: Matrix,
+    learned: Rows,
+    held_out: Rows | None,
+    given: Matrix | None,
+    device: Any,
+) -> Trained:
     rows = torch.as_tensor(x, dtype=torch.float32, device=device)
     values = None if given is None else torch.as_tensor(given, dtype=torch.float32, device=device)
     network = Networks((x.shape[1], *plan.hidden, 1), seed=plan.seeds[0]).to(device)
@@ -140,9 +155,14 @@ def _watch(
 ) -> Risk:
     """The risk of the rows held out; its sums are not made in float32."""
     every = torch.as_tensor(np.concatenate(held_out), device=x.device)
-    held, sizes = x[every], [len(part) for part in held_out]
+    blocks, sizes = torch.split(x[every], BLOCK), [len(part) for part in held_out]
     own = () if values is None else (values[every].double(),)
-    return lambda: risk(*network(held).double().split(sizes, dim=1), *own)
+
+    def watch() -> Tensor:
+        logits = torch.cat([network(block) for block in blocks], 1).double()
+        return risk(*torch.split(logits, sizes, dim=1), *own)
+
+    return watch
 
 
 def _device(name: str) -> Any:

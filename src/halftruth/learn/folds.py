@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,18 @@ Indices = NDArray[np.intp]
 Split = tuple[Indices, Indices]
 """Rows to train on, rows to score."""
 
-_NAMES = {1: "known positive", 0: "unlabeled"}
+NEEDS = {1: "known positive", 0: "unlabeled"}
+"""Rows that every fold learns from."""
 
 
-def splits(cv: Any, X: Any, strata: NDArray[Any], groups: Any, rng: int | np.random.Generator) -> list[Split]:
+def splits(
+    cv: Any,
+    X: Any,
+    strata: NDArray[Any],
+    groups: Any,
+    rng: int | np.random.Generator,
+    needs: Mapping[int, str] = NEEDS,
+) -> list[Split]:
     """The folds, every row scored once.
 
     Parameters
@@ -30,6 +39,8 @@ def splits(cv: Any, X: Any, strata: NDArray[Any], groups: Any, rng: int | np.ran
     groups : (n,) array or None
     rng : int or numpy Generator
         Of the folds, where ``cv`` is a number.
+    needs : dict
+        The strata that every fold must learn from, and what they are called.
 
     Returns
     -------
@@ -45,14 +56,14 @@ def splits(cv: Any, X: Any, strata: NDArray[Any], groups: Any, rng: int | np.ran
     n = len(strata)
     groups = _groups(groups, n)
     if isinstance(cv, (int, np.integer, float, str, bool)) or cv is None:
-        splitter, stratify = _stratified(cv, strata, groups, rng)
+        splitter, stratify = _stratified(cv, strata, groups, rng, needs)
     else:
         splitter, stratify = _given(cv, strata), strata
     rows = np.arange(n)
     out = [(rows[train], rows[test]) for train, test in splitter.split(X, stratify, groups)]
     _check_partition(out, n)
     for k, (train, _) in enumerate(out):
-        for code, name in _NAMES.items():
+        for code, name in needs.items():
             if not (strata[train] == code).any():
                 raise InputError(
                     f"Fold {k + 1} of {len(out)} trains on no {name} row. Use fewer folds, or folds "
@@ -62,11 +73,15 @@ def splits(cv: Any, X: Any, strata: NDArray[Any], groups: Any, rng: int | np.ran
 
 
 def _stratified(
-    cv: Any, strata: NDArray[Any], groups: NDArray[Any] | None, rng: int | np.random.Generator
+    cv: Any,
+    strata: NDArray[Any],
+    groups: NDArray[Any] | None,
+    rng: int | np.random.Generator,
+    needs: Mapping[int, str],
 ) -> tuple[Any, NDArray[Any]]:
     """A splitter that spreads the strata evenly, and the strata that it spreads."""
     k = checks.count(cv, "cv", least=2)
-    for code, name in _NAMES.items():
+    for code, name in needs.items():
         if (held := int((strata == code).sum())) < k:
             remedy = f"Pass cv={held}" if held > 1 else "One cannot be both learned from and scored"
             raise InputError(f"`cv`={k} folds need {k} {name} rows, got {held}. {remedy}, or find more.")

@@ -10,6 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier of 1 against 0 without a ``score``: there is no accuracy against partial labels."""
 
+    learns_from: ClassVar[str] = "labels"
+    """What ``y`` is: "labels" in part, or the "confidences" of known positives."""
+
     ranks_only: ClassVar[bool] = False
     """Whether ``decision_function`` is no margin, with no cut at zero."""
 

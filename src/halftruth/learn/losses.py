@@ -130,6 +130,7 @@ class PULoss(nn.Module):
                 )
         if strata[2] is not None and self.eta is None and not self.weights.used[2]:
             raise InputError("`negative` has no weight in this loss. Make it with eta=…, e.g. 0.5.")
+        _refuse_columns(*(logits for logits in strata if logits is not None))
         return strata
 
     def extra_repr(self) -> str:
@@ -160,8 +161,9 @@ class PositiveConfidenceLoss(nn.Module):
         self.of_positive, self.of_negative = pair(loss)
 
     def forward(self, logits: Tensor, r: Tensor) -> Tensor:
-        """``r`` in (0, 1], along the last axis of the logits."""
-        if logits.shape[-1:] != r.shape[-1:] or logits.shape[-1:].numel() == 0:
+        """``r`` in (0, 1], one for each logit, or one along their last axis for all networks."""
+        _refuse_columns(logits)
+        if r.shape not in (logits.shape, logits.shape[-1:]) or logits.shape[-1:].numel() * logits.ndim == 0:
             raise InputError(
                 f"`r` must hold one confidence for each logit, got shapes {tuple(r.shape)} and "
                 f"{tuple(logits.shape)}."
@@ -169,6 +171,17 @@ class PositiveConfidenceLoss(nn.Module):
         if not bool(((r > 0) & (r <= 1)).all()):
             raise InputError("`r` must lie in (0, 1]: a positive of confidence 0 cannot be. Check the rows.")
         return (self.of_positive(logits) + (1 - r) / r * self.of_negative(logits)).mean(-1)
+
+
+def _refuse_columns(*strata: Tensor) -> None:
+    """Raise where the rows lie along the first axis, as ``nn.Linear(…, 1)`` gives them."""
+    column = all(logits.ndim > 1 and logits.shape[-1] == 1 for logits in strata)
+    if column or len({logits.shape[:-1] for logits in strata}) > 1:
+        shapes = " and ".join(str(tuple(logits.shape)) for logits in strata)
+        raise InputError(
+            f"Logits must have their rows along the last axis, got shapes {shapes}: pass network(x)[:, 0]; "
+            f"leading axes are networks side by side."
+        )
 
 
 def pair(loss: str) -> tuple[Loss, Loss]:

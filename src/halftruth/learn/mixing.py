@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from halftruth.learn.weights import Three, risk_weights
+import numpy as np
+
+from halftruth.checks import Vector
+from halftruth.learn.weights import risk_weights
 
 
 def balanced_eta(prior: float, sizes: Sequence[int], **told: Any) -> float:
     """The η at which the risk is least noisy, were the losses of all rows equally spread.
 
-    The risk of the negatives is estimated twice, from known negatives and from unlabeled rows less positives;
-    that of the positives likewise. Either pair is mixed by the inverse of its variances, Σ weight²/n over
-    the strata. η can mix one of them: the one where it takes off more variance.
+    The variance of R⁺ and R⁻ is then Σ weight²/n over the strata. Weights are straight lines in η on either
+    side of 0, so that their sum is a parabola there. What R_PU changes in R⁻ is what R_NU changes in R⁺: of
+    the two lowest points the one farther from 0 is the lower.
 
     Parameters
     ----------
@@ -34,12 +37,18 @@ def balanced_eta(prior: float, sizes: Sequence[int], **told: Any) -> float:
     >>> round(balanced_eta(0.5, (100, 10_000, 1000)), 3)
     -0.877
     """
-    pu, pn, nu = (risk_weights(prior, sizes=sizes, eta=eta, **told) for eta in (1.0, 0.0, -1.0))
-    by_negatives, by_rest = _variance(pn.negative, sizes), _variance(pu.negative, sizes)
-    by_positives, by_others = _variance(pn.positive, sizes), _variance(nu.positive, sizes)
-    up, down = by_negatives / (by_negatives + by_rest), by_positives / (by_positives + by_others)
-    return up if up * by_negatives >= down * by_positives else -down
+    pu, pn, nu = (_noise(prior, sizes, eta, told) for eta in (1.0, 0.0, -1.0))
+    up, down = _lowest(pn, pu), _lowest(pn, nu)
+    return up if up >= down else -down
 
 
-def _variance(weights: Three, sizes: Sequence[int]) -> float:
-    return sum(weight**2 / n for weight, n in zip(weights, sizes, strict=True))
+def _noise(prior: float, sizes: Sequence[int], eta: float, told: dict[str, Any]) -> Vector:
+    """Weights of both parts over √n: their squares add up to the variance."""
+    found = risk_weights(prior, sizes=sizes, eta=eta, **told)
+    return np.asarray([found.positive, found.negative]) / np.sqrt(sizes)
+
+
+def _lowest(start: Vector, end: Vector) -> float:
+    """Where on the way from one to the other the sum of squares is least."""
+    step = end - start
+    return float(np.clip(-(start * step).sum() / (step**2).sum(), 0.0, 1.0))

@@ -15,16 +15,31 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from halftruth import checks
 from halftruth.calibration.calibrators.calibrator import FLAT, Calibrator
+from halftruth.calibration.calibrators.logistic import LineCurve
 from halftruth.calibration.calibrators.methods import METHODS
+from halftruth.calibration.testing import calibration_test
 from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.learn import saved
-from halftruth.learn.layers import Layer, Matrix, Scaling, logits
+from halftruth.learn.layers import BLOCK, Layer, Matrix, Scaling, logits
 from halftruth.learn.learner import Learner
 
+AUTO = "auto"
+PLATT = "platt"
 DEVICES = ("auto", "cpu", "cuda")
+LOSSES = ("logistic", "sigmoid", "ramp", "squared")
+PROPER = "logistic"
+"""The loss whose least risk is at the logit of the posterior, so that σ(logit) needs no calibration."""
+KINDS = ("known positives", "unlabeled rows", "known negatives")
 FEWEST = 5
 """Known positives held out: a risk by fewer would be noise."""
+LEVEL, STRICT, N_RESAMPLES = 0.05, 0.005, 1000
+"""Of the test of σ(logit); strict where the line is steeper, as noise of few positives often makes it."""
+NO_POSTERIOR = (
+    "The {!r} loss does not make σ(logit) a probability of being positive, and nothing was calibrated."
+)
+KEPT = "Probabilities are σ(logit): the rows held out do not refute them (p = {:.2g})."
+MENDED = "σ(logit) is too {} for the rows held out (p = {:.2g}): probabilities are by Platt's line."
 
 
 class NetworkClassifier(Learner):
@@ -34,6 +49,7 @@ class NetworkClassifier(Learner):
     layers_: list[Layer]
     scaling_: Scaling
     calibrator_: Calibrator | None
+    shift_: float
     history_: dict[str, list[float]]
     prior_: float
     n_epochs_: int
@@ -41,6 +57,7 @@ class NetworkClassifier(Learner):
     n_features_in_: int
 
     hidden: Any
+    loss: Any
     learning_rate: Any
     weight_decay: Any
     batch_size: Any
@@ -53,6 +70,13 @@ class NetworkClassifier(Learner):
     verbose: Any
 
     # --- What the two learn alike ---------------------------------------------------------------
+
+    def _check_words(self) -> None:
+        """Raise at a setting that is none of its words; a file is asked too."""
+        checks.choice(self.loss, "loss", LOSSES)
+        checks.choice(self.device, "device", DEVICES)
+        if self.calibration is not None:
+            checks.choice(self.calibration, "calibration", (AUTO, *METHODS))
 
     def _rows(self, X: Any, *, reset: bool) -> Matrix:
         """Finite numbers, rows by features."""
@@ -95,7 +119,10 @@ class NetworkClassifier(Learner):
     def _split(
         self, strata: list[NDArray[np.intp]], rng: np.random.RandomState
     ) -> tuple[list[NDArray[np.intp]], list[NDArray[np.intp]] | None]:
-        """Rows to learn from and rows held out, the share of each stratum; the first are the positives."""
+        """Rows to learn from and rows held out, the share of each stratum; the first are the positives.
+
+        Known negatives too few to be split are all learned from.
+        """
         advice = "Pass 0 to hold out no row."
         share = checks.inside(
             self.validation_fraction, "validation_fraction", 0.0, 1.0, closed="left", advice=advice
@@ -103,19 +130,18 @@ class NetworkClassifier(Learner):
         if share == 0:
             return strata, None
         sizes = [round(share * len(rows)) for rows in strata]
-        if (
-            sizes[0] < FEWEST
-            or min(sizes) < 1
-            or any(a >= len(b) for a, b in zip(sizes, strata, strict=True))
-        ):
-            raise InputError(
-                f"`validation_fraction`={share:g} holds out {sizes[0]} of {len(strata[0])} known positives. "
-                f"Early stopping needs {FEWEST} of them, and a row of each kind on both sides. Pass a larger "
-                f"share; or 0: then all `max_epochs` passes are made and nothing is calibrated."
-            )
-        mixed = [rng.permutation(rows) for rows in strata]
-        parts = [(rows[size:], rows[:size]) for rows, size in zip(mixed, sizes, strict=True)]
-        return [learned for learned, _ in parts], [held for _, held in parts]
+        whole = strata[2:] if len(strata) > 2 and not 0 < sizes[2] < len(strata[2]) else []
+        split = strata[:2] if whole else strata
+        for name, rows, size, least in zip(KINDS, split, sizes, (FEWEST, 1, 1), strict=False):
+            if size < least or size >= len(rows):
+                raise InputError(
+                    f"`validation_fraction`={share:g} holds out {size} of {len(rows)} {name}. Early stopping "
+                    f"needs {least} of them, and one to learn from. Pass another share; or 0: then all "
+                    f"`max_epochs` passes are made and nothing is calibrated."
+                )
+        mixed = [rng.permutation(rows) for rows in split]
+        parts = [(rows[size:], rows[:size]) for rows, size in zip(mixed, sizes, strict=False)]
+        return [learned for learned, _ in parts] + whole, [held for _, held in parts]
 
     def _keep(self, trained: Any) -> None:
         self.layers_ = trained.layers
@@ -130,15 +156,25 @@ class NetworkClassifier(Learner):
         held_out: list[NDArray[np.intp]] | None,
         evidence: Callable[[list[Vector]], Any],
     ) -> None:
-        """Learn the way from held-out logits, by stratum, to probabilities; not where none was held out."""
+        """Learn the way from held-out logits, by stratum, to probabilities; not where none was held out.
+
+        "auto" is Platt's line where a test refutes σ(logit).
+        """
         self.calibrator_ = None
-        if method is not None and held_out is not None:
-            scores = [logits(self.layers_, scaled[rows]) for rows in held_out]
-            made = Calibrator("platt", scale="score") if method == "platt" else Calibrator(method)
-            self.calibrator_ = made.fit(evidence([_readable(made, part) for part in scores]))
-            self.notes_ += made.notes_
-            if FLAT in made.notes_:
-                warnings.warn(f"All probabilities are alike. {FLAT}", UserWarning, stacklevel=3)
+        if method is None or held_out is None:
+            return
+        scores = [logits(self.layers_, scaled[rows]) + self.shift_ for rows in held_out]
+        made = Calibrator(PLATT, scale="score") if method in (PLATT, AUTO) else Calibrator(method)
+        made.fit(evidence([_readable(made, part) for part in scores]))
+        if method == AUTO:
+            refuted, note = _judged(made, evidence([np.asarray(expit(part)) for part in scores]))
+            self.notes_ += (note,)
+            if not refuted:
+                return
+        self.calibrator_ = made
+        self.notes_ += made.notes_
+        if FLAT in made.notes_:
+            warnings.warn(f"All probabilities are alike. {FLAT}", UserWarning, stacklevel=3)
 
     # --- What both give -------------------------------------------------------------------------
 
@@ -165,7 +201,9 @@ class NetworkClassifier(Learner):
         True
         """
         check_is_fitted(self)
-        return logits(self.layers_, self.scaling_(self._rows(X, reset=False)))
+        x = self._rows(X, reset=False)
+        blocks = (x[i : i + BLOCK] for i in range(0, len(x), BLOCK))
+        return np.concatenate([logits(self.layers_, self.scaling_(block)) for block in blocks])
 
     def predict_proba(self, X: Any) -> Matrix:
         """Probabilities of 0 and of 1, being positive, in the order of the logits.
@@ -188,7 +226,7 @@ class NetworkClassifier(Learner):
         >>> bool(abs(model.predict_proba([[1.0]])[0, 1] - expit(1.0)) < 0.05)
         True
         """
-        logit = self.decision_function(X)
+        logit = self.decision_function(X) + self.shift_
         made = self.calibrator_
         positive = expit(logit) if made is None else made.predict(_readable(made, logit))
         return np.column_stack([1 - positive, positive])
@@ -265,15 +303,17 @@ def random(state: Any) -> np.random.RandomState:
     return check_random_state(state)  # type: ignore[no-any-return]
 
 
-def check_calibration(method: Any, *others: str) -> None:
-    """Raise unless it is a method of `Calibrator`, None or another word."""
-    if method is not None:
-        checks.choice(method, "calibration", (*METHODS, *others))
+def _judged(line: Calibrator, evidence: Any) -> tuple[bool, str]:
+    """Whether evidence of σ(logit) refutes it in favour of the line, and a note that says so."""
+    assert isinstance(line.curve_, LineCurve)
+    p = calibration_test(evidence, "spiegelhalter", n_resamples=N_RESAMPLES).p_value
+    word, level = ("sure", LEVEL) if line.curve_.slope < 1 else ("timid", STRICT)
+    return p < level, MENDED.format(word, p) if p < level else KEPT.format(p)
 
 
 def _readable(made: Calibrator, logit: Vector) -> Vector:
     """Platt's line is in the logit itself; the other methods take a probability."""
-    return logit if made.method == "platt" else np.asarray(expit(logit))
+    return logit if made.method == PLATT else np.asarray(expit(logit))
 
 
 def _above_zero(model: NetworkClassifier, name: str) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 from halftruth.learn.layers import Layer, logits
 from halftruth.learn.pytorch import Tensor, nn, torch
@@ -33,14 +34,16 @@ class Networks(nn.Module):
 
     def __init__(self, sizes: Sequence[int], *, n: int = 1, seed: int = 0) -> None:
         super().__init__()
-        generator = torch.Generator().manual_seed(seed)
+        generator = torch.Generator(device="cpu").manual_seed(seed)
+        # Said aloud, so that defaults of the caller's own change nothing.
+        kind: dict[str, Any] = {"dtype": torch.float32, "device": torch.device("cpu")}
         linear = len(sizes) == 2
         weights: list[nn.Parameter] = []
         constants: list[nn.Parameter] = []
         for inputs, outputs in pairwise(sizes):
             reach = 0.0 if linear else inputs**-0.5
             for made, shape in ((weights, (n, inputs, outputs)), (constants, (n, 1, outputs))):
-                made.append(nn.Parameter((2 * torch.rand(shape, generator=generator) - 1) * reach))
+                made.append(nn.Parameter((2 * torch.rand(shape, generator=generator, **kind) - 1) * reach))
         self.weights, self.constants = nn.ParameterList(weights), nn.ParameterList(constants)
 
     def forward(self, x: Tensor) -> Tensor:

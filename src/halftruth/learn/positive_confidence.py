@@ -12,14 +12,10 @@ from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.evidence import PositiveConfidence
 from halftruth.learn.layers import Scaling
-from halftruth.learn.network_classifier import NetworkClassifier, check_calibration, random
+from halftruth.learn.network_classifier import AUTO, NO_POSTERIOR, PLATT, PROPER, NetworkClassifier, random
 
-AUTO = "auto"
-PROPER = "logistic"
-"""The loss whose least risk is at the logit of the posterior, so that σ(logit) needs no calibration."""
-NO_POSTERIOR = (
-    "The {!r} loss does not make σ(logit) a probability of being positive, and nothing was calibrated."
-)
+LEAST = 1e-6
+"""Of a confidence: a positive of less would stand for more than a million negatives, in 32-bit numbers."""
 
 
 class PositiveConfidenceClassifier(NetworkClassifier):
@@ -41,12 +37,12 @@ class PositiveConfidenceClassifier(NetworkClassifier):
     validation_fraction : float in [0, 1)
         Share of the rows that is held out for early stopping, and for calibration where there is any.
     calibration : str or None
-        Method of `Calibrator` by which held-out logits become probabilities; None: σ(logit). "auto": none
-        for the logistic loss, whose logit is that of the posterior already, and "platt" for the others.
+        As in `PUClassifier`, but "auto" leaves the logistic loss as it is without a test: with confidences
+        its logit is that of the posterior, free of the noise of labels.
 
     Attributes
     ----------
-    classes_, prior_, layers_, scaling_, calibrator_, history_, n_epochs_, notes_
+    classes_, prior_, layers_, scaling_, calibrator_, shift_, history_, n_epochs_, notes_
         As in `PUClassifier`; risks are divided by the prior.
     n_features_in_, feature_names_in_
         As scikit-learn sets them.
@@ -65,6 +61,8 @@ class PositiveConfidenceClassifier(NetworkClassifier):
     >>> bool(abs(model.predict_proba([[0.5]])[0, 1] - expit(1.0)) < 0.05)
     True
     """
+
+    learns_from = "confidences"
 
     def __init__(
         self,
@@ -105,7 +103,7 @@ class PositiveConfidenceClassifier(NetworkClassifier):
         X : (n, k) array or data frame of numbers
             Known positives only.
         r : (n,) array in (0, 1]
-            Confidence of each.
+            Confidence of each, not below 1e-6.
 
         Returns
         -------
@@ -119,10 +117,9 @@ class PositiveConfidenceClassifier(NetworkClassifier):
         array([1, 0])
         """
         from halftruth.learn.fitting import fitted
-        from halftruth.learn.losses import MARGIN, PositiveConfidenceLoss
+        from halftruth.learn.losses import PositiveConfidenceLoss
 
-        check_calibration(self.calibration, AUTO)
-        checks.choice(self.loss, "loss", tuple(MARGIN))
+        self._check_words()
         x = self._rows(X, reset=True)
         confidence = _confidences(x, r)
         # Refuses a prior that cannot be, before the training.
@@ -134,6 +131,7 @@ class PositiveConfidenceClassifier(NetworkClassifier):
         scaled = self.scaling_(x)
         risk = PositiveConfidenceLoss(self.loss)
         self._keep(fitted(plan, risk, risk, scaled, learned, held_out, given=confidence))
+        self.shift_ = 0.0
         method = self._method(held_out is not None)
         self.notes_ = () if method or self.loss == PROPER else (NO_POSTERIOR.format(self.loss),)
         self._calibrate(
@@ -147,7 +145,7 @@ class PositiveConfidenceClassifier(NetworkClassifier):
     def _method(self, held_out: bool) -> str | None:
         if not held_out or (self.calibration == AUTO and self.loss == PROPER):
             return None
-        return "platt" if self.calibration == AUTO else self.calibration
+        return PLATT if self.calibration == AUTO else self.calibration
 
 
 def _confidences(x: Any, r: Any) -> Vector:
@@ -157,6 +155,13 @@ def _confidences(x: Any, r: Any) -> Vector:
     check_consistent_length(x, values)
     why = "A positive of confidence 0 cannot be. Check the rows."
     out = checks.positive_probabilities(values, "r", length=len(x), why=why)
+    tiny = out < LEAST
+    if tiny.any():
+        row = int(np.argmax(tiny))
+        raise InputError(
+            f"`r` must be at least {LEAST:g} to learn from, got {int(tiny.sum())} value(s) below, the first "
+            f"({out[row]:g}) in row {row}: such a row alone would decide the fit. Drop or repair these rows."
+        )
     if (out == 1).all():
         raise InputError(
             f"`r` is 1 for all {len(out)} positives: nothing tells what a negative looks like. Pass the "

@@ -5,20 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_consistent_length, column_or_1d
+from scipy.special import logit
 
 from halftruth import checks
 from halftruth.belief import ESTIMATE, PriorEstimate, belief
 from halftruth.checks import Vector
 from halftruth.errors import InputError, NotIdentifiable
 from halftruth.evidence import PositiveUnlabeled
-from halftruth.learn.labels import Strata, split_labels
+from halftruth.evidence.positive_unlabeled import POPULATIONS
+from halftruth.learn.labels import Strata
 from halftruth.learn.layers import Scaling
 from halftruth.learn.mixing import balanced_eta
-from halftruth.learn.network_classifier import NetworkClassifier, check_calibration, random
+from halftruth.learn.network_classifier import AUTO, NO_POSTERIOR, PLATT, PROPER, NetworkClassifier, random
+from halftruth.learn.wrapping import labels, with_nan
 
 NOT_CALIBRATED = "Probabilities are σ(logit) as it was trained: no row was held out to calibrate them."
-NO_POSTERIOR = "The {!r} loss does not make σ(logit) a probability of being positive."
+Sizes = tuple[int, int, int]
+FOR_TARGET = "It leans to the target prior."
 
 
 class PUClassifier(NetworkClassifier):
@@ -43,12 +46,12 @@ class PUClassifier(NetworkClassifier):
     correction, beta, gamma, leak
         As in `PULoss`: "non-negative" (nnPU), "none" (uPU), "absolute" or "leaky".
     eta : float in [−1, 1], optional
-        Where y has known negatives: 1 learns from P and U, 0 from P and N, −1 from N and U. By default the
-        mix whose risk is least noisy for the numbers of rows.
+        Only where y has known negatives: 1 learns from P and U, 0 from P and N, −1 from N and U. By default
+        the mix whose risk is least noisy for the numbers of rows.
     target_prior : float, optional
         Learn for a population with this share of positives, e.g. 0.5 where they are rare. Probabilities are
         those of the true population nonetheless, and so is `predict`; ``decision_function(X) >= 0`` is the
-        decision for the target.
+        decision for the target. Of losses other than the logistic only calibration brings them back.
     learning_rate : float, optional
         Of Adam. By default 0.01 for a linear model, 0.001 with hidden layers.
     weight_decay : float
@@ -60,10 +63,13 @@ class PUClassifier(NetworkClassifier):
     patience : int
         Passes without a lower held-out risk that end the training.
     validation_fraction : float in [0, 1)
-        Share of the rows, of each kind, that is held out for early stopping and calibration. It must hold 5
-        known positives. With 0 all passes are made and probabilities are σ(logit) as trained.
+        Share of the rows, of each kind, that is held out for early stopping and calibration, for both the
+        same rows. It must hold 5 known positives; known negatives too few to be split are all learned from.
+        With 0 all passes are made and probabilities are σ(logit) as trained.
     calibration : str or None
-        Method of `Calibrator` by which held-out logits become probabilities; None: σ(logit).
+        Method of `Calibrator` by which held-out logits become probabilities; None: σ(logit). "auto": "platt";
+        but for the logistic loss only where the held-out rows refute σ(logit), which ``notes_`` tells.
+        Methods other than "platt" read σ(logit), and have ties where it rounds to 1.
     device : {"auto", "cpu", "cuda"}
         "auto" takes CUDA where PyTorch finds it.
     random_state : int, RandomState or None
@@ -82,7 +88,10 @@ class PUClassifier(NetworkClassifier):
     scaling_ : Scaling
         How features are standardised; one that never changed has no part.
     calibrator_ : Calibrator or None
-        From logits to probabilities.
+        From logits, with the shift, to probabilities.
+    shift_ : float
+        Added to logits before they become probabilities: from the target prior to the prior, for the
+        logistic loss.
     history_ : dict of lists
         After each pass: ``training_risk``, corrected and averaged over its batches, and ``held_out_risk``.
     n_epochs_ : int
@@ -98,9 +107,15 @@ class PUClassifier(NetworkClassifier):
     same target prior) on the rows held out: it is what the correction approximates, and rows that were not
     learned do not drive it down. The weights where it was least are kept.
 
-    The logits of the held-out rows then become probabilities by the log loss from positives and unlabeled
-    rows. The curve never falls, so it keeps the order. Where held-out positives rank no higher than the rest
-    it is flat, and a warning says so: nothing is turned round.
+    The logistic loss is least at the logit of the posterior, and few held-out positives tell less than the
+    training did. So by default σ(logit) is kept unless Spiegelhalter's test (`calibration_test`) on the rows
+    held out refutes it: p < 0.05, or p < 0.005 where Platt's line is steeper, as noise of few positives often
+    makes it by far too much. The line is fitted by the log loss from positives and unlabeled rows. It never
+    falls, so it keeps the order; where held-out positives rank no higher than the rest it is flat, and a
+    warning says so: nothing is turned round.
+
+    The rows held out are looked at twice, for the pass to keep and for calibration: both are a little too
+    hopeful of them. Judge the model by other rows, e.g. with `cross_val_evidence`.
 
     Training needs PyTorch (``pip install 'halftruth[torch]'``); prediction, `save` and `load` do not.
 
@@ -138,7 +153,7 @@ class PUClassifier(NetworkClassifier):
         max_epochs: int = 200,
         patience: int = 10,
         validation_fraction: float = 0.2,
-        calibration: str | None = "platt",
+        calibration: str | None = AUTO,
         device: str = "auto",
         random_state: Any = None,
         verbose: bool = False,
@@ -189,48 +204,49 @@ class PUClassifier(NetworkClassifier):
         """
         from halftruth.learn.fitting import fitted
 
-        check_calibration(self.calibration)
+        self._check_words()
         x = self._rows(X, reset=True)
-        strata = self._strata(x, y)
+        strata = labels(self, x, y)
         rng = random(self.random_state)
         plan = self._plan(rng)
         self.prior_, purity = self._shares(x, strata, rng)
-        loss, risk = self._losses(strata, purity)
         masks = (strata.positive, strata.unlabeled, strata.negative)
-        rows = [np.flatnonzero(mask) for mask in masks if mask.any()]
-        learned, held_out = self._split(rows, rng)
+        learned, held_out = self._split([np.flatnonzero(mask) for mask in masks if mask.any()], rng)
+        seen = strata.sizes if held_out is None or len(held_out) == 3 else (*strata.sizes[:2], 0)
+        loss, risk = self._losses(strata.sizes, seen, purity)
         self.scaling_ = Scaling.of(x)
         scaled = self.scaling_(x)
         used = 3 if loss.weights.used[2] else 2
         self._keep(fitted(plan, loss, risk, scaled, learned[:used], held_out and held_out[:used]))
+        proper = self.loss == PROPER
+        moved = proper and self.target_prior is not None
+        self.shift_ = float(logit(self.prior_) - logit(self.target_prior)) if moved else 0.0
         self.notes_ = self._notes(held_out is not None)
         self._calibrate(
-            self.calibration,
+            PLATT if self.calibration == AUTO and not proper else self.calibration,
             scaled,
             held_out,
-            lambda parts: _held_out(parts, strata.sizes, self.prior_, purity, self.population),
+            lambda parts: _held_out(parts, seen, self._prior_of(seen, strata.sizes), purity, self.population),
         )
         return self
 
-    def _notes(self, held_out: bool) -> tuple[str, ...]:
-        bare = not held_out or self.calibration is None
-        no_posterior = (NO_POSTERIOR.format(self.loss),) if bare and self.loss != "logistic" else ()
-        return (() if held_out else (NOT_CALIBRATED,)) + no_posterior
+    def _check_words(self) -> None:
+        super()._check_words()
+        checks.choice(self.population, "population", POPULATIONS)
 
-    def _strata(self, x: Any, y: Any) -> Strata:
-        if y is None:
-            raise InputError("PUClassifier requires y to be passed, but the target y is None.")
-        labels = column_or_1d(y, warn=True)
-        check_consistent_length(x, labels)
-        return split_labels(labels, self.unlabeled)
+    def _notes(self, held_out: bool) -> tuple[str, ...]:
+        notes: tuple[str, ...] = () if held_out else (NOT_CALIBRATED,)
+        if self.loss != PROPER and (not held_out or self.calibration is None):
+            notes += (NO_POSTERIOR.format(self.loss),)
+            notes += () if self.target_prior is None else (FOR_TARGET,)
+        return notes
 
     def _shares(self, x: Any, strata: Strata, rng: np.random.RandomState) -> tuple[float, float]:
         """π of the population and ρ, as the evidence of these rows reads them."""
         if self.prior is None:
             raise NotIdentifiable(
-                "PUClassifier needs the class prior: positives and unlabeled rows alone do not tell how "
-                "many of these are positive. Pass prior=…, the share of positives in the population, or "
-                'prior="estimate"; to rank only, BaggedPU needs none.'
+                "PUClassifier needs the class prior. Pass prior=…, the share of positives in the population, "
+                'or prior="estimate"; to rank only, BaggedPU needs none.'
             )
         given, purity = self.prior, belief(self.purity, "purity", closed_at_one=True).value
         if isinstance(given, str) and given == ESTIMATE:
@@ -241,37 +257,66 @@ class PUClassifier(NetworkClassifier):
                 x[rows],
                 strata.positive[rows],
                 purity=1.0 if purity is None else purity,
+                n_refits=0,  # they are for the interval, and the value alone is used
                 rng=rng.randint(2**31 - 1),
+            )
+        elif isinstance(given, str):
+            raise InputError(
+                f"`prior` of PUClassifier must be a number, a pair (low, high), a PriorEstimate or "
+                f"{ESTIMATE!r}, got {given!r}. Pass the share of positives in the population."
             )
         read = belief(given, "prior")
         assert read.value is not None
         whose = read.population or self.population
-        checks.choice(whose, "population", ("all", "unlabeled"))
         point = PriorEstimate(value=read.value, low=read.value, high=read.value, population=whose)
-        y = np.where(strata.positive, 1.0, np.where(strata.negative, 0.0, np.nan))
+        y = with_nan(strata)
         evidence = PositiveUnlabeled.from_labels(
             y, np.zeros(len(y)), prior=point, purity=purity, population=self.population
         )
         return evidence.prior_ends()[0], float(evidence.purity.value or 1.0)
 
-    def _losses(self, strata: Strata, purity: float) -> tuple[Any, Any]:
-        """What is made small, and what is watched: the same risk, corrected and not."""
-        from halftruth.learn.losses import MARGIN, PULoss
+    def _losses(self, sizes: Sizes, seen: Sizes, purity: float) -> tuple[Any, Any]:
+        """What is made small, and what is watched: the same risk, corrected and not.
 
-        checks.choice(self.loss, "loss", tuple(MARGIN))
+        ``seen`` are the sizes of the strata that are watched, without known negatives where these are few.
+        """
+        from halftruth.learn.losses import PULoss
+
+        eta = self._eta(sizes, purity)
         told: dict[str, Any] = {"purity": purity, "population": self.population}
-        eta = None
-        if strata.sizes[2]:
-            eta = balanced_eta(self.prior_, strata.sizes, **told) if self.eta is None else self.eta
-        told |= {"sizes": strata.sizes, "eta": eta, "target_prior": self.target_prior, "loss": self.loss}
+        told |= {"target_prior": self.target_prior, "loss": self.loss}
         corrected = PULoss(
-            self.prior_, correction=self.correction, beta=self.beta, gamma=self.gamma, leak=self.leak, **told
+            self.prior_,
+            correction=self.correction,
+            beta=self.beta,
+            gamma=self.gamma,
+            leak=self.leak,
+            sizes=sizes,
+            eta=eta,
+            **told,
         )
-        return corrected, PULoss(self.prior_, correction="none", **told)
+        prior, mix = self._prior_of(seen, sizes), eta if seen[2] else None
+        return corrected, PULoss(prior, correction="none", sizes=seen, eta=mix, **told)
+
+    def _eta(self, sizes: Sizes, purity: float) -> float | None:
+        """The share of what unlabeled rows say, where there are known negatives beside them."""
+        if self.eta is not None:
+            advice = "Leave it out for the least noisy mix."
+            eta = checks.inside(self.eta, "eta", -1.0, 1.0, closed="both", advice=advice)
+            if not sizes[2]:
+                raise InputError("`eta` needs known negatives, and `y` has none. Leave it out.")
+            return eta
+        if not sizes[2]:
+            return None
+        return balanced_eta(self.prior_, sizes, purity=purity, population=self.population)
+
+    def _prior_of(self, seen: Sizes, sizes: Sizes) -> float:
+        """π where known negatives are no part of the table."""
+        return self.prior_ * (sum(sizes) / sum(seen) if self.population == "all" else 1.0)
 
 
 def _held_out(
-    scores: list[Vector], sizes: tuple[int, ...], prior: float, purity: float, population: str
+    scores: list[Vector], sizes: Sizes, prior: float, purity: float, population: str
 ) -> PositiveUnlabeled:
     """Evidence of the rows held out; each stands for its share of all, so that the strata keep theirs."""
     names = ("positive", "unlabeled", "negative")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ def save(model: Any, path: str | Path) -> None:
         "history": model.history_,
         "n_epochs": model.n_epochs_,
         "prior": model.prior_,
+        "shift": model.shift_,
         "notes": list(model.notes_),
     }
     arrays = {"center": model.scaling_.center, "factor": model.scaling_.factor}
@@ -42,16 +44,24 @@ def load(cls: type, path: str | Path) -> Any:
     header, arrays = storage.load(path, _what(cls), SCHEMA)
     try:
         out: Any = cls(**{name: _restored(name, value) for name, value in header["params"].items()})
-        out.scaling_ = Scaling(_vector(arrays, "center"), _vector(arrays, "factor"))
-        out.n_features_in_ = len(out.scaling_.center)
+        out._check_words()
+        center, factor = _vector(arrays, "center"), _vector(arrays, "factor")
+        out.n_features_in_ = len(center)
+        if len(factor) != len(center):
+            raise InputError(f"it has {len(center)} centers and {len(factor)} factors")
+        out.scaling_ = Scaling(center, factor)
         out.layers_ = _layers(arrays, out.n_features_in_)
-        stored = header["calibrator"]
+        stored, names = header["calibrator"], header["feature_names"]
         out.calibrator_ = None if stored is None else Calibrator.from_dict(stored)
-        if header["feature_names"] is not None:
-            out.feature_names_in_ = np.asarray(header["feature_names"], dtype=object)
-        out.history_, out.n_epochs_ = dict(header["history"]), int(header["n_epochs"])
-        out.prior_, out.notes_ = float(header["prior"]), tuple(header["notes"])
-    except (HalftruthError, KeyError, TypeError, ValueError, AttributeError) as error:
+        if names is not None:
+            if len(_texts(names)) != len(center):
+                raise InputError(f"it has {len(names)} names of {len(center)} features")
+            out.feature_names_in_ = np.asarray(names, dtype=object)
+        out.history_ = {str(name): [float(x) for x in seen] for name, seen in header["history"].items()}
+        out.n_epochs_ = checks.count(header["n_epochs"], "n_epochs", least=0)
+        out.prior_, out.notes_ = checks.share(header["prior"], "prior"), tuple(_texts(header["notes"]))
+        out.shift_ = checks.finite(header["shift"], "shift")
+    except (HalftruthError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path} is a damaged {_what(cls)}: {error}") from error
     out.classes_ = np.array([0, 1])
     return out
@@ -78,6 +88,12 @@ def _layers(arrays: storage.Arrays, inputs: int) -> list[Layer]:
     return layers
 
 
+def _texts(value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise InputError(f"it has {value!r} where a list of texts should be")
+    return value
+
+
 def _vector(arrays: storage.Arrays, name: str) -> checks.Vector:
     return checks.vector(arrays[name], name)
 
@@ -88,9 +104,11 @@ def _plain(value: Any) -> Any:
         return {"estimate": value.to_dict()}
     if isinstance(value, (np.integer, np.floating, np.bool_)):
         return value.item()
-    if isinstance(value, (tuple, list, np.ndarray)):
+    if isinstance(value, (np.random.RandomState, np.random.Generator)):
+        return None
+    if isinstance(value, Iterable) and not isinstance(value, str):
         return [_plain(each) for each in value]
-    return None if isinstance(value, (np.random.RandomState, np.random.Generator)) else value
+    return value
 
 
 def _restored(name: str, value: Any) -> Any:

@@ -54,7 +54,9 @@ class Batches:
         least = min(rows.shape[1], FEWEST) * self.steps
         passes = max(1, math.ceil(least / rows.shape[1]))
         orders = [
-            torch.rand(rows.shape, generator=self.generator, device=rows.device).argsort(-1)
+            torch.rand(rows.shape, generator=self.generator, device=rows.device, dtype=torch.float32).argsort(
+                -1
+            )
             for _ in range(passes)
         ]
         order = torch.cat(orders, -1)[:, : max(least, rows.shape[1])]

@@ -50,7 +50,7 @@ def risk_weights(
     population : {"unlabeled", "all"}
         Whether U is the population, or all rows of the table are.
     sizes : (n_P, n_U) or (n_P, n_U, n_N)
-        Rows of the whole table, for ``population="all"``.
+        Rows of the whole table; ``population="all"`` needs them.
     eta : float in [−1, 1], optional
         With known negatives: (1−η) R_PN + η R_PU where η ≥ 0, (1+η) R_PN − η R_NU where it is below.
     target_prior : float, optional
@@ -71,8 +71,9 @@ def risk_weights(
     purity = checks.share(purity, "purity", closed_at_one=True)
     checks.choice(population, "population", POPULATIONS)
     whole, alpha = np.asarray([0.0, 1.0, 0.0]), prior
+    rows = _sizes(sizes, needed=population == "all")
     if population == "all":
-        rows = _sizes(sizes)
+        assert rows is not None
         whole, alpha = rows.shares, float(rows.alpha(prior, purity))
         refuse_prior(prior, purity, alpha, rows, population)
     refuse_purity(purity, alpha)
@@ -94,11 +95,16 @@ def _three(values: Any) -> Three:
     return p, u, n
 
 
-def _sizes(sizes: Any) -> Sizes:
-    if not isinstance(sizes, (tuple, list)) or len(sizes) not in (2, 3):
+def _sizes(sizes: Any, *, needed: bool) -> Sizes | None:
+    """How many rows of each stratum there are, where that was said."""
+    if sizes is None and not needed:
+        return None
+    listed = sizes.tolist() if isinstance(sizes, np.ndarray) else sizes
+    if not isinstance(listed, (tuple, list)) or len(listed) not in (2, 3):
         raise InputError(
-            f'`sizes` must be (n_P, n_U) or (n_P, n_U, n_N) with population="all", got {sizes!r}: '
+            f'`sizes` must be (n_P, n_U) or (n_P, n_U, n_N), needed with population="all", got {sizes!r}: '
             f"how much of the population the known positives are hangs on them."
         )
-    counts = [checks.count(size, "sizes", least=least) for size, least in zip(sizes, (1, 1, 0), strict=False)]
+    least = (1, 1, 0)
+    counts = [checks.count(size, "sizes", least=low) for size, low in zip(listed, least, strict=False)]
     return Sizes(*(float(count) for count in (*counts, 0)[:3]))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length, column_or_1d, get_tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from halftruth.errors import InputError
 from halftruth.learn.labels import Strata, split_labels
@@ -61,6 +61,19 @@ def check_base(base: Any) -> None:
             f"`estimator` must be a classifier such as scikit-learn's LogisticRegression(), got {base!r}. "
             f"Pass an instance."
         )
+
+
+def weight_name(estimator: Any, why: str, remedy: str) -> str:
+    """What ``fit`` calls the weights of rows; a pipeline hands them to its last step, a search on."""
+    prefix, inner = "", estimator
+    while not has_fit_parameter(inner, "sample_weight"):
+        if steps := getattr(inner, "steps", None):
+            prefix, inner = f"{prefix}{steps[-1][0]}__", steps[-1][1]
+        elif hasattr(inner, "refit"):
+            inner = inner.estimator
+        else:
+            raise InputError(f"{why}, and {type(inner).__name__} takes no sample_weight in fit. {remedy}")
+    return f"{prefix}sample_weight"
 
 
 def seeded(base: Any, seed: int) -> Any:

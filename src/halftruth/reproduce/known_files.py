@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import zipfile
 from pathlib import Path
@@ -35,15 +36,27 @@ def data_folder(folder: str | os.PathLike[str] | None) -> Path | None:
     return place
 
 
-def read_known(path: Path, sha256: str, names: tuple[str, ...]) -> list[NDArray[Any]]:
-    """These arrays of an .npz file, which must have this checksum."""
-    if (got := hashlib.sha256(path.read_bytes()).hexdigest()) != sha256:
+def known_bytes(path: Path, sha256: str) -> bytes:
+    """What is in a file, which must have this checksum."""
+    try:
+        found = path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"The file {path} cannot be read: {error.strerror}. Get it again, or move it out of the folder."
+        ) from error
+    if (got := hashlib.sha256(found).hexdigest()) != sha256:
         raise InputError(
             f"The file {path.name} must have the SHA-256 checksum {sha256}, got {got}: it is damaged or "
             f"another version. Get it again, or move it out of the folder."
         )
+    return found
+
+
+def read_known(path: Path, sha256: str, names: tuple[str, ...]) -> list[NDArray[Any]]:
+    """These arrays of an .npz file, which must have this checksum."""
+    packed = known_bytes(path, sha256)
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        with io.BytesIO(packed) as file, np.load(file, allow_pickle=False) as arrays:
             return [np.asarray(arrays[name]) for name in names]
     except (OSError, EOFError, ValueError, LookupError, zipfile.BadZipFile) as error:
         raise InputError(

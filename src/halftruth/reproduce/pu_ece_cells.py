@@ -26,7 +26,10 @@ from halftruth.reproduce.pu_ece_settings import (
     RATIOS,
     perturbed,
 )
-from halftruth.simulate import positive_unlabeled_measure
+from halftruth.simulate import exact_measure, positive_unlabeled_measure
+
+POINTS = 100_000
+"""Atoms that stand for a population without noise: its binned error is right to 1e-5."""
 
 Cell = dict[str, Any]
 Named = tuple[str, float]
@@ -71,10 +74,26 @@ def limit(model: Any, n_positive: int, trials: int, seed: list[int]) -> Cell:
     return {"n": n_positive, "estimates": _collected(found)}
 
 
-def calibration_errors(logits: Vector, y: NDArray[np.bool_], seed: int) -> dict[str, list[float]]:
+def binned_errors(model: Any, most: int) -> dict[str, list[float]]:
+    """The error that bins show of the population itself, without any noise, by binning: B = 1, 2, … most.
+
+    Examples
+    --------
+    >>> from halftruth.simulate import logistic_model
+    >>> found = binned_errors(logistic_model(), 3)
+    >>> len(found["mass"]), round(found["mass"][0], 3)  # one bin: the mean score less the prior
+    (3, 0.07)
+    """
+    measure = exact_measure(model, POINTS)
+    every = range(1, most + 1)
+    return {name: [float(calibration_error(measure, b, binning=name)) for b in every] for name in BINNINGS}
+
+
+def calibration_errors(logits: Vector, y: NDArray[np.bool_], seed: int) -> dict[str, list[Any]]:
     """Of networks: ECE with all labels; PU-ECE, as it is and debiased, from half of the rows each.
 
-    Known are the positives of one half; the other half has no labels.
+    Known are the positives of one half; the other half has no labels. The prior is the share of positives
+    among all rows. All three have the bins of PU-ECE's own default.
 
     Parameters
     ----------
@@ -86,7 +105,7 @@ def calibration_errors(logits: Vector, y: NDArray[np.bool_], seed: int) -> dict[
     Returns
     -------
     dict
-        ``ece``, ``pu_ece`` and ``debiased``, each one number a network.
+        ``ece``, ``pu_ece``, ``debiased`` and ``n_bins``, each one number a network.
 
     Examples
     --------
@@ -95,14 +114,16 @@ def calibration_errors(logits: Vector, y: NDArray[np.bool_], seed: int) -> dict[
     ([0.0], 0.0)
     """
     rng = np.random.default_rng(seed)
-    found: dict[str, list[float]] = {"ece": [], "pu_ece": [], "debiased": []}
+    found: dict[str, list[Any]] = {"ece": [], "pu_ece": [], "debiased": [], "n_bins": []}
     for score in expit(logits):
         order = rng.permutation(len(y))
         first, second = order[: len(y) // 2], order[len(y) // 2 :]
         partial = PositiveUnlabeled(score[first][y[first]], score[second], prior=float(y.mean()))
-        found["ece"].append(float(calibration_error(Labeled(y, score))))
-        found["pu_ece"].append(float(calibration_error(partial)))
-        found["debiased"].append(float(calibration_error(partial, debias=True)))
+        bins = n_bins(float(partial.measure().size))
+        found["ece"].append(float(calibration_error(Labeled(y, score), bins)))
+        found["pu_ece"].append(float(calibration_error(partial, bins)))
+        found["debiased"].append(float(calibration_error(partial, bins, debias=True)))
+        found["n_bins"].append(bins)
     return found
 
 
@@ -115,6 +136,20 @@ def n_bins(size: float) -> int:
     (10, 11)
     """
     return max(1, math.ceil(float(size ** (1 / 3)) - 1e-9))
+
+
+def bins_of(design: str, estimator: str, n: int, prior: float) -> int:
+    """How many bins an estimate takes where N = n.
+
+    Examples
+    --------
+    >>> bins_of("labeled", "", 1000, 0.5), bins_of("n-inf", "", 1000, 0.5)
+    (10, 16)
+    """
+    if design == LABELED:
+        return n_bins(n / prior**2 if estimator == PRIOR_BINS else n)
+    n_positive, n_unlabeled = DESIGNS[design].sizes(n)
+    return n_bins(1 / (prior**2 / n_positive + 1 / n_unlabeled))
 
 
 def _from_labels(model: Any, _: str, n: int, rng: np.random.Generator) -> Iterator[Named]:

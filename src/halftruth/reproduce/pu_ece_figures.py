@@ -12,7 +12,7 @@ from halftruth.figures.reproduction import COLOURS
 from halftruth.reproduce import pu_ece_tables as tables
 from halftruth.reproduce import pu_ece_training as training
 from halftruth.reproduce.pu_ece_lines import Line
-from halftruth.reproduce.pu_ece_recipes import WAYS
+from halftruth.reproduce.pu_ece_recipes import NNPU, SUPERVISED, UPU, WAYS
 from halftruth.reproduce.pu_ece_settings import FIGURE_1, FIGURE_2, FIGURE_3, LIMITS, OURS, RATIOS, TITLES
 from halftruth.reproduce.pu_ece_tables import Key, Results
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 DASHES = ("-", "--", "-.", (0, (4, 1, 1, 1, 1, 1)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v")
 """Dashes and markers tell the same as the colours, in grey too."""
+OF_WAYS = {NNPU: "#0072B2", UPU: "#D55E00", SUPERVISED: "#009E73"}
+"""Blue, vermilion and green of the same palette: the two that are compared must be far apart."""
 COLUMNS = 2
 FLOOR = 1e-6
 """Where panels end below: such a bias is that of the arithmetic."""
@@ -73,12 +75,12 @@ def learning(results: Results) -> Figure:
     for (left, right), model in zip(axes, models, strict=True):
         for i, (way, name) in enumerate(WAYS.items()):
             found = training.training(results, model, way)
-            look: dict[str, Any] = {"color": COLOURS[i], "linestyle": DASHES[i], "linewidth": 1.4}
+            look: dict[str, Any] = {"color": OF_WAYS[way], "linestyle": DASHES[i], "linewidth": 1.4}
             seen, error = found["seen"], 100 * np.array(found["error"])
             left.plot(seen, error, **look, label=name)
             if found["error_sd"] is not None:
                 sd = 100 * np.array(found["error_sd"])
-                left.fill_between(seen, error - sd, error + sd, color=COLOURS[i], alpha=0.1, linewidth=0)
+                left.fill_between(seen, error - sd, error + sd, color=OF_WAYS[way], alpha=0.1, linewidth=0)
             right.plot(seen, found["risk"], **look)
         right.axhline(0, color="black", linewidth=0.8)
         for ax, what in ((left, "test error, %"), (right, "training risk")):

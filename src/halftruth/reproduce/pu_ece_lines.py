@@ -70,6 +70,20 @@ class Line:
         return float(np.sqrt(np.sum((self._weights * self.error / self.mean) ** 2)))
 
     @property
+    def misfit(self) -> float:
+        """How far the points are from their straight line: root mean square, in their standard errors.
+
+        About one where only the draws move them; NaN of two points, which always are on a line.
+        """
+        if len(self.n) < 3:
+            return float("nan")
+        x, y = np.log(self.n), np.log(self.mean)
+        rest = y - y.mean() - self.slope * (x - x.mean())
+        with np.errstate(divide="ignore", invalid="ignore"):
+            each = np.where(np.isclose(rest, 0, atol=1e-12), 0.0, rest * self.mean / self.error)
+        return float(np.sqrt(np.sum(each**2) / (len(x) - 2)))
+
+    @property
     def _weights(self) -> Vector:
         x = np.log(self.n) - np.log(self.n).mean()
         return np.asarray(x / (x @ x))

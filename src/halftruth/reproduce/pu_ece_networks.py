@@ -10,19 +10,19 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from halftruth import checks
+from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.learn.losses import PULoss, pair
 from halftruth.learn.networks import Networks
 from halftruth.learn.pytorch import Tensor, nn, torch
 from halftruth.learn.training import Batches, train
 from halftruth.reproduce.pu_ece_cells import calibration_errors
-from halftruth.reproduce.pu_ece_recipes import NNPU, SUPERVISED, Recipe
+from halftruth.reproduce.pu_ece_recipes import NNPU, SUPERVISED, WAYS, Recipe
 from halftruth.reproduce.pu_ece_resnet import ResNet18
 from halftruth.reproduce.pu_ece_sources import Source
 
-DEVICES = ("auto", "cpu", "cuda")
 CHUNK = 10_000
 """Rows whose logits are computed at a time."""
 EVERY, FIRST = 5, 10
@@ -39,11 +39,26 @@ def chosen(device: str) -> str:
     >>> chosen("cpu")
     'cpu'
     """
-    wanted = checks.choice(device, "device", DEVICES)
     there = torch.cuda.is_available()
-    if wanted == "cuda" and not there:
+    if device == "cuda" and not there:
         raise InputError("`device` must be there, got 'cuda', which PyTorch does not see. Pass 'cpu'.")
-    return wanted if wanted != "auto" else "cuda" if there else "cpu"
+    return device if device != "auto" else "cuda" if there else "cpu"
+
+
+def learned(
+    source: Source, recipe: Recipe, *, n: int, passes: int, seed: Sequence[int], device: str
+) -> dict[str, Any]:
+    """Train networks in every way, from the same seed, as many and on the same device.
+
+    Returns
+    -------
+    dict
+        ``networks``, ``passes`` and ``device``, and by way what `trained` tells.
+    """
+    settings: dict[str, Any] = {"n": n, "passes": passes, "seed": seed, "device": device}
+    name = torch.cuda.get_device_name() if device == "cuda" else "one core"
+    ways = {way: trained(source, recipe, way, **settings) for way in WAYS}
+    return {"networks": n, "passes": passes, "device": name, **ways}
 
 
 def trained(
@@ -51,7 +66,8 @@ def trained(
 ) -> dict[str, Any]:
     """Train networks in one way, and look at them as they learn.
 
-    The same seed gives nnPU and uPU the same known positives, first weights and order of rows.
+    The same seed gives nnPU and uPU the same known positives, first weights and order of rows. A pass has as
+    many steps in every way.
 
     Parameters
     ----------
@@ -71,8 +87,8 @@ def trained(
         ``seen``: the passes looked at; by pass ``error`` and ``error_sd``, the mean and standard deviation
         over the networks of the test error, ``risk`` and ``least_risk``, the mean and the least of the
         unbiased risk over all training rows; by network, after the last pass, ``errors`` and what
-        `calibration_errors` tells; of nnPU's first network the ``logits`` of the test rows, and their ``y``;
-        ``device`` and ``seconds``.
+        `calibration_errors` tells; ``seconds``. Of nnPU also ``which``, the network of median ECE, its
+        ``logits`` of the test rows, and their ``y``.
     """
     begun = time.perf_counter()
     rng = np.random.default_rng(list(seed))
@@ -82,7 +98,7 @@ def trained(
         lesson = _lesson(source, recipe, way, n, rng, device)
         networks = _made(recipe, source, n, first).to(device)
         look = _Look(networks, x, source, lesson, recipe.target_prior, passes)
-        batches = Batches(lesson.rows, recipe.batch, seed=order)
+        batches = Batches(lesson.rows, _batch(source, recipe, lesson), seed=order)
         train(
             networks,
             lesson.loss,
@@ -95,10 +111,14 @@ def trained(
         logits = look.logits(source.n_train, len(x)).double().cpu().numpy()
     y = source.y[source.n_train :]
     calibration = calibration_errors(logits, y, halves)
-    kept = {"logits": logits[0].tolist(), "y": y.astype(int).tolist()} if way == NNPU else {}
-    name = torch.cuda.get_device_name() if device == "cuda" else "one core"
-    taken = {"networks": n, "passes": passes, "device": name, "seconds": time.perf_counter() - begun}
-    return {**taken, **look.told(), **calibration, **kept}
+    kept = _median(calibration["ece"], logits, y) if way == NNPU else {}
+    return {"seconds": time.perf_counter() - begun, **look.told(), **calibration, **kept}
+
+
+def _median(ece: Sequence[float], logits: Vector, y: NDArray[np.bool_]) -> dict[str, Any]:
+    """The network of median ECE, of an even number the lower one; its logits."""
+    which = int(np.argsort(ece, kind="stable")[(len(ece) - 1) // 2])
+    return {"which": which, "logits": logits[which].tolist(), "y": y.astype(int).tolist()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +148,12 @@ def _lesson(
         loss = made(correction="non-negative" if way == NNPU else "none")
         risk = made(correction="none")
     return _Lesson([torch.from_numpy(part).to(device) for part in parts], loss, risk)
+
+
+def _batch(source: Source, recipe: Recipe, lesson: _Lesson) -> int:
+    """Rows in a batch. Those of full labels are fewer, so that their batches are smaller."""
+    own = sum(part.shape[1] for part in lesson.rows)
+    return round(recipe.batch * own / (source.n_train + recipe.n_known))
 
 
 def _cross_entropy(share: float, positive: Tensor, negative: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from halftruth.reproduce import pu_ece_figures as figures
 from halftruth.reproduce import pu_ece_tables as tables
+from halftruth.reproduce import pu_ece_verdicts as verdicts
 from halftruth.reproduce.datasets import VARIABLE
 from halftruth.reproduce.page import Cell, Page
 from halftruth.reproduce.pu_ece_network_page import networks
@@ -19,16 +20,17 @@ from halftruth.reproduce.pu_ece_settings import (
     LIMITS,
     PLAIN,
     RATIOS,
-    SHORT,
     STEEPEST_ALLOWED,
     SYNTHETIC,
     TITLES,
+    WORSE,
     Plan,
     percent,
     perturbed,
 )
 from halftruth.reproduce.pu_ece_tables import Results, line
-from halftruth.reproduce.pu_ece_training import first_ece
+from halftruth.reproduce.pu_ece_training import chosen_ece
+from halftruth.reproduce.pu_ece_words import capital, listed, signed
 
 FIRST = "mass"
 """The binning of the paper's main figures."""
@@ -43,11 +45,11 @@ def remarks(sources: Collection[str], left_out: Collection[str], *, quick: bool)
     missing = [TITLES[name] for name in RECIPES if name not in sources and name != CIFAR]
     if missing:
         said.append(
-            f"Not found, and left out: the data of {_listed(missing)}. Name the folder of the data sets, or "
+            f"Not found, and left out: the data of {listed(missing)}. Name the folder of the data sets, or "
             f"let {VARIABLE} name it."
         )
     if left_out and set(left_out) != {CIFAR}:
-        names = _listed([TITLES[name] for name in left_out])
+        names = listed([TITLES[name] for name in left_out])
         said.append(f"Left out: {names}. Networks need PyTorch: pip install 'halftruth[torch]'.")
     elif left_out:
         said.append(
@@ -81,38 +83,35 @@ def page(results: Results, plan: Plan, notes: Sequence[str] = ()) -> Page:
 
 def _compared(out: Page, results: Results) -> None:
     out.heading("Paper and ours")
-    every = tables.models(results)
-    slopes = {model: tables.steepness(results, model) for model in every}
-    rows: list[list[Cell]] = [
-        [
-            "Figure 1: slope of log bias against log N",
-            "−1/3 (dashed line)",
-            *(f"{_minus(low)} to {_minus(high)}" for low, high in slopes.values()),
-        ],
-        [
-            "Figure 1: bias of PU-ECE (N, 10N) ÷ that of ECE",
-            "comparable",
-            *(f"{_beside_labels(results, model):.2f}" for model in every),
-        ],
+    columns = ["", "slope", "PU-ECE ÷ ECE", "B of PU-ECE | ECE", *(f"n_P = {n}" for n in LIMITS)]
+    columns += [f"π {percent(ratio)}" for ratio in RATIOS]
+    paper: list[Cell] = ["paper", "−1/3 (dashed)", "comparable", None, *("nears 1" for _ in LIMITS)]
+    paper += ["near 1" if ratio > 1 else "below 1" for ratio in RATIOS]
+    rows = [paper, *(_ours(results, model) for model in tables.models(results))]
+    caption = (
+        "Figure 1: the slope of log bias against log N, over all lines and both binnings; the bias of PU-ECE "
+        "(N, 10N) over that of ECE. Figure 2, n_P: bias over that with n_U = ∞. Figure 3, π: bias with a "
+        "prior so wrong over the bound of Theorem 2 (near 1 the paper says of synthetic data). Ratios are at "
+        "the largest N, with bins of uniform mass. What these hide hangs on whether B is odd (see Figure 1): "
+        "ratios of estimates with different B are to be read with that."
+    )
+    out.table(columns, rows, caption, csv="paper-and-ours")
+
+
+def _ours(results: Results, model: str) -> list[Cell]:
+    low, high = tables.steepness(results, model)
+    bins = [tables.bins_at_end(results, model, (design, PLAIN)) for design in (BOTH_GROW, LABELED)]
+    numbers = [
+        *(_beside_limit(results, model, n) for n in LIMITS),
+        *(_beside_bound(results, model, r) for r in RATIOS),
     ]
-    rows += [
-        [
-            f"Figure 2: n_P = {n}, bias ÷ that with n_U = ∞",
-            "nears 1",
-            *(f"{_beside_limit(results, model, n):.2f}" for model in every),
-        ]
-        for n in LIMITS
+    return [
+        TITLES[model],
+        f"{signed(low)} to {signed(high)}",
+        f"{_beside_labels(results, model):.2f}",
+        "{} | {}".format(*bins),
+        *(f"{number:.2f}" for number in numbers),
     ]
-    rows += [
-        [
-            f"Figure 3: prior {percent(ratio)}, bias ÷ bound of Theorem 2",
-            "near 1 on synthetic data" if ratio > 1 else "below 1",
-            *(f"{_beside_bound(results, model, ratio):.2f}" for model in every),
-        ]
-        for ratio in RATIOS
-    ]
-    caption = "At the largest N, with bins of uniform mass; slopes over all N and both binnings."
-    out.table(["", "paper", *(SHORT[model] for model in every)], rows, caption, csv="paper-and-ours")
 
 
 def _beside_labels(results: Results, model: str) -> float:
@@ -122,7 +121,7 @@ def _beside_labels(results: Results, model: str) -> float:
 
 def _beside_limit(results: Results, model: str, n_positive: int) -> float:
     end = line(results, model, FIRST, (f"{n_positive}-n", PLAIN))
-    return float(end.mean[-1] / tables.limit(results, model, FIRST, n_positive).mean[0])
+    return tables.beside_limit(end, tables.limit(results, model, FIRST, n_positive))[0]
 
 
 def _beside_bound(results: Results, model: str, ratio: float) -> float:
@@ -140,18 +139,20 @@ def _models(out: Page, results: Results, plan: Plan) -> None:
     real = [TITLES[model] for model in tables.models(results) if model in RECIPES]
     if real:
         out.text(
-            f"{_listed(real)}: the first network that learned by nnPU (see The networks). As in the paper, "
-            f"mixtures of normals were fitted to its logits in each class (1 to 10 components, by BIC; here "
-            f"on the test rows), and these mixtures are the population from which all samples are drawn."
+            f"{listed(real)}: of the networks that learned by nnPU the one of median ECE (see The networks). "
+            f"As in the paper, mixtures of normals were fitted to its logits in each class (1 to 10 "
+            f"components, by BIC; here on the test rows), and these mixtures are the population from which "
+            f"all samples are drawn."
         )
     rows: list[list[Cell]] = []
     for model in tables.models(results):
         about = tables.about(results, model)
         paper, ours = _made(model, about["components"])
-        of_network = first_ece(results, model)
+        of_network = chosen_ece(results, model)
         rows.append([TITLES[model], paper, ours, about["prior"], f"{about['truth']:.5f}", of_network])
     caption = (
-        "ECE: of the network itself, on the test rows with their labels. The mixture is near it, not it."
+        "ECE: of the network itself, on the test rows with their labels, in as many bins as PU-ECE takes "
+        "there. The mixture is near it, not it."
     )
     columns = ["model", "paper", "ours", "π", "TCE", "ECE"]
     out.table(columns, rows, caption if real else None, csv="models")
@@ -185,36 +186,49 @@ def _convergence(out: Page, results: Results) -> None:
     )
     said = []
     for model in tables.models(results):
-        must = f"from {_minus(low)} to {_minus(high)}"
+        must = f"from {signed(low)} to {signed(high)}"
         if not tables.exact(results, model):
-            must = f"at most {_minus(STEEPEST_ALLOWED)}"
-        said.append(f"{TITLES[model]} ({must}): {tables.verdict(results, model)}")
-    out.text(f"Is every slope as it must be? {_capital('; '.join(said))}.")
-    for binning, name in BINNINGS.items():
-        caption = f"Bins of {name}. Slope of log bias against log N, with 1.96 standard errors (±)."
-        out.table(*tables.slopes(results, binning), caption, csv=f"figure-1-{binning}")
+            must = f"at most {signed(STEEPEST_ALLOWED)}"
+        said.append(f"{TITLES[model]} ({must}): {verdicts.steep(results, model)}")
+    out.text(f"Is every slope as it must be? {capital('; '.join(said))}.")
     for binning, name in BINNINGS.items():
         caption = (
-            f"Bins of {name}, at the largest N. Bias: mean |estimate − TCE|; signed: mean estimate − TCE."
+            f"Bins of {name}. Slope of log bias against log N over all N; ±: 1.96 standard errors, of the "
+            f"draws alone; off the line: how many standard errors the points are from it, about 1 where it "
+            f"is straight. At the largest N: bins alone, the error that B bins show of the population "
+            f"without noise − TCE; signed, mean estimate − TCE; bias, mean |estimate − TCE|."
         )
-        out.table(*tables.ends(results, binning), caption, csv=f"figure-1-{binning}-ends")
+        out.table(*tables.convergence(results, binning), caption, csv=f"figure-1-{binning}")
+    _bins(out, results)
     for binning, name in BINNINGS.items():
         figure = figures.convergence(results, binning)
         caption = f"Bins of {name}. Shaded: 90% of the trials. Dashed: the rate of the upper bound."
         out.figure(figure, f"figure-1-{binning}", caption)
 
 
+def _bins(out: Page, results: Results) -> None:
+    wrong = [model for model in tables.models(results) if not tables.exact(results, model)]
+    out.text(
+        f"Odd and even B. Where about half of the scores are near 0, half near 1, and the gap turns its sign "
+        f"between them, an odd number of bins of uniform mass has the turn in its middle bin, which hides "
+        f"the gaps on both sides of it; an even number has an edge there. Lines then go up and down as B "
+        f"grows with N. What bins of uniform mass show of TCE, from B = {verdicts.FEW} on, without any "
+        f"noise: {'; '.join(verdicts.hidden(results, model) for model in wrong)}."
+    )
+    caption = "Binned error of the population itself: its law was integrated, nothing drawn."
+    out.table(*tables.odd_and_even(results), caption, csv="figure-1-bins")
+
+
 def _finite_positives(out: Page, results: Results) -> None:
     out.heading("Figure 2: few positives, more and more unlabeled rows")
     out.text(
-        "With n_P fixed the bias ends at that of n_U = ∞ (dotted), not at 0: unlabeled rows cannot make up "
-        "for positives. Each dotted line is where the line n_P = N, n_U = ∞ stands at N = n_P. Where all "
-        "gaps have one sign that line is near 0 at once, and what is seen at the largest N is the noise of "
-        "the unlabeled rows."
+        f"With n_P fixed the bias goes to that of n_U = ∞ (dotted), not to 0: unlabeled rows cannot make up "
+        f"for positives. Each dotted line is where the line n_P = N, n_U = ∞ stands at N = n_P. Where all "
+        f"gaps have one sign that line is near 0 at once, and what is seen at the largest N is the noise of "
+        f"the unlabeled rows. Nor has B got to that of the limit. {verdicts.ended(results)}"
     )
-    out.table(
-        *tables.finite_positives(results), "Bias; ±: 1.96 standard errors of the limit.", csv="figure-2"
-    )
+    caption = "Bias at the largest N and in the limit; ÷: the one over the other, ± 1.96 standard errors."
+    out.table(*tables.finite_positives(results), caption, csv="figure-2")
     for binning, name in BINNINGS.items():
         figure = figures.finite_positives(results, binning)
         out.figure(figure, f"figure-2-{binning}", f"Bins of {name}. Shaded: 90% of the trials.")
@@ -223,10 +237,10 @@ def _finite_positives(out: Page, results: Results) -> None:
 def _wrong_priors(out: Page, results: Results) -> None:
     out.heading("Figure 3: a prior that is wrong")
     out.text(
-        f"n_P = N, n_U = 10N (the paper does not say which sizes it took), bins as for the true prior. By "
-        f"Theorem 2 a prior off by Δ moves the estimate by at most Δ, whatever the data. The most seen in "
-        f"any trial is {tables.most_moved(results):.4f} of that. The bias itself can be larger than the "
-        f"bound where N is small, and smaller where two errors cancel."
+        f"n_P = N, n_U = 10N (which sizes the paper took, the text at hand, without its appendices, does not "
+        f"say), bins as for the true prior. By Theorem 2 a prior off by Δ moves the estimate by at most Δ, "
+        f"whatever the data. The most seen in any trial is {tables.most_moved(results):.4f} of that. The "
+        f"bias itself can be larger than the bound where N is small, and smaller where two errors cancel."
     )
     for binning, name in BINNINGS.items():
         caption = f"Bins of {name}, by the error of the prior, at the largest N. ÷ bound: over |π̂ − π|."
@@ -244,22 +258,13 @@ def _debiased(out: Page, results: Results) -> None:
         "less what noise adds in each bin. n_P = N, n_U = 10N; with labels n = N."
     )
     for binning, name in BINNINGS.items():
-        caption = f"Bins of {name}. RMSE of PU-ECE, of the debiased estimate, and the latter over the former."
+        caption = f"Bins of {name}. Root mean square errors by N, and the second over the first (÷)."
         out.table(*tables.debiased(results, binning), caption, csv=f"debiased-{binning}")
-    worse = tables.not_better(results)
-    out.text(f"The debiased estimate is the worse one for: {'; '.join(worse) if worse else 'none'}.")
+    worse = verdicts.not_better(results)
+    out.text(
+        f"The debiased estimate is the worse one, with an RMSE more than {WORSE:g} times that of PU-ECE, "
+        f"for: {'; '.join(worse) if worse else 'none'}."
+    )
     for binning, name in BINNINGS.items():
         figure = figures.debiased(results, binning)
         out.figure(figure, f"debiased-{binning}", f"Bins of {name}. Shaded: 90% of the trials.")
-
-
-def _minus(number: float) -> str:
-    return f"{number:.2f}".replace("-", "−")
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

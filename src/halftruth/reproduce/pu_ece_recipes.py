@@ -15,7 +15,8 @@ WAYS = {NNPU: "nnPU", UPU: "uPU", SUPERVISED: "full labels"}
 class Recipe:
     """A network and its training.
 
-    The paper tells the loss, the rate and the number of positives; batches and passes are ours.
+    Of MNIST and CIFAR-10 the paper tells the network, the loss, the rate and the number of positives. The
+    steps (Adam's), batches and passes are ours: the text at hand, without its appendices, does not say.
     """
 
     hidden: tuple[int, ...] | None = (100, 100)

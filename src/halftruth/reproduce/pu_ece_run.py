@@ -11,13 +11,24 @@ from typing import Any
 
 from halftruth import checks, storage
 from halftruth._version import __version__
+from halftruth.errors import InputError, MissingDependency
 from halftruth.figures import canvas
 from halftruth.reproduce import pu_ece_cells as cells
 from halftruth.reproduce import pu_ece_page, pu_ece_sources
 from halftruth.reproduce import pu_ece_tables as tables
 from halftruth.reproduce.page import as_csv
-from halftruth.reproduce.pu_ece_recipes import NNPU, RECIPES, WAYS
-from halftruth.reproduce.pu_ece_settings import CIFAR, DESIGNS, FULL, LIMITS, QUICK, SYNTHETIC, TITLES, Plan
+from halftruth.reproduce.pu_ece_recipes import NNPU, RECIPES
+from halftruth.reproduce.pu_ece_settings import (
+    CIFAR,
+    DESIGNS,
+    DEVICES,
+    FULL,
+    LIMITS,
+    QUICK,
+    SYNTHETIC,
+    TITLES,
+    Plan,
+)
 from halftruth.reproduce.store import Outcome, Say, Step, Store, kept_or_made
 from halftruth.simulate import LogitMixture, logistic_model
 
@@ -37,13 +48,15 @@ def pu_ece(
 ) -> Path:
     """Reproduce Figures 1 to 3 of the PU-ECE paper, theirs beside ours, as one HTML page.
 
-    What is done is kept: a run that was stopped goes on where it was, also on another machine.
+    What is done is kept: a run that was stopped goes on where it was, also on another machine. Networks that
+    were trained need neither PyTorch nor their data there.
 
     Parameters
     ----------
     data : path, optional
         Folder of the data sets, of which MNIST, Fashion-MNIST, bank and CIFAR-10 are used; by default what
-        HALFTRUTH_DATA names. Models whose data is not there are left out, and the page says so.
+        HALFTRUTH_DATA names. Models whose data is not there are left out, and the page says so. Files are
+        checked before the work begins.
     out : path
         Folder for the page, its tables as CSV, and the results by which a stopped run goes on.
     quick : bool
@@ -95,8 +108,7 @@ def train(
 ) -> None:
     """Train the networks only and keep what they tell: `pu_ece` goes on from there, on any machine."""
     _, store, steps, _ = _prepared(data, out, quick=quick, rng=rng, device=device)
-    networks = {f"{name}-{way}" for name in RECIPES for way in WAYS}
-    alone = {key: step for key, step in steps.items() if key in networks}
+    alone = {key: step for key, step in steps.items() if key in map(_networks, RECIPES)}
     kept_or_made(f"{TITLE}, networks", alone, store, True, None)
 
 
@@ -105,35 +117,52 @@ def _prepared(
 ) -> tuple[Plan, Store, dict[str, Step], list[str]]:
     seed = checks.count(rng, "rng", least=0)
     plan = QUICK if quick else FULL
-    sources = pu_ece_sources.found(data)
     where = _device(device)
+    sources = pu_ece_sources.found(data)
+    # Which models there are is no setting: they do not touch each other, and more may come.
+    settings = {"paper": NAME, "halftruth": __version__, "quick": quick, "plan": asdict(plan), "rng": seed}
+    store = Store(out, settings)
+    trained = [name for name in RECIPES if store.get(_networks(name)) is not None]
     # Hours on a CPU, which one has to ask for.
     hours = where == CPU and device != CPU
-    left_out = [name for name in sources if where is None or (name == CIFAR and hours)]
-    notes = pu_ece_page.remarks(sources, left_out, quick=quick)
-    models = {name: path for name, path in sources.items() if name not in left_out}
-    settings = {
-        "paper": NAME,
-        "halftruth": __version__,
-        "quick": quick,
-        "plan": asdict(plan),
-        "rng": seed,
-        "models": list(models),
+    left_out = [
+        name for name in sources if name not in trained and (where is None or (name == CIFAR and hours))
+    ]
+    notes = pu_ece_page.remarks({*sources, *trained}, left_out, quick=quick)
+    real = {
+        name: sources.get(name)
+        for name in RECIPES
+        if name in trained or (name in sources and name not in left_out)
     }
-    store = Store(out, settings)
-    return plan, store, _steps(plan, seed, models, where or CPU, store), notes
+    for name, path in real.items():
+        if name not in trained and path is not None:
+            if store.get(f"{name}-mixture") is not None:
+                raise InputError(
+                    f"`out` ({out}) holds figures of {TITLES[name]} without the networks that they are of. "
+                    f"Pass another folder, or delete it."
+                )
+            pu_ece_sources.check(name, path)
+    return plan, store, _steps(plan, seed, real, where or CPU, store), notes
+
+
+def _networks(name: str) -> str:
+    """The key of what the networks of a model tell: all ways of learning together, from one device."""
+    return f"{name}-networks"
 
 
 def _device(device: str) -> str | None:
     """Where networks are trained; None without PyTorch."""
+    wanted = checks.choice(device, "device", DEVICES)
     if importlib.util.find_spec("torch") is None:
+        if wanted == "cuda":
+            raise MissingDependency("device='cuda' needs PyTorch: pip install 'halftruth[torch]'")
         return None
     from halftruth.reproduce import pu_ece_networks
 
-    return pu_ece_networks.chosen(device)
+    return pu_ece_networks.chosen(wanted)
 
 
-def _steps(plan: Plan, seed: int, real: dict[str, Path], device: str, store: Store) -> dict[str, Step]:
+def _steps(plan: Plan, seed: int, real: dict[str, Path | None], device: str, store: Store) -> dict[str, Step]:
     """What is to be done, by the key of its result, in the order of the page."""
     steps: dict[str, Step] = {}
     models: dict[str, Callable[[], Any]] = {
@@ -141,12 +170,12 @@ def _steps(plan: Plan, seed: int, real: dict[str, Path], device: str, store: Sto
     }
     for name, path in real.items():
         own = [seed, 1, list(TITLES).index(name)]
-        for way in WAYS:
-            steps[f"{name}-{way}"] = partial(_trained, name, path, way, plan, own, device)
+        steps[_networks(name)] = partial(_learned, name, path, plan, own, device)
         steps[f"{name}-mixture"] = partial(_fitted, store, name)
         models[name] = cache(partial(_mixture, store, name))
     for name, model in models.items():
         steps[f"{name}.about"] = partial(_about, model)
+        steps[f"{name}.bins"] = partial(_bins, model, plan.sizes[-1])
         which = list(TITLES).index(name)
         for i, design in enumerate(DESIGNS):
             for n in plan.sizes:
@@ -158,14 +187,14 @@ def _steps(plan: Plan, seed: int, real: dict[str, Path], device: str, store: Sto
     return steps
 
 
-def _trained(name: str, path: Path, way: str, plan: Plan, seed: list[int], device: str) -> dict[str, Any]:
+def _learned(name: str, path: Path | None, plan: Plan, seed: list[int], device: str) -> dict[str, Any]:
     from halftruth.reproduce import pu_ece_networks
 
+    assert path is not None  # else they are kept
     recipe = RECIPES[name]
-    return pu_ece_networks.trained(
+    return pu_ece_networks.learned(
         pu_ece_sources.read(name, path),
         recipe,
-        way,
         n=min(plan.networks[device], recipe.most or plan.networks[device]),
         passes=min(recipe.passes, plan.passes or recipe.passes),
         seed=seed,
@@ -188,10 +217,16 @@ def _about(model: Callable[[], Any]) -> dict[str, Any]:
     return {**found, "components": [len(one.positive), len(one.negative)] if mixed else None}
 
 
+def _bins(model: Callable[[], Any], n: int) -> dict[str, Any]:
+    """For as many bins as any estimate takes up to this N, and one more."""
+    one = model()
+    return cells.binned_errors(one, cells.n_bins(n / one.prior**2) + 1)
+
+
 def _fitted(store: Store, name: str) -> dict[str, Any]:
-    found = store.get(f"{name}-{NNPU}")
+    found = store.get(_networks(name))
     assert found is not None  # a step before this one
-    return asdict(LogitMixture.fit(found["logits"], found["y"]))
+    return asdict(LogitMixture.fit(found[NNPU]["logits"], found[NNPU]["y"]))
 
 
 def _mixture(store: Store, name: str) -> LogitMixture:

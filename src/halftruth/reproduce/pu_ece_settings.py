@@ -17,8 +17,7 @@ TITLES = {
     BANK: "bank clients",
     CIFAR: "CIFAR-10",
 }
-SHORT = {**TITLES, "less": "less", "better": "better", "exact": "perfect", FASHION: "Fashion", BANK: "bank"}
-"""For tables with a column for each model."""
+DEVICES = ("auto", "cpu", "cuda")
 BINNINGS = {"mass": "uniform mass", "width": "uniform width"}
 
 PLAIN = ""
@@ -28,6 +27,8 @@ PRIOR_BINS = "-prior-bins"
 RATIOS = (0.9, 0.95, 1.05, 1.1)
 """Of the prior that is assumed in Figure 3 to the true one."""
 
+WORSE = 1.05
+"""An RMSE of so many times another is said to be the worse one."""
 STEEPEST_ALLOWED = -0.30
 """Slopes of Figure 1 must be at most this."""
 CALIBRATED_SLOPES = (-0.37, -0.28)

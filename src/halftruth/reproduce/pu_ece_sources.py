@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import os
 import zlib
 from collections.abc import Callable
@@ -14,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth.errors import InputError
-from halftruth.reproduce.known_files import data_folder, read_known
+from halftruth.reproduce.known_files import data_folder, known_bytes, read_known
 from halftruth.reproduce.pu_ece_settings import BANK, CIFAR, FASHION, MNIST
 from halftruth.reproduce.published import DATASETS
 
 MNIST_FILE = "mnist.npz"
-MNIST_SHA256 = "34daca95bbf4ab389b6e727433411c42089622deeb256af77cb3893a9e36b869"
 FASHION_FOLDER = "fashion-mnist"
 FASHION_PACKAGE = Path("/usr/share/datasets/fashion-mnist")
 """Where Debian's package dataset-fashion-mnist puts it."""
@@ -30,11 +28,19 @@ FASHION_FILES = {
     "t10k-labels-idx1-ubyte.gz": "8d3605d196f4be44669e46906da9733c8131fef761fdbfec72c424d5222f1a05",
 }
 BANK_FILE = "bank.npz"
+SHA256 = {
+    MNIST: "34daca95bbf4ab389b6e727433411c42089622deeb256af77cb3893a9e36b869",
+    BANK: DATASETS["bank"].sha256 or "",
+}
 CIFAR_FOLDER = "cifar-10-batches-bin"
 CIFAR_FILES = (*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin")
 """The binary version. That for Python is pickled, and is never read."""
 
 PIXELS = (3, 32, 32)
+RECORDS = 10_000
+"""Of CIFAR-10 in each file."""
+IDX_BYTES = bytes([0, 0, 8])
+"""How an idx file of bytes begins."""
 FIRST_POSITIVE = 5
 """Digits, and classes of clothes, from here on are positive."""
 VEHICLES = (0, 1, 8, 9)
@@ -78,13 +84,25 @@ def found(folder: str | os.PathLike[str] | None = None) -> dict[str, Path]:
     return {name: own[name] for name in PLACES if name in own and own[name].exists()}
 
 
+def check(name: str, path: Path) -> None:
+    """Refuse files that are missing, damaged or other than the known ones: before hours of training."""
+    if name == FASHION:
+        for file, sha256 in FASHION_FILES.items():
+            known_bytes(path / file, sha256)
+    elif name == CIFAR:
+        for file in CIFAR_FILES:
+            cifar_records(path / file)
+    else:
+        known_bytes(path, SHA256[name])
+
+
 def read(name: str, path: Path) -> Source:
     """The rows of a model, whose files must be those that are known."""
     return READERS[name](path)
 
 
 def _mnist(path: Path) -> Source:
-    x, label = read_known(path, MNIST_SHA256, ("X", "label"))
+    x, label = read_known(path, SHA256[MNIST], ("X", "label"))
     return Source(_shades(x), label >= FIRST_POSITIVE, 60_000)
 
 
@@ -96,7 +114,7 @@ def _fashion(path: Path) -> Source:
 
 def _bank(path: Path) -> Source:
     """Shuffled, since the rows stand by date; features have mean 0 and sd 1 over the training rows."""
-    x, y = read_known(path, DATASETS["bank"].sha256 or "", ("X", "y"))
+    x, y = read_known(path, SHA256[BANK], ("X", "y"))
     order = np.random.default_rng(0).permutation(len(y))
     x, y = x[order].astype(np.float64), y[order] == 1
     spread = x[:BANK_TRAIN].std(axis=0)
@@ -124,14 +142,11 @@ def idx(path: Path, sha256: str) -> Bytes:
 
     The head is two zeros, 8 for bytes, the number of axes, and the length of each in four bytes.
     """
-    packed = _bytes(path)
-    if (got := hashlib.sha256(packed).hexdigest()) != sha256:
-        raise InputError(
-            f"The file {path.name} must have the SHA-256 checksum {sha256}, got {got}: it is damaged or "
-            f"another version. Get it again, or move its folder away."
-        )
+    packed = known_bytes(path, sha256)
     try:
         raw = gzip.decompress(packed)
+        if raw[:3] != IDX_BYTES:
+            raise ValueError(f"it begins with {raw[:3].hex(' ')}, not with {IDX_BYTES.hex(' ')}")
         axes = raw[3]
         shape = np.frombuffer(raw, ">u4", axes, offset=4)
         return np.frombuffer(raw, np.uint8, offset=4 + 4 * axes).reshape(shape.astype(int).tolist())
@@ -141,24 +156,20 @@ def idx(path: Path, sha256: str) -> Bytes:
 
 def cifar_records(path: Path) -> tuple[Bytes, Bytes]:
     """Images (n, 3, 32, 32) and classes: a record is one byte of class and 3,072 of pixels."""
-    raw = np.frombuffer(_bytes(path), np.uint8)
     length = 1 + int(np.prod(PIXELS))
-    if not len(raw) or len(raw) % length or raw[::length].max() > 9:
-        raise InputError(
-            f"The file {path.name} must hold records of {length:,} bytes that begin with a class from 0 to "
-            f"9, got {len(raw):,} bytes. Pass the binary version of CIFAR-10."
-        )
-    records = raw.reshape(-1, length)
-    return records[:, 1:].reshape(-1, *PIXELS), records[:, 0]
-
-
-def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        raw = np.frombuffer(path.read_bytes(), np.uint8)
     except OSError as error:
         raise InputError(
             f"The file {path} cannot be read: {error.strerror}. Get it again, or move its folder away."
         ) from error
+    if len(raw) != RECORDS * length or raw[::length].max() > 9:
+        raise InputError(
+            f"The file {path.name} must hold {RECORDS:,} records of {length:,} bytes that begin with a class "
+            f"from 0 to 9, got {len(raw):,} bytes. Pass the binary version of CIFAR-10."
+        )
+    records = raw.reshape(-1, length)
+    return records[:, 1:].reshape(-1, *PIXELS), records[:, 0]
 
 
 def _shades(x: Bytes) -> NDArray[np.float32]:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from halftruth.reproduce.page import Cell
+from halftruth.reproduce.pu_ece_cells import bins_of
 from halftruth.reproduce.pu_ece_lines import Line
 from halftruth.reproduce.pu_ece_settings import (
     BINNINGS,
     BOTH_GROW,
-    CALIBRATED_SLOPES,
     DEBIASED,
     DESIGNS,
     FIGURE_1,
@@ -21,18 +21,19 @@ from halftruth.reproduce.pu_ece_settings import (
     OURS,
     PLAIN,
     RATIOS,
-    SHORT,
-    STEEPEST_ALLOWED,
     TITLES,
     percent,
     perturbed,
 )
+from halftruth.reproduce.pu_ece_words import signed
 
 Results = Mapping[str, Any]
 Table = tuple[list[str], list[list[Cell]]]
 Key = tuple[str, str]
 """A design and an estimator."""
 NORMAL = 1.96
+PAIRS = (4, 10, 16, 22, 34)
+"""Numbers of bins that stand beside the next one."""
 EXACT = 1e-9
 """A true calibration error below it is none."""
 
@@ -90,33 +91,51 @@ def everything(results: Results) -> Table:
     return columns, rows
 
 
-def slopes(results: Results, binning: str) -> Table:
-    """Of Figure 1, by model: the slope, and 1.96 of its standard errors."""
-    columns = ["samples"]
-    for model in models(results):
-        columns += [f"{SHORT[model]}: slope", "±"]
+def convergence(results: Results, binning: str) -> Table:
+    """Of Figure 1, by model and line: the slope; at the largest N the bins, what they hide, and the bias."""
+    columns = ["model", "samples", "slope", "±", "off the line", "B", "bins alone", "signed", "bias"]
     rows: list[list[Cell]] = []
-    for key, label in FIGURE_1.items():
-        row: list[Cell] = [label]
-        for model in models(results):
+    for model in models(results):
+        for key, label in FIGURE_1.items():
             one = line(results, model, binning, key)
-            row += [one.slope, NORMAL * one.slope_error]
-        rows.append(row)
+            alone = binned(results, model, binning, bins_at_end(results, model, key)) - one.truth
+            rows.append(
+                [
+                    TITLES[model],
+                    label,
+                    signed(one.slope, ".3f"),
+                    NORMAL * one.slope_error,
+                    None if np.isnan(one.misfit) else f"{one.misfit:.1f}",
+                    bins_at_end(results, model, key),
+                    signed(alone, "+.4f"),
+                    signed(one.estimates[-1].mean() - one.truth, "+.4f"),
+                    f"{one.mean[-1]:.4f}",
+                ]
+            )
     return columns, rows
 
 
-def ends(results: Results, binning: str) -> Table:
-    """Of Figure 1, by model: at the largest N the bias, and the mean of the estimates less the truth."""
-    columns = ["samples"]
-    for model in models(results):
-        columns += [f"{SHORT[model]}: bias", "signed"]
+def bins_at_end(results: Results, model: str, key: Key) -> int:
+    """How many bins an estimate takes at the largest N."""
+    largest = int(line(results, model, next(iter(BINNINGS)), key).n[-1])
+    return bins_of(*key, largest, about(results, model)["prior"])
+
+
+def binned(results: Results, model: str, binning: str, n_bins: int) -> float:
+    """The error that so many bins show of the population itself, without noise."""
+    return float(results[f"{model}.bins"][binning][n_bins - 1])
+
+
+def odd_and_even(results: Results) -> Table:
+    """By model and binning: the true calibration error, and what B and B + 1 bins show of it."""
+    most = min(len(results[f"{model}.bins"][name]) for model in models(results) for name in BINNINGS)
+    every = [b + more for b in PAIRS for more in (0, 1) if b + 1 <= most]
+    columns = ["model", "bins", "TCE", *(f"B = {b}" for b in every)]
     rows: list[list[Cell]] = []
-    for key, label in FIGURE_1.items():
-        row: list[Cell] = [label]
-        for model in models(results):
-            one = line(results, model, binning, key)
-            row += [f"{one.mean[-1]:.4f}", f"{one.estimates[-1].mean() - one.truth:+.4f}"]
-        rows.append(row)
+    for model in models(results):
+        for binning, name in BINNINGS.items():
+            shown = (about(results, model)["truth"], *(binned(results, model, binning, b) for b in every))
+            rows.append([TITLES[model], name, *(f"{each:.4f}" for each in shown)])
     return columns, rows
 
 
@@ -126,27 +145,16 @@ def steepness(results: Results, model: str) -> tuple[float, float]:
     return min(found), max(found)
 
 
-def verdict(results: Results, model: str) -> str:
-    """Whether the slopes of Figure 1 are as steep as they must be, in words."""
-    least, most = CALIBRATED_SLOPES if exact(results, model) else (-np.inf, STEEPEST_ALLOWED)
-    found = [line(results, model, binning, key) for binning in BINNINGS for key in FIGURE_1]
-    beyond = [max(least - one.slope, one.slope - most) for one in found]
-    if max(beyond) <= 0:
-        return "yes"
-    noise = [NORMAL * one.slope_error for one in found]
-    return "no, but within noise" if all(b <= n for b, n in zip(beyond, noise, strict=True)) else "no"
-
-
 def exact(results: Results, model: str) -> bool:
     """Whether the model is perfectly calibrated."""
     return bool(about(results, model)["truth"] < EXACT)
 
 
 def finite_positives(results: Results) -> Table:
-    """Of Figure 2: the bias at the largest N, and with n_U = ∞."""
+    """Of Figure 2: the bias at the largest N, with n_U = ∞, and the one over the other."""
     columns = ["model", "n_P"]
     for name in BINNINGS.values():
-        columns += [f"{name}: at the largest N", "n_U = ∞", "±"]
+        columns += [f"{name}: bias", "n_U = ∞", "÷", "±"]
     rows: list[list[Cell]] = []
     for model in models(results):
         for n_positive in LIMITS:
@@ -154,9 +162,16 @@ def finite_positives(results: Results) -> Table:
             for binning in BINNINGS:
                 end = line(results, model, binning, (f"{n_positive}-n", PLAIN))
                 last = limit(results, model, binning, n_positive)
-                row += [float(end.mean[-1]), float(last.mean[0]), NORMAL * float(last.error[0])]
+                row += [float(end.mean[-1]), float(last.mean[0]), *beside_limit(end, last)]
             rows.append(row)
     return columns, rows
+
+
+def beside_limit(end: Line, last: Line) -> tuple[float, float]:
+    """The bias at the largest N over that of the limit, and 1.96 of its standard errors."""
+    ratio = float(end.mean[-1] / last.mean[0])
+    relative = np.hypot(end.error[-1] / end.mean[-1], last.error[0] / last.mean[0])
+    return ratio, NORMAL * ratio * float(relative)
 
 
 def wrong_priors(results: Results, binning: str) -> Table:
@@ -191,28 +206,18 @@ def most_moved(results: Results) -> float:
 
 
 def debiased(results: Results, binning: str) -> Table:
-    """By N and model, from n_P = N and n_U = 10N: RMSE of PU-ECE, of our estimate, and ours over theirs."""
-    columns, parts = ["N"], []
+    """By model and N, from n_P = N and n_U = 10N: RMSE of PU-ECE, of our estimate, and ours over theirs."""
+    columns: list[str] = []
+    rows: list[list[Cell]] = []
     for model in models(results):
-        columns += [SHORT[model], "debiased", "÷"]
         plain, ours = (
             line(results, model, binning, (BOTH_GROW, estimator)) for estimator in (PLAIN, DEBIASED)
         )
+        columns = ["model", "RMSE", *(f"{int(n):,}" for n in plain.n)]
         both = plain.root_mean_square, ours.root_mean_square
-        parts += [*both, both[1] / both[0]]
-    return columns, [[int(n), *map(float, row)] for n, row in zip(plain.n, np.transpose(parts), strict=True)]
-
-
-def not_better(results: Results) -> list[str]:
-    """Where our estimate has the larger RMSE, in words."""
-    said = []
-    for binning, name in BINNINGS.items():
-        _, rows = debiased(results, binning)
-        for i, model in enumerate(models(results)):
-            worse = [f"{row[0]:,}" for row in rows if float(row[3 * i + 3] or 0) > 1]
-            if worse:
-                said.append(f"{TITLES[model]}, {name}, at N = {' and '.join(worse)}")
-    return said
+        for name, numbers in (("PU-ECE", both[0]), ("debiased", both[1]), ("÷", both[1] / both[0])):
+            rows.append([TITLES[model], name, *map(float, numbers)])
+    return columns, rows
 
 
 def summary_tables(outcome: Any) -> list[dict[str, Any]]:

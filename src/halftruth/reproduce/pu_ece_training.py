@@ -11,23 +11,26 @@ from halftruth.reproduce.page import Cell
 from halftruth.reproduce.pu_ece_recipes import NNPU, RECIPES, UPU, WAYS
 from halftruth.reproduce.pu_ece_settings import TITLES
 from halftruth.reproduce.pu_ece_tables import NORMAL, Results, Table
+from halftruth.reproduce.pu_ece_words import signed
 
 
 def learned(results: Results) -> list[str]:
     """The real models, in the order of the page."""
-    return [model for model in TITLES if f"{model}-{NNPU}" in results]
+    return [model for model in TITLES if f"{model}-networks" in results]
 
 
 def training(results: Results, model: str, way: str) -> dict[str, Any]:
     """What was kept of networks that learned in one way."""
-    return dict(results[f"{model}-{way}"])
+    kept = results[f"{model}-networks"]
+    return {**{name: kept[name] for name in ("networks", "passes", "device")}, **kept[way]}
 
 
-def first_ece(results: Results, model: str) -> Cell:
+def chosen_ece(results: Results, model: str) -> Cell:
     """ECE with labels of the network whose logits a mixture was fitted to; none of a synthetic model."""
-    if f"{model}-{NNPU}" not in results:
+    if model not in learned(results):
         return None
-    return f"{training(results, model, NNPU)['ece'][0]:.5f}"
+    own = training(results, model, NNPU)
+    return f"{own['ece'][own['which']]:.5f}"
 
 
 def errors(results: Results) -> Table:
@@ -48,7 +51,7 @@ def errors(results: Results) -> Table:
 
 
 def risks(results: Results) -> Table:
-    """By data set: the unbiased risk over all training rows, at its least and after the last pass."""
+    """By data set: the unbiased risk over all training rows, at its least seen and after the last pass."""
     columns = ["data", "loss"]
     for way in (NNPU, UPU):
         columns += [f"{WAYS[way]}: least", "at the end"]
@@ -95,16 +98,10 @@ def times(results: Results) -> str:
     said = []
     for model in learned(results):
         each = [training(results, model, way) for way in WAYS]
-        devices = " and ".join(dict.fromkeys(found["device"] for found in each))
         n, seconds = each[0]["networks"], sum(found["seconds"] for found in each)
         many = "1 network" if n == 1 else f"{n} networks side by side"
-        said.append(f"{TITLES[model]}, {many} on {devices} in {seconds:,.0f} s")
+        said.append(f"{TITLES[model]}, {many} on {each[0]['device']} in {seconds:,.0f} s")
     return "; ".join(said)
-
-
-def signed(number: float, digits: str) -> str:
-    """A number for people, its minus sign as long as a plus."""
-    return format(number, digits).replace("-", "−")
 
 
 def spread(found: Vector) -> float:

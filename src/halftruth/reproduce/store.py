@@ -131,6 +131,8 @@ def in_words(found: Any, settings: dict[str, Any]) -> str:
     'a quick run of jain, and this is a full one'
     >>> in_words({"paper": "jain", "rng": 1}, {"paper": "jain", "rng": 2})
     'a run of jain with rng 1, and this one has 2'
+    >>> in_words({"paper": "jain", "models": ["a"]}, {"paper": "jain", "models": ["a", "b"]})
+    'a run of jain with models a, and this one has a, b'
     """
     if not isinstance(found, dict):
         return "results whose settings are not known"
@@ -147,10 +149,17 @@ def in_words(found: Any, settings: dict[str, Any]) -> str:
         return f"a {run} by halftruth {found.get('halftruth')}, and this is {settings.get('halftruth')}"
     name = other[0]
     values = [each.get(name) for each in (found, settings)]
-    if any(isinstance(value, (dict, list)) for value in values):
+    if any(isinstance(value, dict) for value in values):
         return f"a {run} with another {name}"
-    there, here = ("none" if value is None else str(value) for value in values)
+    there, here = map(_said, values)
     return f"a {run} with {name} {there}, and this one has {here}"
+
+
+def _said(value: Any) -> str:
+    """A setting, in words; a list by what is in it."""
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)
 
 
 def kept_or_made(

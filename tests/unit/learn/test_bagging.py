@@ -16,7 +16,11 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_estimators_dtypes,
+    check_fit2d_1feature,
+    parametrize_with_checks,
+)
 
 import halftruth as ht
 from halftruth.errors import InputError, NotIdentifiable
@@ -28,24 +32,39 @@ LABELS = (
     "labels are 1 (known positive) and the code of unlabeled rows; others are refused, in words of its own"
 )
 EXPECTED = {
-    "check_estimators_dtypes": LABELS,
+    "check_estimators_dtypes": f"{LABELS}; run below with such",
+    "check_fit2d_1feature": f"{LABELS}; run below with such",
     "check_classifier_data_not_an_array": LABELS,
     "check_classifiers_classes": LABELS,
     "check_classifiers_regression_target": LABELS,
     "check_classifier_not_supporting_multiclass": LABELS,
-    "check_fit2d_1feature": LABELS,
-    "check_classifiers_one_label": "there is nothing to learn from one kind of rows",
 }
-RANKS = {"check_classifiers_train": "decision_function ranks; its zero is no cut, for that needs a prior"}
-
-
+EXPECTED |= {
+    "check_classifiers_train": "decision_function ranks; its zero is no cut, for that needs a prior",
+    "check_decision_proba_consistency": "probabilities are a mean of three calibrated scores",
+}
 # A prior of two samples, which no counts rule out.
+TWO_SAMPLES: Any = {"n_estimators": 6, "prior": 0.1, "population": "unlabeled", "random_state": 0}
+
+
 @parametrize_with_checks(
-    [BaggedPU(n_estimators=6, prior=0.1, population="unlabeled", random_state=0)],
-    expected_failed_checks=lambda _: EXPECTED | RANKS,
+    [BaggedPU(**TWO_SAMPLES)],
+    expected_failed_checks=lambda _: EXPECTED,
 )
 def test_it_is_an_estimator_of_scikit_learn(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
+
+
+class OfLabels(BaggedPU):
+    """Reads the labels of scikit-learn's checks, whatever their codes, as known positive or not."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        return super().fit(X, (np.asarray(y) == np.max(y)).astype(int))
+
+
+@pytest.mark.parametrize("check", [check_estimators_dtypes, check_fit2d_1feature])
+def test_checks_with_labels_of_other_codes(check: Callable[[str, Any], None]) -> None:
+    check("OfLabels", OfLabels(**TWO_SAMPLES))
 
 
 class Memory(ClassifierMixin, BaseEstimator):
@@ -193,9 +212,33 @@ def test_probabilities_are_those_of_being_positive(base: Any, population: str) -
         assert np.abs(proba[:, 1] - posterior(X, prior)).mean() < 0.03
 
 
+@pytest.mark.parametrize("n_estimators", [3, 10])
+def test_probabilities_are_means_of_what_the_calibrator_knows(n_estimators: int) -> None:
+    """It was fitted on means of one model of each round: those of all models would be another law."""
+    X, y, _ = table(300)
+    model = BaggedPU(LogisticRegression(), n_estimators=n_estimators, prior=0.4, random_state=0).fit(X, y)
+    assert model.prior_ == pytest.approx(0.4)
+    scores = np.array([each.predict_proba(X)[:, 1] for each in model.estimators_])
+    turns = [model.calibrator_.predict(scores[turn::3].mean(axis=0)) for turn in range(3)]
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], np.mean(turns, axis=0))
+
+
+def test_probabilities_of_few_models_are_spread_as_they_should_be() -> None:
+    """The slope of the truth on their logit, 1 if calibrated; by the mean of all models it was 5.5."""
+    slopes = []
+    for seed in range(8):
+        X, y, _ = table(800, seed=seed)
+        fresh, _, truth = table(3000, seed=900 + seed)
+        model = BaggedPU(n_estimators=3, prior=0.4, random_state=seed).fit(X / 2, y)
+        p = np.clip(model.predict_proba(fresh / 2)[:, 1], 1e-6, 1 - 1e-6)
+        slopes.append(LogisticRegression(C=1e6).fit(np.log(p / (1 - p))[:, None], truth).coef_[0, 0])
+    assert 0.7 < np.median(slopes) < 2.5
+
+
 def test_without_a_prior_it_ranks_only() -> None:
     X, y, _ = table(200)
     model = BaggedPU(n_estimators=6, random_state=0).fit(X, y)
+    assert model.prior_ is model.calibrator_ is None
     assert model.decision_function(X).shape == (200,)
     for call in (model.predict_proba, model.predict):
         with pytest.raises(NotIdentifiable, match=r"Pass BaggedPU\(prior=…\)"):
@@ -211,6 +254,7 @@ def test_known_negatives_join_the_bags_and_identify_the_prior(code: float) -> No
     labels = np.where(y == 1, 1.0, np.where(known, 0.0, code))
     model = BaggedPU(n_estimators=30, unlabeled=code, random_state=0).fit(X, labels)
     assert repr(model.evidence()).count(f"{known.sum()} negative") == 1
+    assert model.prior_ == model.evidence().measure().prior == pytest.approx(truth.mean(), abs=0.06)
     fresh, _, hidden = table(4000, seed=3)
     assert ht.calibration_error(ht.Labeled(hidden, model.predict_proba(fresh)[:, 1]), n_bins=10) < 0.045
     memory = BaggedPU(Memory(), n_estimators=3, unlabeled=code, random_state=0)
@@ -227,6 +271,26 @@ def test_negatives_that_score_like_positives_identify_no_prior() -> None:
     assert model.calibrator_ is None
     with pytest.raises(NotIdentifiable):
         model.predict(np.zeros((1, 1)))
+
+
+def test_negatives_may_put_the_prior_beyond_one() -> None:
+    """Then they identify none; the model ranks all the same."""
+    X, y, truth = table(150)
+    labels = np.where(y == 1, 1, np.where(truth, -1, 0))  # every unlabeled row is positive
+    model = BaggedPU(n_estimators=6, unlabeled=-1, population="unlabeled", random_state=0).fit(X, labels)
+    assert model.evidence().measure().prior > 1
+    assert model.prior_ is model.calibrator_ is None
+
+
+def test_errors_of_the_calibration_are_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: Any, evidence: Any) -> Any:
+        raise InputError("broken")
+
+    X, y, truth = table(300)
+    labels = np.where(y == 1, 1, np.where(~truth & (np.arange(300) % 3 == 0), 0, -1))
+    monkeypatch.setattr("halftruth.learn.bagging.Calibrator.fit", broken)
+    with pytest.raises(InputError, match="broken"):
+        BaggedPU(n_estimators=6, unlabeled=-1, random_state=0).fit(X, labels)
 
 
 def test_data_frames_keep_their_names() -> None:
@@ -265,11 +329,12 @@ def test_missing_features_where_the_base_takes_them() -> None:
 @pytest.mark.parametrize(
     ("settings", "y", "message"),
     [
-        ({}, [0] * 8, "no positive row"),
-        ({}, [1] * 8, "no unlabeled row"),
+        ({}, [0] * 8, r"no positive row \(no 1\).*Mark known positives by 1"),
+        ({}, [1] * 8, r"no unlabeled row \(no 0\).*ordinary classifier.*name it: unlabeled"),
         ({}, [1] + [0] * 7, "at least 2 known positive rows, got 1"),
         ({}, [0] + [1] * 7, "at least 2 unlabeled rows, got 1"),
-        ({}, [2, 2, 1, 1, 0, 0, 0, 0], "outside the code: 2"),
+        ({}, [2, 2, 1, 1, 0, 0, 0, 0], "1 for known positives and 0 for unlabeled rows; got 2 in 2"),
+        ({}, [1, np.nan, 0, 0, 1, 0, 1, 0], r"both 0 \(4 rows\) and NaN \(1\).*Pass unlabeled=np.nan if 0"),
         ({"n_estimators": 2}, [1] * 4 + [0] * 4, "`n_estimators` must be a whole number of at least 3"),
         ({"max_unlabeled": 0}, [1] * 4 + [0] * 4, "`max_unlabeled` must be a whole number of at least 1"),
         ({"prior": 0.3}, [1] * 4 + [0] * 4, r"`prior` must lie in \[0.5, 1\]"),

@@ -316,10 +316,143 @@ def test_labels_that_contradict_the_learner_are_refused() -> None:
     assert cross(Learner(population="unlabeled"), population="unlabeled").population == "unlabeled"
 
 
-def test_missing_labels_of_any_kind_are_the_code(given: list[Any]) -> None:
-    y = [None if known == 0 and k % 2 else int(known) for k, known in enumerate(Y)]
-    assert_same(cross(Learner(0), y=y, unlabeled=None, rng=2), cross(Learner(0), rng=2))
-    assert all(set(np.unique(labels)) == {0, 1} for labels in given)
+@pytest.mark.parametrize("code", [0, -1])
+def test_missing_labels_of_any_kind_are_the_code(given: list[Any], code: int) -> None:
+    y = [None if known == 0 and (k % 2 or code == 0) else int(known) or code for k, known in enumerate(Y)]
+    got = cross(Learner(code), y=y, unlabeled=None, rng=2)
+    assert_same(got, cross(Learner(code), y=np.where(Y == 1, 1, code), unlabeled=None, rng=2))
+    assert all(set(np.unique(labels)) == {code, 1} for labels in given)
+
+
+def test_zeros_beside_missing_labels_are_not_taken_for_unlabeled() -> None:
+    """Known negatives, most likely: a learner whose code is 0 would lose them in silence."""
+    with pytest.raises(ht.InputError, match=r"both 0 .*Pass unlabeled=np\.nan if 0 is a known negative, or"):
+        cross(Learner(), y=STRATA)
+    assert "negative" in cross(Learner(np.nan), y=STRATA, unlabeled=None).table.strata
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.zeros(N), r"no positive row \(no 1\), so there is nothing to learn from\. Mark known"),
+        (np.ones(N), r"no unlabeled row \(no 0\)\. An ordinary classifier learns full labels; if another"),
+        (2 * Y - 1, r"1 for known positives and 0 for unlabeled rows; got -1 in \d+ row.*or name the code"),
+        (Y[1:], r"`y` has length 399"),
+    ],
+)
+def test_labels_are_refused_in_the_words_of_learners(given: list[Any], y: Any, message: str) -> None:
+    with pytest.raises(ht.InputError, match=message):
+        cross(Learner(), y=y, unlabeled=None, prior=None)
+    assert given == []
+
+
+class Unsure(Learner):
+    """Has no probability where it learns the first row."""
+
+    def fit(self, X: Any, y: Any) -> Unsure:
+        self.sure_ = not (X == FIRST).all(axis=1).any()
+        return super().fit(X, y)
+
+    def predict_proba(self, X: Any) -> Any:
+        if not self.sure_:
+            raise ht.NotIdentifiable("no prior")
+        p = stats.norm.cdf(self.decision_function(X))
+        return np.column_stack([1 - p, p])
+
+
+FIRST = X[0]
+
+
+def test_all_folds_score_by_one_method() -> None:
+    """One fold in four holds the first row out, and could say probabilities."""
+    got = cross(Unsure(), cv=FOLDS)
+    assert_same(got, evidence(by_hand(Learner(), "decision_function")))
+    with pytest.raises(ht.NotIdentifiable, match=r"^Fold \d of 4: no prior$"):
+        cross(Unsure(), cv=FOLDS, method="predict_proba")
+
+
+class Changing(ClassifierMixin, BaseEstimator):
+    """A search that finds a classifier with probabilities in some folds, in others one with margins."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.best_ = (LinearSVC() if (X == FIRST).all(axis=1).any() else LogisticRegression()).fit(X, y)
+        self.classes_ = self.best_.classes_
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("predict_proba", "decision_function") or "best_" not in vars(self):
+            raise AttributeError(name)
+        return getattr(self.best_, name)
+
+
+def test_methods_that_no_fold_shares_are_refused() -> None:
+    with pytest.raises(ht.InputError, match=r"score by different methods.*fold \d: predict_proba"):
+        cross(Changing(), cv=FOLDS)
+    assert cross(Changing(), cv=FOLDS, method="decision_function").table.support.score.min() < 0
+
+
+def test_an_error_names_its_fold() -> None:
+    """The prior is possible for all rows, and not for those of each fold."""
+    truth = np.arange(60) < 20
+    x, y = np.random.default_rng(0).normal(truth[:, None], 1.0, (60, 2)), truth.astype(int)
+    folds = [(np.arange(60) % 20 != k, np.arange(60) % 20 == k) for k in range(20)]
+    learner = ht.learn.ElkanNoto(prior=1 / 3, cv=2, random_state=0)
+    assert cross_val_evidence(learner, x, y, prior=1 / 3, cv=folds).prior.value == 1 / 3
+    folds[1] = (folds[1][0] & (np.arange(60) < 58), folds[1][1])
+    with pytest.raises(ht.InputError, match=r"^Fold 2 of 20: `prior` must lie in \[0\.3"):
+        cross_val_evidence(learner, x, y, prior=1 / 3, cv=folds)
+
+
+# --- Confidences ---------------------------------------------------------------------------------
+
+
+class Confident(ClassifierMixin, BaseEstimator):
+    """Learns from the confidences of positives, as PositiveConfidenceClassifier does."""
+
+    learns_from = "confidences"
+
+    def fit(self, X: Any, y: Any) -> Confident:
+        self.classes_, self.mean_ = np.asarray([0, 1]), np.average(X, axis=0, weights=y)
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        return X @ self.mean_
+
+
+R = stats.norm.cdf(X[:, 0] + 1)
+
+
+@pytest.mark.parametrize("inside", [lambda x: x, lambda x: make_pipeline(StandardScaler(with_mean=False), x)])
+def test_confidences_give_their_evidence(inside: Any) -> None:
+    model, cv = inside(Confident()), KFold(4, shuffle=True, random_state=1)
+    got = cross_val_evidence(model, X, R, prior=0.5, cv=cv)
+    assert isinstance(got, ht.PositiveConfidence)
+    assert got.prior.value == 0.5
+    np.testing.assert_allclose(got.confidences[0], R)
+    expected = by_hand(model, "decision_function", R, cv)
+    np.testing.assert_array_equal(got.table.strata["positive"].score, expected)
+    assert len(cross_val_evidence(model, X, R).table.strata["positive"]) == N
+
+
+@pytest.mark.parametrize("told", [{"unlabeled": 0}, {"purity": 0.9}, {"population": "unlabeled"}])
+def test_confidences_come_without_unlabeled_rows(told: dict[str, Any]) -> None:
+    (name,) = told
+    with pytest.raises(ht.InputError, match=rf"`{name}` was given, and Confident learns from .*Leave it out"):
+        cross_val_evidence(Confident(), X, R, **told)
+    with pytest.raises(ht.InputError, match="`r` must lie in"):
+        cross_val_evidence(Confident(), X, R + 1)
+    with pytest.raises(ht.InputError, match="`cv`=5 folds need 5 known positive rows, got 3"):
+        cross_val_evidence(Confident(), X[:3], R[:3])
+
+
+def test_the_confidence_learner_of_this_package(require: Callable[[str], Any]) -> None:
+    require("torch")
+    rng = np.random.default_rng(0)
+    x = rng.normal(0.5, 1.0, (600, 1))  # positives; negatives lie around −½
+    learner = ht.learn.PositiveConfidenceClassifier(random_state=0, max_epochs=30)
+    got = cross_val_evidence(learner, x, 1 / (1 + np.exp(-x[:, 0])), prior=0.5, cv=3)
+    assert 0 < got.table.support.score.min() < got.table.support.score.max() < 1
+    assert ht.roc_auc(got) == pytest.approx(stats.norm.cdf(np.sqrt(0.5)), abs=0.04)
 
 
 @pytest.mark.parametrize("code", [0, -1])
@@ -379,7 +512,8 @@ def test_weights_are_for_training_and_for_the_evidence(model: Any, key: str) -> 
 )
 def test_weights_are_never_dropped_in_silence(model: Any) -> None:
     with pytest.raises(
-        ht.InputError, match=rf"`sample_weight` was given, and {type(model).__name__} takes none in"
+        ht.InputError,
+        match=r"`sample_weight` was given, and (KNeighborsClassifier|Learner) takes no sample_weight in",
     ):
         cross(model, sample_weight=WEIGHT)
 
@@ -440,8 +574,8 @@ def test_progress_on_a_terminal(capfd: pytest.CaptureFixture[str], monkeypatch: 
 
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
-    "class": ({"model": LogisticRegression}, r"`estimator` must be an estimator with fit.*Pass an instance"),
-    "word": ({"model": "forest"}, r"`estimator` must be an estimator with fit, got 'forest'"),
+    "class": ({"model": LogisticRegression}, r"`estimator` must be a classifier .*Pass an instance"),
+    "word": ({"model": "forest"}, r"`estimator` must be a classifier .*got 'forest'"),
     "regressor": (
         {"model": LinearRegression()},
         r"LinearRegression has neither predict_proba nor decision_function",

@@ -182,10 +182,28 @@ def test_networks_side_by_side_each_have_their_own_branch(correction: str) -> No
 
 
 def test_more_leading_axes_stay() -> None:
-    p, u, n = (torch.zeros(2, 3, size) for size in (1, 4, 2))
+    p, u, n = (torch.zeros(2, 3, size) for size in (2, 4, 1))
     assert PULoss(0.3)(p, u).shape == (2, 3)
     assert PULoss(0.3, eta=0.5)(p, u, n).shape == (2, 3)
-    assert PositiveConfidenceLoss()(p, torch.full((2, 3, 1), 0.5)).shape == (2, 3)
+    assert PositiveConfidenceLoss()(p, torch.full((2, 3, 2), 0.5)).shape == (2, 3)
+    assert PositiveConfidenceLoss()(p, torch.full((2,), 0.5)).shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "shapes", [((5, 1), (5, 1)), ((1, 1), (7, 1)), ((3, 2), (4, 2)), ((2,), (4, 2))], ids=str
+)
+def test_rows_along_the_first_axis_are_refused(shapes: Any) -> None:
+    """What nn.Linear(…, 1) returns would be read as networks of one row each."""
+    with pytest.raises(ht.InputError, match=r"network\(x\)\[:, 0\]; leading axes are networks side by side"):
+        PULoss(0.3)(*(torch.zeros(shape) for shape in shapes))
+
+
+@pytest.mark.parametrize("of_r", [(5, 1), (5,)], ids=str)
+def test_confidences_of_a_column_of_logits_are_refused(of_r: Any) -> None:
+    with pytest.raises(ht.InputError, match=r"network\(x\)\[:, 0\]"):
+        PositiveConfidenceLoss()(torch.zeros(5, 1), torch.full(of_r, 0.5))
+    with pytest.raises(ht.InputError, match="one confidence for each logit"):
+        PositiveConfidenceLoss()(torch.zeros(5), torch.full((3, 5), 0.5))
 
 
 @each_loss
@@ -358,6 +376,12 @@ def test_weights_add_up_to_the_classes(options: dict[str, Any]) -> None:
     assert [sum(targeted.positive), sum(targeted.negative)] == pytest.approx([0.7, 0.3], rel=1e-14)
 
 
+def test_sizes_may_be_an_array() -> None:
+    told = {"population": "all", "eta": 0.3}
+    given = ((20, 100, 30), [20, 100, 30], np.array([20, 100, 30]))
+    assert len({risk_weights(0.4, sizes=sizes, **told) for sizes in given}) == 1
+
+
 # --- Bad input ----------------------------------------------------------------------------------
 
 
@@ -393,6 +417,10 @@ def test_weights_add_up_to_the_classes(options: dict[str, Any]) -> None:
         (0.4, {"population": "all", "sizes": (0, 10)}, "sizes"),
         (0.4, {"population": "all", "sizes": (10, 0)}, "sizes"),
         (0.4, {"population": "all", "sizes": (50, 50)}, "`prior`"),
+        (0.4, {"sizes": (10,)}, "`sizes` must be"),
+        (0.4, {"sizes": (10, -3)}, "sizes"),
+        (0.4, {"sizes": np.array([10.0, 20.0])}, "sizes"),
+        (0.4, {"sizes": np.array([[10, 20]])}, "`sizes` must be"),
         (0.4, {"population": "all", "sizes": (1, 50), "purity": 0.3}, "purity"),
     ],
 )

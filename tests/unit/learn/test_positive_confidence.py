@@ -46,8 +46,8 @@ X, R = drawn(2000)
 
 def test_exact_confidences_give_the_exact_line() -> None:
     """The risk of each row is least at its own confidence: no sampling error is left at all."""
-    told = {"validation_fraction": 0, "weight_decay": 0.0, "batch_size": 10**6, "learning_rate": 0.03}
-    np.testing.assert_allclose(line(learner(max_epochs=600, **told).fit(X, R)), TRUTH, atol=5e-3)
+    told = {"validation_fraction": 0, "weight_decay": 0.0, "batch_size": 10**6, "learning_rate": 0.1}
+    np.testing.assert_allclose(line(learner(max_epochs=250, **told).fit(X, R)), TRUTH, atol=5e-3)
 
 
 def test_noisy_confidences_give_it_within_their_error() -> None:
@@ -56,8 +56,8 @@ def test_noisy_confidences_give_it_within_their_error() -> None:
     rng = np.random.default_rng(2)
     # 1/r̂ with mean 1/r: the risk stays unbiased.
     odds = (1 - r) / r * rng.gamma(10.0, 0.1, len(r))
-    told = {"validation_fraction": 0, "weight_decay": 0.0, "batch_size": 10**6, "learning_rate": 0.03}
-    found = line(learner(max_epochs=300, **told).fit(x, 1 / (1 + odds)))
+    told = {"validation_fraction": 0, "weight_decay": 0.0, "batch_size": 10**6, "learning_rate": 0.1}
+    found = line(learner(max_epochs=120, **told).fit(x, 1 / (1 + odds)))
     rows = np.column_stack([x, np.ones(len(x))])
     chance = expit(rows @ TRUTH)
     gradient = rows * (-(1 - chance) + odds * chance)[:, None]
@@ -67,8 +67,13 @@ def test_noisy_confidences_give_it_within_their_error() -> None:
     assert error.max() < 0.05
 
 
-def test_the_default_gives_the_posterior() -> None:
-    model = learner().fit(X, R)
+@pytest.fixture(scope="module")
+def default() -> PositiveConfidenceClassifier:
+    return learner(max_epochs=60).fit(X, R)
+
+
+def test_the_default_gives_the_posterior(default: PositiveConfidenceClassifier) -> None:
+    model = default
     assert np.abs(model.predict_proba(X)[:, 1] - R).max() < 0.05
     assert model.calibrator_ is None
     assert model.notes_ == ()
@@ -79,7 +84,7 @@ def test_the_default_gives_the_posterior() -> None:
 
 
 def test_another_loss_is_calibrated() -> None:
-    model = learner(loss="sigmoid").fit(X, R)
+    model = learner(loss="sigmoid", max_epochs=40).fit(X, R)
     assert model.calibrator_ is not None
     assert abs(model.predict_proba(X)[:, 1] - R).mean() < 0.05
     # σ(logit) of that loss is far from it.
@@ -89,11 +94,19 @@ def test_another_loss_is_calibrated() -> None:
     assert "not" in bare.notes_[0]
 
 
+def test_the_prior_is_part_of_the_calibration() -> None:
+    """The share of positives that the line implies is the prior told, not that of the confidences."""
+    for prior in (0.2, 0.4):
+        model = learner(loss="squared", prior=prior, max_epochs=5).fit(X, R)
+        assert model.calibrator_ is not None
+        assert model.calibrator_.prior_ == pytest.approx(prior)
+
+
 def test_a_network_learns_a_curve() -> None:
     x = np.random.default_rng(0).uniform(-2, 2, (4000, 1))
     r = np.clip(expit(4 * np.abs(x[:, 0]) - 4), 0.05, 1)
     keep = np.random.default_rng(1).random(4000) < r  # positives of a uniform population
-    model = learner(hidden=(20,), learning_rate=0.01).fit(x[keep], r[keep])
+    model = learner(hidden=(20,), learning_rate=0.02, max_epochs=40).fit(x[keep], r[keep])
     assert np.abs(model.predict_proba(x)[:, 1] - r).mean() < 0.05
 
 
@@ -106,8 +119,8 @@ def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
     assert again.prior_ == model.prior_ == pytest.approx(0.4)
 
 
-def test_its_scores_are_evidence() -> None:
-    model = learner().fit(X, R)
+def test_its_scores_are_evidence(default: PositiveConfidenceClassifier) -> None:
+    model = default
     x, r = drawn(2000, 7)
     risk = ht.risk(ht.PositiveConfidence(r, model.decision_function(x)))
     best = ht.risk(ht.PositiveConfidence(r, x @ TRUTH[:2] + TRUTH[2]))
@@ -132,7 +145,7 @@ EXPECTED = {
 
 
 @parametrize_with_checks(
-    [OfLabels(validation_fraction=0, max_epochs=40, device="cpu")],
+    [OfLabels(validation_fraction=0, max_epochs=20, device="cpu")],
     expected_failed_checks=lambda estimator: EXPECTED,
 )
 def test_scikit_learns_checks(estimator: Any, check: Callable[[Any], None]) -> None:
@@ -145,6 +158,11 @@ def test_scikit_learns_checks(estimator: Any, check: Callable[[Any], None]) -> N
         ({}, np.ones(2000), "`r` is 1 for all 2000 positives"),
         ({}, np.where(np.arange(2000) == 5, 0, R), "greater than 0, got 1 zero"),
         ({}, R + 0.5, "must lie in"),
+        (
+            {},
+            np.where(np.arange(2000) % 1000 == 7, 1e-9, R),
+            r"2 value\(s\) below, the first \(1e-09\) in row 7",
+        ),
         ({}, np.where(np.arange(2000) == 5, np.nan, R), "NaN"),
         ({}, R[:-1], "inconsistent"),
         ({}, None, "requires y"),

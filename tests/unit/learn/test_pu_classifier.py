@@ -17,7 +17,11 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_estimators_dtypes,
+    check_fit2d_1feature,
+    parametrize_with_checks,
+)
 
 import halftruth as ht
 from halftruth.errors import InputError, NotIdentifiable
@@ -54,6 +58,12 @@ def line(model: PUClassifier) -> np.ndarray:
     return np.append(at[1:] - at[0], at[0])
 
 
+@pytest.fixture(scope="module")
+def default() -> PUClassifier:
+    """The default on the rows below."""
+    return learner().fit(X, Y)
+
+
 # --- The optimum ---------------------------------------------------------------------------------
 
 X, TRUTH, Y = drawn(2000)
@@ -62,8 +72,8 @@ WHOLE: dict[str, Any] = {
     "validation_fraction": 0,
     "weight_decay": 0.0,
     "batch_size": 10**6,
-    "learning_rate": 0.03,
-    "max_epochs": 1000,
+    "learning_rate": 0.1,
+    "max_epochs": 250,
 }
 """Steps on all rows at once: no noise, and near the optimum."""
 
@@ -94,7 +104,7 @@ def test_the_posterior_of_two_gaussians_is_found() -> None:
     rows = np.column_stack([drawn(n, 99)[0], np.ones(n)])
     known = np.column_stack([np.random.default_rng(98).normal(MEAN, size=(n_known, 2)), np.ones(n_known)])
     x, y = np.vstack([known, rows])[:, :2], np.repeat([1, -1], [n_known, n])
-    model = learner(population="unlabeled", **WHOLE | {"max_epochs": 300}).fit(x, y)
+    model = learner(population="unlabeled", **WHOLE | {"max_epochs": 120}).fit(x, y)
     # The sandwich of the risk: curvature⁻¹ · variance of the gradient · curvature⁻¹.
     chance = expit(rows @ truth)
     bread = np.linalg.inv((rows * (chance * (1 - chance))[:, None]).T @ rows / n)
@@ -104,9 +114,9 @@ def test_the_posterior_of_two_gaussians_is_found() -> None:
     assert error.max() < 0.2
 
 
-def test_the_default_is_near_the_bayes_rule() -> None:
+def test_the_default_is_near_the_bayes_rule(default: PUClassifier) -> None:
     x, truth, _ = drawn(20_000, 1)
-    model = learner().fit(X, Y)
+    model = default
     best = (x @ (2 * MEAN) + logit(PRIOR) >= 0) == truth
     assert (model.predict(x) == truth).mean() > best.mean() - 0.02
     evidence = ht.Labeled(truth, model.predict_proba(x)[:, 1])
@@ -121,7 +131,7 @@ def test_noisy_positives_are_corrected() -> None:
     y = y.copy()
     y[wrong] = 1  # a quarter of the known positives are none
     purity = truth[y == 1].mean()
-    blind, aware = (learner(purity=rho, **WHOLE | {"max_epochs": 300}).fit(x, y) for rho in (1.0, purity))
+    blind, aware = (learner(purity=rho, **WHOLE | {"max_epochs": 120}).fit(x, y) for rho in (1.0, purity))
     want = np.append(2 * MEAN, logit(PRIOR))
     assert np.abs(line(aware) - want).max() < 0.3 < np.abs(line(blind) - want).max()
 
@@ -138,7 +148,7 @@ def few() -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("loss", ["logistic", "sigmoid"])
 def test_the_training_risk_falls_below_zero_only_without_correction(loss: str) -> None:
     x, y = few()
-    told = {"hidden": (60,), "loss": loss, "validation_fraction": 0, "max_epochs": 150, "learning_rate": 0.01}
+    told = {"hidden": (60,), "loss": loss, "validation_fraction": 0, "max_epochs": 40, "learning_rate": 0.02}
     free, kept = (learner(correction=c, **told).fit(x, y) for c in ("none", "non-negative"))
     assert min(free.history_["training_risk"]) < 0
     assert min(kept.history_["training_risk"]) >= 0
@@ -146,13 +156,23 @@ def test_the_training_risk_falls_below_zero_only_without_correction(loss: str) -
 
 def test_a_network_learns_what_no_line_can() -> None:
     rng = np.random.default_rng(0)
-    x = rng.uniform(-1, 1, (4000, 2))
+    x = rng.uniform(-1, 1, (2000, 2))
     truth = x[:, 0] * x[:, 1] > 0
-    y = np.where(truth & (rng.random(4000) < 0.5), 1, 0)
+    y = np.where(truth & (rng.random(2000) < 0.5), 1, 0)
     told = {"prior": truth.mean(), "device": "cpu", "random_state": 0}
-    model = PUClassifier((30,), learning_rate=0.01, **told).fit(x, y)
-    assert (model.predict(x) == truth).mean() > 0.93
+    model = PUClassifier((30,), learning_rate=0.03, max_epochs=40, **told).fit(x, y)
+    assert (model.predict(x) == truth).mean() > 0.9
     assert [weight.shape for weight, _ in model.layers_] == [(2, 30), (30, 1)]
+
+
+def test_what_is_watched_is_the_risk_without_correction() -> None:
+    """Positives far above all others: a corrected risk stops at zero."""
+    rng = np.random.default_rng(0)
+    far = np.where(np.arange(400) < 200, 1.0, -1.0) + 0.01 * rng.normal(size=400)
+    labels = np.where(far > 0, 1, -1)
+    model = learner(population="unlabeled", learning_rate=0.1, max_epochs=30).fit(far[:, None], labels)
+    assert min(model.history_["held_out_risk"]) < 0
+    assert min(model.history_["training_risk"]) >= 0
 
 
 def test_the_pass_of_the_least_held_out_risk_is_kept() -> None:
@@ -168,7 +188,7 @@ def test_the_pass_of_the_least_held_out_risk_is_kept() -> None:
 
 @pytest.mark.parametrize("method", ["platt", "beta", "isotonic", "temperature", None])
 def test_probabilities_keep_the_order_of_the_logits(method: str | None) -> None:
-    model = learner(calibration=method).fit(X, Y)
+    model = learner(calibration=method, max_epochs=3).fit(X, Y)
     score, probability = model.decision_function(X), model.predict_proba(X)
     order = np.argsort(score)
     assert (np.diff(probability[order, 1]) >= 0).all()
@@ -185,19 +205,117 @@ def test_labels_that_say_nothing_make_probabilities_alike() -> None:
     y = (rng.random(400) < 0.2).astype(int)
     # The positives that this seed holds out happen to rank low.
     model = PUClassifier(prior=0.5, population="unlabeled", device="cpu", random_state=8, max_epochs=5)
+    model.set_params(calibration="platt")
     with pytest.warns(UserWarning, match="alike"):
         model.fit(x, y)
     assert np.ptp(model.predict_proba(x)[:, 1]) < 1e-9
     assert np.ptp(model.decision_function(x)) > 0.1
 
 
-def test_a_target_prior_moves_the_decision_but_not_the_probabilities() -> None:
+@pytest.mark.parametrize(
+    "told", [{}, {"calibration": None}, {"validation_fraction": 0}, {"calibration": "beta"}]
+)
+def test_a_target_prior_moves_the_decision_but_not_the_probabilities(told: dict[str, Any]) -> None:
     x = drawn(20_000, 1)[0]
-    model = learner(target_prior=0.9).fit(*drawn(4000, 8)[::2])
+    model = learner(target_prior=0.9, max_epochs=15, learning_rate=0.03, **told).fit(*drawn(4000, 8)[::2])
+    assert model.shift_ == pytest.approx(logit(PRIOR) - logit(0.9))
     assert (model.decision_function(x) >= 0).mean() > 0.6
     assert abs(model.predict_proba(x)[:, 1].mean() - PRIOR) < 0.05
     want = x @ (2 * MEAN) + logit(0.9)
     assert np.abs(expit(model.decision_function(x)) - expit(want)).mean() < 0.05
+
+
+def test_another_loss_has_no_shift_and_says_so() -> None:
+    model = learner(loss="sigmoid", target_prior=0.9, calibration=None, max_epochs=2).fit(X, Y)
+    assert model.shift_ == 0
+    assert [note.split()[0] for note in model.notes_] == ["The", "It"]
+
+
+def overfitted(**told: Any) -> PUClassifier:
+    """Trained on, without a look at the rows held out, until it is too sure."""
+    from halftruth.learn import training
+
+    x, y = sure()
+    told = {"hidden": (50,), "weight_decay": 0.0, "max_epochs": 25, "patience": 25} | told
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training._Best, "restore", lambda self: None)
+        return learner(learning_rate=0.02, **told).fit(x, y)
+
+
+def sure(seed: int = 11, n: int = 2000) -> tuple[np.ndarray, np.ndarray]:
+    x, _, y = drawn(n, seed)
+    return np.column_stack([x, np.random.default_rng(seed).normal(size=(n, 20))]), y
+
+
+def test_the_default_calibrates_only_what_is_refuted(default: PUClassifier) -> None:
+    assert default.calibrator_ is None
+    assert "do not refute" in default.notes_[0]
+    model, bare = overfitted(), overfitted(calibration=None)
+    assert model.calibrator_ is not None
+    assert model.calibrator_.curve_.slope < 1
+    assert model.notes_[0].startswith("σ(logit) is too sure")
+    assert bare.notes_ == ()
+    x, truth, _ = drawn(5000, 12)
+    rows = np.column_stack([x, np.random.default_rng(12).normal(size=(5000, 20))])
+    mended, left = (-np.log(m.predict_proba(rows)[np.arange(5000), truth.astype(int)]) for m in (model, bare))
+    gain = left - mended
+    assert gain.mean() > 3 * gain.std() / np.sqrt(len(gain))
+
+
+def test_a_timid_model_is_mended_where_the_test_leaves_no_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    from halftruth.learn import network_classifier
+
+    told = {"weight_decay": 30.0, "max_epochs": 10}
+    model, bare = (learner(calibration=c, **told).fit(X, Y) for c in ("auto", None))
+    assert model.calibrator_.curve_.slope > 2
+    assert model.notes_[0].startswith("σ(logit) is too timid")
+    want = expit(X @ (2 * MEAN) + logit(PRIOR))
+    away, before = (np.abs(m.predict_proba(X)[:, 1] - want).mean() for m in (model, bare))
+    assert away < before / 2
+    # A steeper line needs more than a flatter one.
+    for p, steep, flat in (
+        (0.004, True, True),
+        (0.006, False, True),
+        (0.049, False, True),
+        (0.051, False, False),
+    ):
+        found = ht.CalibrationTest(
+            statistic="spiegelhalter", value=1.0, p_value=p, method="", n_resamples=1, notes=(), evidence=""
+        )
+        monkeypatch.setattr(network_classifier, "calibration_test", lambda *a, found=found, **k: found)
+        for slope, refuted in ((1.5, steep), (0.5, flat)):
+            line_of = ht.Calibrator.from_dict(
+                model.calibrator_.to_dict() | {"curve": {"slope": slope, "intercept": 0.0}}
+            )
+            assert network_classifier._judged(line_of, None)[0] == refuted
+
+
+def test_another_loss_is_always_calibrated() -> None:
+    model = learner(loss="sigmoid", max_epochs=20).fit(X, Y)
+    assert model.calibrator_ is not None
+    assert np.abs(model.predict_proba(X)[:, 1] - expit(X @ (2 * MEAN) + logit(PRIOR))).mean() < 0.1
+
+
+def test_platts_line_is_in_the_logit_itself() -> None:
+    """Against the same fit by hand; so that far logits, whose σ rounds to 1, keep their order."""
+    model = learner(calibration="platt", max_epochs=10).fit(X, Y)
+    far = model.predict_proba(np.outer([-60.0, -50.0], MEAN))[:, 1]
+    assert 0 < far[0] < far[1] < 1e-15
+    curve = model.calibrator_.curve_
+    line_of = curve.slope * model.decision_function(X) + curve.intercept
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(line_of))
+
+
+def test_rows_held_out_stand_for_their_share_of_all() -> None:
+    """Two of five positives and one of ten others: the evidence has the sizes of all rows."""
+    from halftruth.learn.pu_classifier import _held_out
+
+    parts = [np.array([0.9, 0.8]), np.array([0.1])]
+    evidence = _held_out(parts, (5, 10, 0), 0.5, 1.0, "all")
+    measure = evidence.measure()
+    assert float(measure.prior) == pytest.approx(0.5)
+    # π = 0.5 of 15: 7.5 positives, 5 known; μ is 1/6 at each of two scores and 2/3 at the other.
+    np.testing.assert_allclose(np.sort(measure.mass / measure.total), [1 / 6, 1 / 6, 2 / 3])
 
 
 def test_without_held_out_rows_the_notes_say_so() -> None:
@@ -239,6 +357,7 @@ def test_the_prior_is_estimated_from_the_rows_that_are_not_negative(monkeypatch:
     np.testing.assert_array_equal(seen["x"], x[y != 0])
     np.testing.assert_array_equal(seen["labeled"], y[y != 0] == 1)
     assert seen["purity"] == 0.9
+    assert seen["n_refits"] == 0  # only its value is used
     assert model.prior_ == pytest.approx((0.9 * (y == 1).sum() + 0.3 * (y == -1).sum()) / 400)
 
 
@@ -255,7 +374,7 @@ def test_known_negatives_help() -> None:
     test, truth, _ = drawn(20_000, 7)
     x, _, y = drawn(400, 6, known=0.2, negatives=0.5)
     assert set(np.unique(y)) == {-1, 0, 1}
-    told = {"validation_fraction": 0, "max_epochs": 100}
+    told = {"validation_fraction": 0, "max_epochs": 20, "learning_rate": 0.02}
     with_negatives = learner(**told).fit(x, y)
     want = test @ (2 * MEAN) + logit(PRIOR)
     without = learner(**told).fit(x, np.where(y == 0, -1, y))
@@ -269,22 +388,58 @@ def test_known_negatives_help() -> None:
 def test_every_mix_learns(eta: float | None, population: str) -> None:
     x, truth, y = drawn(2000, 6, known=0.3, negatives=0.3)
     prior = PRIOR if population == "all" else truth[y == -1].mean()
-    model = learner(eta=eta, population=population, prior=prior, max_epochs=30).fit(x, y)
+    model = learner(eta=eta, population=population, prior=prior, max_epochs=6, learning_rate=0.05).fit(x, y)
     assert (model.predict(x) == truth).mean() > 0.85
 
 
-def test_the_default_mix_is_the_least_noisy() -> None:
+@pytest.mark.parametrize("population", ["all", "unlabeled"])
+@pytest.mark.parametrize("prior", [0.15, 0.3])
+def test_the_default_mix_is_the_least_noisy(prior: float, population: str) -> None:
     """Against a search over η for the variance of the whole risk, losses independent and of variance 1."""
     from halftruth.learn.weights import risk_weights
 
-    for sizes in ((100, 1000, 50), (50, 1000, 400), (300, 300, 300)):
-        grid = np.linspace(-1, 1, 2001)
-        noise = []
-        for eta in grid:
-            weights = risk_weights(0.3, purity=0.9, sizes=sizes, eta=eta)
-            parts = np.square([weights.positive, weights.negative])
-            noise.append((parts / sizes).sum())
-        assert balanced_eta(0.3, sizes, purity=0.9) == pytest.approx(grid[np.argmin(noise)], abs=1e-3)
+    grid = np.linspace(-1, 1, 401)
+    sides = set()
+    for sizes in (
+        (100, 1000, 50),
+        (50, 1000, 400),
+        (300, 300, 300),
+        (100, 900, 1000),
+        (200, 300, 2000),
+        (9, 40, 4),
+        (20, 1000, 900),
+    ):
+        told: dict[str, Any] = {"purity": 0.9, "population": population, "sizes": sizes}
+        try:
+            weights = [risk_weights(prior, eta=eta, **told) for eta in grid]
+        except InputError:  # more known positives than the prior allows
+            continue
+        noise = [(np.square([each.positive, each.negative]) / sizes).sum() for each in weights]
+        found = balanced_eta(prior, sizes, purity=0.9, population=population)
+        assert found == pytest.approx(grid[np.argmin(noise)], abs=2.6e-3)
+        sides.add(found > 0)
+    assert sides == {True, False}
+
+
+@pytest.mark.parametrize("population", ["all", "unlabeled"])
+@pytest.mark.parametrize("n_negative", [1, 2])
+def test_few_negatives_are_all_learned_from(n_negative: int, population: str) -> None:
+    y = Y.copy()
+    y[np.flatnonzero(~TRUTH)[:n_negative]] = 0
+    told = {"prior": PRIOR if population == "all" else TRUTH[Y == -1].mean(), "population": population}
+    model = learner(max_epochs=4, learning_rate=0.05, calibration="platt", **told).fit(X, y)
+    assert (model.predict(X) == TRUTH).mean() > 0.8
+    assert len(model.history_["held_out_risk"]) == 4
+    # Of the table without them the prior is higher: π n is the same.
+    if population == "all":
+        want = PRIOR * len(y) / (len(y) - n_negative)
+        assert model.calibrator_.prior_ == pytest.approx(want)
+
+
+@pytest.mark.parametrize(("eta", "message"), [(0.5, "`eta` needs known negatives"), (7, "`eta` must lie")])
+def test_a_mix_without_negatives_is_refused(eta: float, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        learner(eta=eta).fit(X, Y)
 
 
 # --- Manners -------------------------------------------------------------------------------------
@@ -294,16 +449,28 @@ EXPECTED = {
     "check_classifier_data_not_an_array": LABELS,
     "check_classifier_not_supporting_multiclass": "the error for three labels is worded for PU codes",
     "check_classifiers_classes": LABELS,
-    "check_classifiers_one_label": "one label: no positive or no unlabeled row, nothing can be learned",
     "check_classifiers_regression_target": "the error for continuous labels is worded for PU codes",
     "check_estimators_dtypes": LABELS,
     "check_fit2d_1feature": LABELS,
 }
 
 
+class OfLabels(PUClassifier):
+    """Reads the labels of scikit-learn's checks as positive and unlabeled."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        return super().fit(X, (np.asarray(y) == np.max(y)).astype(int))
+
+
+@pytest.mark.parametrize("check", [check_estimators_dtypes, check_fit2d_1feature])
+def test_scikit_learns_checks_that_draw_other_labels(check: Callable[[str, Any], None]) -> None:
+    told: dict[str, Any] = {"prior": 0.3, "population": "unlabeled", "device": "cpu"}
+    check("PUClassifier", OfLabels(validation_fraction=0, max_epochs=5, **told))
+
+
 @parametrize_with_checks(
     [
-        PUClassifier(prior=0.3, population="unlabeled", validation_fraction=0, max_epochs=20, device="cpu"),
+        PUClassifier(prior=0.3, population="unlabeled", validation_fraction=0, max_epochs=10, device="cpu"),
     ],
     expected_failed_checks=lambda estimator: EXPECTED,
 )
@@ -311,13 +478,13 @@ def test_scikit_learns_checks(estimator: Any, check: Callable[[Any], None]) -> N
     check(estimator)
 
 
-def test_in_a_pipeline_and_a_search() -> None:
+def test_in_a_pipeline_and_a_search(default: PUClassifier) -> None:
     pipeline = make_pipeline(StandardScaler(), learner(max_epochs=5))
     scorer = ht.make_scorer("roc_auc", prior=PRIOR, unlabeled=-1)
     search = GridSearchCV(pipeline, {"puclassifier__weight_decay": [0.0, 0.1]}, scoring=scorer, cv=2)
     assert 0.8 < search.fit(X, Y).best_score_ < 1.05
     risk = ht.make_scorer("risk", loss="logistic", prior=PRIOR, unlabeled=-1)
-    assert -0.7 < risk(learner().fit(X, Y), X, Y) < 0
+    assert -0.7 < risk(default, X, Y) < 0
     assert clone(learner(prior=0.3)).get_params()["prior"] == 0.3
 
 
@@ -341,6 +508,47 @@ def test_a_constant_feature_has_no_part() -> None:
 def test_a_feature_far_from_zero_is_read_exactly() -> None:
     near, far = learner(max_epochs=3).fit(X, Y), learner(max_epochs=3).fit(1e6 + 1e-2 * X, Y)
     np.testing.assert_allclose(far.decision_function(1e6 + 1e-2 * X), near.decision_function(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("unit", [1e160, 1e-170, 1e300])
+def test_features_in_any_unit_are_read(unit: float) -> None:
+    near, far = learner(max_epochs=3).fit(X, Y), learner(max_epochs=3).fit(unit * X, Y)
+    np.testing.assert_allclose(far.decision_function(unit * X), near.decision_function(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("unit", [1e307, 1e-320])
+def test_a_unit_beyond_numbers_is_named(unit: float) -> None:
+    x = X * [1.0, unit]
+    with pytest.raises(InputError, match="feature 1 "):
+        learner(max_epochs=3).fit(x, Y)
+
+
+def test_many_rows_are_predicted_in_blocks(default: PUClassifier, monkeypatch: pytest.MonkeyPatch) -> None:
+    from halftruth.learn import network_classifier
+
+    whole = default.decision_function(X)
+    monkeypatch.setattr(network_classifier, "BLOCK", 300)
+    np.testing.assert_array_equal(default.decision_function(X), whole)
+
+
+def test_the_state_of_the_caller_changes_nothing(torch: Any) -> None:
+    from contextlib import ExitStack
+
+    usual = learner(hidden=(3,), max_epochs=2).fit(X, Y).decision_function(X)
+    for state in (
+        torch.no_grad,
+        torch.inference_mode,
+        lambda: torch.autocast("cpu"),
+        lambda: torch.device("meta"),
+    ):
+        with state():
+            model = learner(hidden=(3,), max_epochs=2).fit(X, Y)
+        np.testing.assert_array_equal(model.decision_function(X), usual)
+    with ExitStack() as stack:
+        stack.callback(torch.set_default_dtype, torch.float32)
+        torch.set_default_dtype(torch.float64)
+        model = learner(hidden=(3,), max_epochs=2).fit(X, Y)
+    np.testing.assert_array_equal(model.decision_function(X), usual)
 
 
 def test_what_was_seen_is_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -368,7 +576,9 @@ def test_labels_in_any_code(codes: tuple[Any, ...], tmp_path: Path) -> None:
 def test_it_gives_evidence_by_cross_validation() -> None:
     from halftruth.learn.cross_validation import cross_val_evidence
 
-    evidence = cross_val_evidence(learner(max_epochs=20), X, Y, prior=PRIOR, unlabeled=-1, cv=3)
+    evidence = cross_val_evidence(
+        learner(max_epochs=5, learning_rate=0.05), X, Y, prior=PRIOR, unlabeled=-1, cv=3
+    )
     truth = ht.roc_auc(ht.Labeled(TRUTH, X @ MEAN))
     auc = ht.evaluate(evidence, ["roc_auc"], n_resamples=200)["roc_auc"]
     assert auc.low < truth < auc.high
@@ -381,7 +591,8 @@ def test_it_gives_evidence_by_cross_validation() -> None:
 def test_a_saved_model_is_the_same(calibration: str | None, tmp_path: Path, require: Require) -> None:
     frame = require("pandas").DataFrame(X, columns=["a", "b"])
     prior = ht.PriorEstimate(value=0.25, replicates=[0.2, 0.25, 0.3], notes=("a note",))
-    model = learner(hidden=(4, 3), prior=prior, calibration=calibration, max_epochs=3).fit(frame, Y)
+    told = {"calibration": calibration, "target_prior": 0.6}
+    model = learner(hidden=(4, 3), prior=prior, max_epochs=3, **told).fit(frame, Y)
     path = tmp_path / "model.npz"
     model.save(path)
     again = PUClassifier.load(path)
@@ -439,8 +650,29 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
         {"weight1": arrays["weight1"] * np.nan},
         {"weight0": arrays["weight0"].astype("U4")},
         {"center": arrays["center"][:1]},
+        {"factor": arrays["factor"][:1]},
+        {"factor": np.ones(3)},
+        {"weight0": np.array(1.0)},
     ):
         storage.save(path, "halftruth PUClassifier", 1, told, arrays | changed)
+        with pytest.raises(InputError, match="damaged"):
+            PUClassifier.load(path)
+    for bad in (
+        {"n_epochs": float("inf")},
+        {"n_epochs": -5},
+        {"prior": 7.0},
+        {"prior": float("nan")},
+        {"shift": float("inf")},
+        {"feature_names": ["a", "b", "c"]},
+        {"notes": "abc"},
+        {"notes": [1]},
+        {"history": {"training_risk": "y"}},
+        {"history": []},
+        {"params": told["params"] | {"loss": "evil"}},
+        {"params": told["params"] | {"population": "some"}},
+        {"params": told["params"] | {"calibration": "plat"}},
+    ):
+        storage.save(path, "halftruth PUClassifier", 1, told | bad, arrays)
         with pytest.raises(InputError, match="damaged"):
             PUClassifier.load(path)
     storage.save(path, "halftruth PUClassifier", 1, told | {"params": {"colour": 1}}, arrays)
@@ -451,6 +683,15 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
         PUClassifier.load(path)
 
 
+def test_settings_of_any_kind_are_saved(tmp_path: Path) -> None:
+    given = {"hidden": range(2, 3), "prior": np.float32(0.5), "verbose": np.bool_(False)}
+    learner(max_epochs=1, **given | {"random_state": np.random.RandomState(0)}).fit(X, Y).save(
+        tmp_path / "model"
+    )
+    again = PUClassifier.load(tmp_path / "model")
+    assert (again.hidden, again.prior, again.verbose, again.random_state) == ((2,), 0.5, False, None)
+
+
 # --- Bad input -----------------------------------------------------------------------------------
 
 HOLE = X.copy()
@@ -458,11 +699,11 @@ HOLE[7, 1] = np.nan
 BAD: dict[str, tuple[dict[str, Any], Any, Any, str]] = {
     "no positives": ({}, X, np.where(Y == 1, -1, Y), "no positive row"),
     "all labeled": ({}, X, TRUTH.astype(int), "no unlabeled row"),
-    "other labels": ({}, X, np.where(Y == 1, 2, Y), "outside the code"),
+    "other labels": ({}, X, np.where(Y == 1, 2, Y), "got 2 in"),
     "prior of 0": ({"prior": 0.0}, X, Y, "prior"),
     "prior of 1.2": ({"prior": 1.2}, X, Y, r"must lie in \(0, 1\), got 1.2"),
     "prior below the count": ({"prior": 0.01}, X, Y, "what the counts allow"),
-    "prior of a word": ({"prior": "guess"}, X, Y, "guess"),
+    "prior of a word": ({"prior": "0.3"}, X, Y, "`prior` of PUClassifier must be .* got '0.3'"),
     "purity below α": ({"purity": 0.1}, X, Y, "purity"),
     "no purity": ({"purity": None}, X, Y, "purity"),
     "NaN": ({}, HOLE, Y, r"1 NaN or infinite \(inf\) value\(s\), the first in row 7"),
@@ -501,7 +742,7 @@ def test_bad_input_is_refused(name: str) -> None:
 
 
 def test_without_a_prior_nothing_is_learned() -> None:
-    with pytest.raises(NotIdentifiable, match="prior="):
+    with pytest.raises(NotIdentifiable, match=r"PUClassifier needs the class prior\. Pass prior="):
         learner(prior=None).fit(X, Y)
 
 
@@ -510,7 +751,8 @@ def test_too_few_positives_to_hold_out() -> None:
     y[np.flatnonzero(TRUTH)[:12]] = 1
     with pytest.raises(InputError, match="holds out 2 of 12 known positives"):
         learner().fit(X, y)
-    assert learner(validation_fraction=0.4, max_epochs=2).fit(X, y).calibrator_ is not None
+    told = {"calibration": "platt", "max_epochs": 2}
+    assert learner(validation_fraction=0.4, **told).fit(X, y).calibrator_ is not None
     assert learner(validation_fraction=0, max_epochs=2).fit(X, y).calibrator_ is None
 
 
@@ -521,8 +763,8 @@ def test_cuda_where_there_is_none(torch: Any, monkeypatch: pytest.MonkeyPatch) -
     assert learner(device="auto", max_epochs=1).fit(X, Y).n_epochs_ == 1
 
 
-def test_other_rows_than_it_learned_are_refused() -> None:
-    model = learner(max_epochs=1).fit(X, Y)
+def test_other_rows_than_it_learned_are_refused(default: PUClassifier) -> None:
+    model = default
     with pytest.raises(ValueError, match="3 features, but PUClassifier is expecting 2"):
         model.predict(np.zeros((2, 3)))
     with pytest.raises(InputError, match="row 0"):

@@ -57,6 +57,29 @@ def test_the_seed_makes_the_batches(torch: Any) -> None:
     assert not torch.equal(orders[0], orders[2])
 
 
+def test_defaults_of_the_caller_change_nothing(torch: Any) -> None:
+    from halftruth.learn.networks import Networks
+    from halftruth.learn.training import Batches
+
+    def made() -> Any:
+        network = Networks((3, 4, 1), seed=0)
+        return [*network.parameters(), *next(iter(Batches(strata(torch, 100), 10, seed=0)))]
+
+    usual = made()
+    torch.set_default_dtype(torch.float64)
+    try:
+        other = made()
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert all(torch.equal(a, b) and a.dtype == b.dtype for a, b in zip(usual, other, strict=True))
+    torch.set_default_device("meta")
+    try:
+        network = Networks((3, 4, 1), seed=0)
+    finally:
+        torch.set_default_device(None)
+    assert all(torch.equal(a, b) for a, b in zip(network.parameters(), usual, strict=False))
+
+
 def test_networks_side_by_side_train_as_each_alone(torch: Any) -> None:
     from halftruth.learn.losses import PULoss
     from halftruth.learn.networks import Networks
@@ -151,3 +174,24 @@ def test_the_decay_spares_the_constants(torch: Any) -> None:
     ((weight, constant),) = network.arrays()
     assert weight.item() == pytest.approx(0.95**10)
     assert constant.item() == 1.0
+
+
+def test_the_watched_risk_is_summed_in_double_precision_and_in_blocks(
+    torch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from halftruth.learn import fitting
+    from halftruth.learn.networks import Networks
+
+    monkeypatch.setattr(fitting, "BLOCK", 7)
+    x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
+    network = Networks((3, 4, 1), seed=0)
+    held_out = [np.array([3, 1, 2]), np.arange(10, 40)]
+    seen: list[Any] = []
+    values = torch.arange(40, dtype=torch.float32)
+    with torch.no_grad():
+        fitting._watch(network, lambda *parts: seen.extend(parts), x, values, held_out)()
+        (every,) = network(x)
+    assert all(part.dtype == torch.float64 for part in seen)
+    for part, rows in zip(seen, held_out, strict=False):
+        np.testing.assert_allclose(part[0], every[rows], atol=1e-6)
+    np.testing.assert_array_equal(seen[2], np.concatenate(held_out))

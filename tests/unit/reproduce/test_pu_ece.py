@@ -14,10 +14,12 @@ import numpy as np
 import pytest
 
 from halftruth import reproduce
-from halftruth.errors import InputError
+from halftruth.errors import InputError, MissingDependency
 from halftruth.reproduce import pu_ece_cells as cells
 from halftruth.reproduce import pu_ece_page, pu_ece_run, pu_ece_settings, pu_ece_sources
 from halftruth.reproduce import pu_ece_tables as tables
+from halftruth.reproduce import pu_ece_training as training
+from halftruth.reproduce import pu_ece_verdicts as verdicts
 from halftruth.reproduce.page import Page
 from halftruth.reproduce.pu_ece_recipes import RECIPES, WAYS, Recipe
 from halftruth.reproduce.pu_ece_settings import (
@@ -25,6 +27,7 @@ from halftruth.reproduce.pu_ece_settings import (
     BOTH_GROW,
     DESIGNS,
     LABELED,
+    LIMITS,
     LINES,
     PRIOR_BINS,
     RATIOS,
@@ -38,23 +41,21 @@ TINY = Plan(sizes=(10, 40), trials=3, networks={"cpu": 2, "cuda": 4}, passes=70)
 MIXTURE = LogitMixture(positive=[(0.3, -0.5, 1.0), (0.7, 0.8, 0.3)], negative=[(1.0, -4.0, 2.0)], prior=0.45)
 
 
-NETWORKS = {
-    "networks": 2,
-    "passes": 2,
-    "device": "one core",
-    "seconds": 3.0,
-    "seen": [1, 2],
-    "error": [0.3, 0.2],
-    "error_sd": [0.1, 0.1],
-    "risk": [0.2, 0.1],
-    "least_risk": [0.1, 0.0],
-    **{name: [0.1, 0.3] for name in ("errors", "ece", "pu_ece", "debiased")},
-}
-"""What training tells, but for the logits."""
-
-
-def logits_of(drawn: Any) -> dict[str, Any]:
-    return {"logits": drawn.x.tolist(), "y": drawn.y.tolist()}
+def networks_of(drawn: Any, device: str = "one core", n: int = 2) -> dict[str, Any]:
+    """What training tells of all ways of learning."""
+    each = {
+        "seconds": 3.0,
+        "seen": [1, 2],
+        "error": [0.3, 0.2],
+        "error_sd": [0.1, 0.1],
+        "risk": [0.2, 0.1],
+        "least_risk": [0.1, 0.0],
+        "n_bins": [5] * n,
+        **{name: [0.1 + 0.1 * i for i in range(n)] for name in ("errors", "ece", "pu_ece", "debiased")},
+    }
+    chosen = {"which": 0, "logits": drawn.x.tolist(), "y": drawn.y.tolist()}
+    ways = {way: {**each, **(chosen if way == "nnpu" else {})} for way in WAYS}
+    return {"networks": n, "passes": 2, "device": device, **ways}
 
 
 def by_hand(positive: Any, unlabeled: Any, prior: float, n_bins: int, binning: str) -> float:
@@ -163,6 +164,10 @@ def test_sizes_of_the_designs() -> None:
 def power_law(slope: float, spread: float, truth: float = 0.1) -> dict[str, Any]:
     """Results of one model whose every bias falls so."""
     results: dict[str, Any] = {"less.about": {"truth": truth, "prior": 0.5, "components": None}}
+    results["less.bins"] = {binning: [truth] * 20 for binning in BINNINGS}
+    for n in LIMITS:
+        estimates = {binning: [truth + 0.9, truth + 1.1] for binning in BINNINGS}
+        results[f"less.limit.{n}"] = {"n": n, "estimates": estimates}
     for design in DESIGNS:
         for n in (10, 100, 1000):
             bias = n**slope * np.array([1 - spread, 1 + spread, 1.0])
@@ -188,19 +193,101 @@ def test_the_slope_is_that_of_a_power_law_and_its_error_the_propagated_one() -> 
     ("slope", "spread", "truth", "verdict"),
     [
         (-0.31, 0.0, 0.1, "yes"),
-        (-0.29, 0.0, 0.1, "no"),
+        (-0.29, 0.0, 0.1, "no: −0.29 for PU-ECE, n_P = N, n_U = ∞ with bins of uniform mass"),
         (-0.29, 0.5, 0.1, "no, but within noise"),
         (-0.6, 0.0, 0.1, "yes"),
         (-0.33, 0.0, 0.0, "yes"),
-        (-0.38, 0.0, 0.0, "no"),
-        (-0.27, 0.0, 0.0, "no"),
+        (-0.38, 0.0, 0.0, "no: −0.38 for PU-ECE, n_P = N, n_U = ∞ with bins of uniform mass"),
+        (-0.27, 0.0, 0.0, "no: −0.27 for PU-ECE, n_P = N, n_U = ∞ with bins of uniform mass"),
         (-0.38, 0.5, 0.0, "no, but within noise"),
     ],
 )
 def test_slopes_are_judged_by_what_they_must_be(
     slope: float, spread: float, truth: float, verdict: str
 ) -> None:
-    assert tables.verdict(power_law(slope, spread, truth), "less") == verdict
+    assert verdicts.steep(power_law(slope, spread, truth), "less") == verdict
+
+
+def test_points_off_their_line_are_not_called_noise() -> None:
+    """A slope within noise of what it must be, but the middle point far above: bins of an odd number."""
+    results = power_law(-0.29, 0.2)
+    part = results[f"less.{LABELED}.100"]
+    part["estimates"]["mass"] = [0.1 + 4 * (x - 0.1) for x in part["estimates"]["mass"]]
+    line = tables.line(results, "less", "mass", (LABELED, ""))
+    # Off by 4 at the middle of three points, the line by a third of log 4: residuals 1 : −2 : 1 thirds.
+    error = 0.2 / math.sqrt(3)
+    assert line.misfit == pytest.approx(math.log(4) / error * math.sqrt(6) / 3)
+    said = verdicts.steep(results, "less")
+    assert said == (
+        f"no: −0.29 for ECE, n = N, B = ⌈n^(1/3)⌉ with bins of uniform mass, whose points lie {line.misfit:.0f} "
+        f"standard errors off a straight line, so that its slope is that of no power of N"
+    )
+    results["less.bins"]["mass"][9] = 0.05  # ten bins at N = 1000
+    alone = "; at the largest N the bins alone are off by −0.0500, where the bias is"
+    assert alone not in verdicts.steep(results, "less")
+    results["less.bins"]["mass"][9] = 0.0
+    assert "bins alone are off by −0.1000, where the bias is 0.1349" in verdicts.steep(results, "less")
+
+
+def test_two_points_are_always_on_a_line() -> None:
+    line = tables.line(power_law(-0.4, 0.2), "less", "mass", (LABELED, ""))
+    two = type(line)(n=line.n[:2], estimates=line.estimates[:2], truth=line.truth)
+    assert math.isnan(two.misfit)
+    assert line.misfit == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("binning", list(BINNINGS))
+def test_bins_alone_are_what_very_many_rows_show(binning: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cells, "POINTS", 20_000)
+    sure, wrong = (0.94, 8.0, 3.0), (0.06, -8.0, 3.0)
+    mirrored = [(weight, -mean, sd) for weight, mean, sd in (sure, wrong)]
+    model = LogitMixture(positive=[sure, wrong], negative=mirrored, prior=0.5)
+    found = cells.binned_errors(model, 6)[binning]
+    drawn = model.draw(100_000, 0)
+    order = np.argsort(drawn.score)
+    gap = (drawn.y - drawn.score)[order]
+    for b, own in enumerate(found, start=1):
+        edges = np.searchsorted(drawn.score[order], np.arange(1, b) / b, side="right")
+        parts = np.array_split(gap, b) if binning == "mass" else np.split(gap, edges)
+        by_rows = sum(abs(part.sum()) for part in parts) / len(gap)
+        assert own == pytest.approx(by_rows, abs=5 * math.sqrt(b / 4 / len(gap)))
+    if binning == "mass":  # of five bins the middle one hides its gaps, which turn their sign in it
+        assert found[4] < 0.92 * found[3]
+
+
+def test_odd_and_even_numbers_of_bins_are_told_apart() -> None:
+    results = power_law(-0.5, 0.1)
+    results["less.bins"]["mass"] = [0.05 if b % 2 else 0.1 for b in range(1, 21)]
+    assert verdicts.hidden(results, "less") == "less calibrated, odd B 50% and even B 100%"
+    results["less.bins"]["mass"][4] = 0.04
+    assert verdicts.hidden(results, "less") == "less calibrated, odd B 40% to 50% and even B 100%"
+    columns, rows = tables.odd_and_even(results)
+    assert columns == ["model", "bins", "TCE", *(f"B = {b}" for b in (4, 5, 10, 11, 16, 17))]
+    assert rows[0][2:] == ["0.1000", "0.1000", "0.0400", "0.1000", "0.0500", "0.1000", "0.0500"]
+
+
+def test_every_estimate_has_as_many_bins_as_is_told() -> None:
+    prior, n = MIXTURE.prior, 200
+    for design, estimator in LINES:
+        sizes = DESIGNS[design].sizes(n)
+        size = 1 / (prior**2 / sizes[0] + 1 / sizes[1])
+        if design == LABELED:
+            size = n / prior**2 if estimator == PRIOR_BINS else n
+        assert cells.bins_of(design, estimator, n, prior) == math.ceil(size ** (1 / 3))
+
+
+def test_it_is_said_by_model_whether_few_positives_have_ended() -> None:
+    """The limit is 1 off, ±.1/√2·1.96 at two trials; the line at N = 1000 as given."""
+    results = power_law(-0.5, 0.0)
+    for n in LIMITS:
+        for name in BINNINGS:
+            results[f"less.{n}-n.1000"]["estimates"][name] = [1.1, 1.1, 1.1]
+    within = "Within noise (1.96 standard errors) it has got there for less calibrated."
+    assert verdicts.ended(results) == within
+    results["less.100-n.1000"]["estimates"]["mass"] = [2.1, 2.1, 2.1]
+    own, last = cells.bins_of("100-n", "", 1000, 0.5), cells.bins_of("n-inf", "", 100, 0.5)
+    where = f"n_P = 100, bins of uniform mass, {own} of them and {last} in the limit"
+    assert verdicts.ended(results) == f"Less calibrated: 2.00 times it ({where})."
 
 
 def test_a_wrong_prior_moves_no_estimate_by_more_than_its_error() -> None:
@@ -219,6 +306,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     monkeypatch.setattr(pu_ece_run, "FULL", TINY)
     monkeypatch.setattr(pu_ece_run, "QUICK", TINY)
+    monkeypatch.setattr(cells, "POINTS", 1_000)
     monkeypatch.setattr(pu_ece_sources, "FASHION_PACKAGE", Path("none"))
     monkeypatch.delenv("HALFTRUTH_DATA", raising=False)
 
@@ -229,14 +317,19 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pu_ece_page, "page", lambda *_: Page("bare"))
 
 
-@pytest.mark.usefixtures("tiny")
+@pytest.fixture
+def two_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page of fewer models: each costs a panel of every figure."""
+    monkeypatch.setattr(pu_ece_run, "SYNTHETIC", {"exact": SYNTHETIC["exact"]})
+
+
+@pytest.mark.usefixtures("tiny", "two_models")
 def test_a_run_makes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = MIXTURE.draw(600, 0)
     monkeypatch.setattr(pu_ece_sources, "found", lambda _: {"mnist": tmp_path, "cifar": tmp_path})
+    monkeypatch.setattr(pu_ece_sources, "check", lambda *_: None)
     monkeypatch.setattr(pu_ece_run, "_device", lambda _: "cpu")
-    monkeypatch.setattr(
-        pu_ece_run, "_trained", lambda *args: {**NETWORKS, **logits_of(drawn), "way": args[2]}
-    )
+    monkeypatch.setattr(pu_ece_run, "_learned", lambda *_: networks_of(drawn))
     outcome = pu_ece_run.run(None, tmp_path, quick=True, rng=0, progress=False)
     assert outcome.notes == [
         "This is a quick run: few trials, sizes and passes. Its figures are rough.",
@@ -244,7 +337,6 @@ def test_a_run_makes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         "sets, or let HALFTRUTH_DATA name it.",
         'CIFAR-10 is left out: without CUDA its network takes hours. device="cpu" trains it nonetheless.',
     ]
-    assert [outcome.results[f"mnist-{way}"]["way"] for way in WAYS] == list(WAYS)
 
     fitted = LogitMixture.fit(drawn.x, drawn.y)
     about = outcome.results["mnist.about"]
@@ -255,6 +347,9 @@ def test_a_run_makes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert outcome.page.name == "pu-ece.html"
     assert "is an upper bound" in page
     assert "prints no numbers" in page
+    assert "the text at hand, without its appendices, does not say" in page
+    assert "the one of median ECE" in page
+    assert "Odd and even B." in page
     assert "4 + 3 components, π = 0.49" in page
     assert f"{about['components'][0]} + {about['components'][1]} components" in page
     assert {path.name for path in tmp_path.glob("*.svg")} == {
@@ -304,47 +399,118 @@ def test_a_run_goes_on_where_it_stopped_and_says_what_is_missing(
         pu_ece_run.run(None, tmp_path, **{**settings, "rng": 1})
 
 
-@pytest.mark.usefixtures("tiny")
-def test_networks_are_trained_alone_and_the_run_goes_on_elsewhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Data of two models, a device that is CUDA, and what is asked of it."""
     drawn, asked = MIXTURE.draw(600, 0), []
 
-    def trained(source: Any, recipe: Recipe, way: str, **settings: Any) -> dict[str, Any]:
-        asked.append((source, recipe, way, settings))
-        return {**NETWORKS, **logits_of(drawn)}
+    def learned(source: Any, recipe: Recipe, **settings: Any) -> dict[str, Any]:
+        asked.append((source, recipe, settings))
+        return networks_of(drawn, settings["device"], settings["n"])
 
-    real = dict.fromkeys(("mnist", "cifar"), tmp_path)
-    monkeypatch.setattr(pu_ece_sources, "found", lambda _: real)
+    monkeypatch.setattr(pu_ece_sources, "found", lambda _: dict.fromkeys(("mnist", "cifar"), tmp_path))
     monkeypatch.setattr(pu_ece_sources, "read", lambda name, path: name)
-    fake = SimpleNamespace(trained=trained)
+    monkeypatch.setattr(pu_ece_sources, "check", lambda *_: None)
     monkeypatch.setattr(pu_ece_run, "_device", lambda _: "cuda")
+    fake = SimpleNamespace(learned=learned)
     monkeypatch.setattr(reproduce, "pu_ece_networks", fake, raising=False)
     monkeypatch.setitem(sys.modules, "halftruth.reproduce.pu_ece_networks", fake)
+    return asked
+
+
+ELSEWHERE: dict[str, Any] = {"quick": False, "rng": 0, "device": "auto"}
+
+
+@pytest.mark.usefixtures("tiny")
+def test_networks_are_trained_alone(tmp_path: Path, asked: list[Any]) -> None:
     pu_ece_run.train(None, tmp_path, device="cuda")
-    assert [(source, recipe, way) for source, recipe, way, _ in asked] == [
-        (name, RECIPES[name], way) for name in real for way in WAYS
+    assert [(source, recipe) for source, recipe, _ in asked] == [
+        (name, RECIPES[name]) for name in ("mnist", "cifar")
     ]
-    several, one = asked[0][3], asked[-1][3]
-    assert several == {"n": 4, "passes": 70, "seed": [0, 1, 3], "device": "cuda"}
-    assert one == {"n": 1, "passes": 50, "seed": [0, 1, 6], "device": "cuda"}
-    kept = {f"{name}-{way}" for name in real for way in WAYS}
-    assert {path.stem for path in (tmp_path / "cells").iterdir()} == kept
+    assert [settings for *_, settings in asked] == [
+        {"n": 4, "passes": 70, "seed": [0, 1, 3], "device": "cuda"},
+        {"n": 1, "passes": 50, "seed": [0, 1, 6], "device": "cuda"},
+    ]
+    assert {path.stem for path in (tmp_path / "cells").iterdir()} == {"mnist-networks", "cifar-networks"}
 
-    settings: dict[str, Any] = {"quick": False, "rng": 0, "device": "auto"}
-    _, store, steps, _ = pu_ece_run._prepared(None, tmp_path, **settings)
-    assert set(store.kept(steps)) == kept
-    assert {key.partition(".")[0] for key in set(steps) - kept if "." in key} == {*SYNTHETIC, *real}
 
+@pytest.mark.usefixtures("tiny", "asked")
+def test_trained_networks_need_neither_pytorch_nor_data_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = ("mnist", "cifar")
+    kept = {f"{name}-networks" for name in real}
+    pu_ece_run.train(None, tmp_path, device="cuda")
     monkeypatch.setattr(pu_ece_run, "_device", lambda _: None)
-    _, _, steps, notes = pu_ece_run._prepared(None, tmp_path / "without", **settings)
+    for there in (dict.fromkeys(real, tmp_path), {}):
+        monkeypatch.setattr(pu_ece_sources, "found", lambda _, there=there: there)
+        _, store, steps, notes = pu_ece_run._prepared(None, tmp_path, **ELSEWHERE)
+        assert set(store.kept(steps)) == kept
+        assert {key.partition(".")[0] for key in set(steps) - kept if "." in key} == {*SYNTHETIC, *real}
+        (note,) = notes
+        assert "left out: the data of Fashion-MNIST and bank clients." in note
+    monkeypatch.setattr(pu_ece_sources, "found", lambda _: dict.fromkeys(real, tmp_path))
+    _, _, steps, notes = pu_ece_run._prepared(None, tmp_path / "without", **ELSEWHERE)
     assert {key.partition(".")[0] for key in steps} == set(SYNTHETIC)
     assert notes[1] == "Left out: MNIST and CIFAR-10. Networks need PyTorch: pip install 'halftruth[torch]'."
+
+
+@pytest.mark.usefixtures("tiny", "bare", "two_models")
+def test_a_run_that_stopped_on_one_device_goes_on_on_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[Any]
+) -> None:
+    """Of a model all ways of learning have as many networks: nothing is half of the one, half of the other."""
+    pu_ece_run.train(None, tmp_path, device="cuda")
+    (tmp_path / "cells" / "cifar-networks.json").unlink()
+    monkeypatch.setattr(pu_ece_run, "_device", lambda _: "cpu")
+    monkeypatch.setattr(pu_ece_sources, "found", lambda _: dict.fromkeys(("mnist", "fashion"), tmp_path))
+    outcome = pu_ece_run.run(None, tmp_path, quick=False, rng=0, progress=False, device="cpu")
+    kept = {name: outcome.results[f"{name}-networks"] for name in ("mnist", "fashion")}
+    assert [kept[name]["device"] for name in kept] == ["cuda", "cpu"]
+    assert [kept[name]["networks"] for name in kept] == [4, 2]
+    assert [source for source, *_ in asked] == ["mnist", "cifar", "fashion"]
+    _, rows = training.errors(outcome.results)
+    assert [row[:2] for row in rows] == [["MNIST", 4], ["Fashion-MNIST", 2]]
+    told = (
+        "MNIST, 4 networks side by side on cuda in 9 s; Fashion-MNIST, 2 networks side by side on cpu in 9 s"
+    )
+    assert training.times(outcome.results) == told
+
+
+@pytest.mark.usefixtures("tiny", "asked")
+def test_figures_whose_networks_are_gone_are_refused(tmp_path: Path) -> None:
+    _, store, _, _ = pu_ece_run._prepared(None, tmp_path, **ELSEWHERE)
+    store.put("mnist-mixture", {})
+    with pytest.raises(InputError, match=r"figures of MNIST without the networks.*another folder"):
+        pu_ece_run._prepared(None, tmp_path, **ELSEWHERE)
+
+
+@pytest.mark.usefixtures("tiny", "asked")
+def test_files_are_checked_before_any_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[Any]
+) -> None:
+    checked: list[str] = []
+
+    def check(name: str, path: Path) -> None:
+        checked.append(name)
+        if name == "cifar":
+            raise InputError("damaged")
+
+    monkeypatch.setattr(pu_ece_sources, "check", check)
+    with pytest.raises(InputError, match="damaged"):
+        pu_ece_run.train(None, tmp_path, device="cuda")
+    assert checked == ["mnist", "cifar"]
+    assert asked == []
 
 
 def test_without_pytorch_there_is_no_device(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     assert pu_ece_run._device("auto") is None
+    assert pu_ece_run._device("cpu") is None
+    with pytest.raises(MissingDependency, match=r"halftruth\[torch\]"):
+        pu_ece_run._device("cuda")
+    with pytest.raises(InputError, match="device"):
+        pu_ece_run._device("tpu")
 
 
 def test_the_plans_reach_from_ten_to_ten_thousand() -> None:
@@ -356,14 +522,30 @@ def test_the_plans_reach_from_ten_to_ten_thousand() -> None:
 
 def test_it_is_said_where_the_debiased_estimate_is_worse() -> None:
     results = power_law(-0.5, 0.1)
-    assert tables.not_better(results) == []
-    for n, factor in ((10, 0.5), (100, 2.0), (1000, 2.0)):
+    assert verdicts.not_better(results) == []
+    for n, factor in ((10, 1.04), (100, 1.06), (1000, 2.0)):
         estimates = results[f"less.{BOTH_GROW}.{n}"]["estimates"]
         estimates["width-debiased"] = [0.1 + factor * (x - 0.1) for x in estimates["width"]]
-    assert tables.not_better(results) == ["less calibrated, uniform width, at N = 100 and 1,000"]
+    assert verdicts.not_better(results) == [
+        "less calibrated, uniform width, at N = 100 to 1,000 (up to 2.00 times)"
+    ]
     columns, rows = tables.debiased(results, "width")
-    assert columns == ["N", "less", "debiased", "÷"]
-    assert [row[3] for row in rows] == pytest.approx([0.5, 2.0, 2.0])
+    assert columns == ["model", "RMSE", "10", "100", "1,000"]
+    assert [row[:2] for row in rows] == [["less calibrated", name] for name in ("PU-ECE", "debiased", "÷")]
+    assert rows[2][2:] == pytest.approx([1.04, 1.06, 2.0])
+
+
+def test_the_table_of_figure_1() -> None:
+    results = power_law(-0.4, 0.2)
+    results["less.bins"]["mass"][9] = 0.08
+    columns, rows = tables.convergence(results, "mass")
+    (row,) = (row for row in rows if row[1] == "ECE, n = N, B = ⌈n^(1/3)⌉")
+    named = dict(zip(columns, row, strict=True))
+    assert named["slope"] == "−0.400"
+    assert (named["B"], named["bins alone"]) == (10, "−0.0200")
+    assert named["bias"] == f"{1000**-0.4:.4f}"
+    assert named["signed"] == f"+{1000**-0.4:.4f}"
+    assert named["off the line"] == "0.0"
 
 
 def test_a_summary_needs_only_the_results() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,12 +46,21 @@ def test_data_is_looked_for_where_the_user_says(tmp_path: Path, monkeypatch: pyt
     there = sources.found()
     assert list(there) == [MNIST, FASHION, BANK, CIFAR] == list(RECIPES)
     assert there[FASHION] == tmp_path / sources.FASHION_FOLDER
-    for name in (MNIST, BANK):
-        with pytest.raises(InputError, match="SHA-256"):
-            sources.read(name, there[name])
-    for name in (FASHION, CIFAR):
-        with pytest.raises(InputError, match="cannot be read"):
-            sources.read(name, there[name])
+    for deed in (sources.read, sources.check):
+        for name in (MNIST, BANK):
+            with pytest.raises(InputError, match="SHA-256"):
+                deed(name, there[name])
+        for name in (FASHION, CIFAR):
+            with pytest.raises(InputError, match="cannot be read"):
+                deed(name, there[name])
+
+
+@pytest.mark.parametrize("deed", [sources.read, sources.check])
+def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path, deed: Callable[..., Any]) -> None:
+    (tmp_path / sources.MNIST_FILE).mkdir()
+    there = sources.found(tmp_path)
+    with pytest.raises(InputError, match=r"mnist\.npz cannot be read.*Get it again"):
+        deed(MNIST, there[MNIST])
 
 
 def test_an_idx_file_has_the_shape_that_its_head_tells(tmp_path: Path) -> None:
@@ -59,7 +70,9 @@ def test_an_idx_file_has_the_shape_that_its_head_tells(tmp_path: Path) -> None:
     assert (sources.idx(path, sha256) == array).all()
     with pytest.raises(InputError, match="SHA-256"):
         sources.idx(path, sha256[::-1])
-    for raw in (b"no gzip", gzip.compress(b"short"), gzip.compress(bytes([0, 0, 8, 1, 0, 0, 0, 9, 1]))):
+    bad = [b"short", bytes([0, 0, 8, 1, 0, 0, 0, 9, 1])]  # nine are told, and there is one
+    bad += [bytes([*head, 1, 0, 0, 0, 1, 7]) for head in ((0, 0, 9), (0, 1, 8), (1, 0, 8))]
+    for raw in (b"no gzip", *map(gzip.compress, bad)):
         path.write_bytes(raw)
         with pytest.raises(InputError, match="must be a packed idx file"):
             sources.idx(path, hashlib.sha256(raw).hexdigest())
@@ -75,13 +88,18 @@ def test_clothes_from_class_five_on_are_positive(tmp_path: Path, monkeypatch: py
         for name, array in zip(sources.FASHION_FILES, arrays, strict=True)
     }
     monkeypatch.setattr(sources, "FASHION_FILES", sums)
+    sources.check(FASHION, tmp_path)
     read = sources.read(FASHION, tmp_path)
     assert read.n_train == 6
     assert read.y.tolist() == [False, False, True, True, False, True, True, False, True, False]
     assert read.x[6].reshape(28, 28) == pytest.approx(images[4][0] / 255, abs=1e-7)
 
 
-def test_vehicles_are_read_from_bytes_and_never_from_pickles(tmp_path: Path) -> None:
+def test_vehicles_are_read_from_bytes_and_never_from_pickles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sources.RECORDS == 10_000
+    monkeypatch.setattr(sources, "RECORDS", 2)
     rng = np.random.default_rng(1)
     pixels = rng.integers(0, 256, (12, 3, 32, 32), dtype=np.uint8)
     label = np.arange(12, dtype=np.uint8) % 10
@@ -89,15 +107,18 @@ def test_vehicles_are_read_from_bytes_and_never_from_pickles(tmp_path: Path) -> 
         own = slice(2 * i, 2 * i + 2)
         records = np.column_stack([label[own], pixels[own].reshape(2, -1)])
         (tmp_path / name).write_bytes(records.tobytes())
+    sources.check(CIFAR, tmp_path)
     read = sources.read(CIFAR, tmp_path)
     assert read.n_train == 10
     assert read.x.shape == (12, 3, 32, 32)
     assert (read.x == pixels.astype(np.float32) / 255).all()
     assert np.flatnonzero(read.y).tolist() == [0, 1, 8, 9, 10, 11]  # airplane, automobile, ship, truck
-    for raw in (b"", b"\x80\x04pickled", bytes([10]) + bytes(3072)):
+    one, wrong = bytes(3073), bytes([10]) + bytes(3072)
+    for raw in (b"", b"\x80\x04pickled", one, 3 * one, one + wrong):
         (tmp_path / "test_batch.bin").write_bytes(raw)
-        with pytest.raises(InputError, match="binary version of CIFAR-10"):
-            sources.read(CIFAR, tmp_path)
+        for deed in (sources.read, sources.check):
+            with pytest.raises(InputError, match=r"2 records.*binary version of CIFAR-10"):
+                deed(CIFAR, tmp_path)
 
 
 def test_the_data_is_the_published_one(data_dir: Path) -> None:
