@@ -50,8 +50,8 @@ def risk(evidence: object, loss: str | Pair = "logistic", *, threshold: float | 
     loss : {"logistic", "sigmoid", "ramp", "squared", "zero_one", "log", "brier"} or (ℓ₊, ℓ₋)
         The first four read the score as a margin z, positive for the positive class, such as the logit:
         log(1 + e^−z), 1/(1 + e^z), (1 − z)/2 within [0, 1], (z − 1)². Probabilities, read so, give a number
-        that means little: "log" and "brier" are theirs, and are `log_loss` and `brier`. A pair of functions: the losses of scores, an array,
-        where the case is positive and where it is negative.
+        that means little: "log" and "brier" are theirs, and are `log_loss` and `brier`. A pair of functions:
+        the losses of scores, an array, where the case is positive and where it is negative.
     threshold : float, optional
         Of "zero_one", the error rate: cases with this score or more are called positive; by default 0.
 
