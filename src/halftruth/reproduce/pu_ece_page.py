@@ -62,7 +62,8 @@ def page(results: Results, plan: Plan, notes: Sequence[str] = ()) -> Page:
     """The whole page, from the results of a run."""
     out = Page("PU-ECE: calibration error from positives and unlabeled data")
     out.text(
-        "The experiments of the PU-ECE paper, done again. TCE is the true calibration error, known here "
+        "The experiments of Kiryo, Futami and Sugiyama, “Estimating Expected Calibration Error for "
+        "Positive-Unlabeled Learning”, done again. TCE is the true calibration error, known here "
         "exactly; ECE its estimate by bins with full labels; PU-ECE that from n_P positives, n_U unlabeled "
         "rows and the prior π. Bias is the mean of |estimate − TCE|, as in the paper; in a statistician's "
         "words that is the mean absolute error. A size of ∞ means that the scores' law was integrated. The "
@@ -92,7 +93,7 @@ def _compared(out: Page, results: Results) -> None:
         "Figure 1: the slope of log bias against log N, over all lines and both binnings; the bias of PU-ECE "
         "(N, 10N) over that of ECE. Figure 2, n_P: bias over that with n_U = ∞. Figure 3, π: bias with a "
         "prior so wrong over the bound of Theorem 2 (near 1 the paper says of synthetic data). Ratios are at "
-        "the largest N, with bins of uniform mass. What these hide hangs on whether B is odd (see Figure 1): "
+        "the largest N, with bins of uniform mass. What these hide hangs on B (see Figure 1): "
         "ratios of estimates with different B are to be read with that."
     )
     out.table(columns, rows, caption, csv="paper-and-ours")
@@ -209,11 +210,11 @@ def _convergence(out: Page, results: Results) -> None:
 def _bins(out: Page, results: Results) -> None:
     wrong = [model for model in tables.models(results) if not tables.exact(results, model)]
     out.text(
-        f"Odd and even B. Where about half of the scores are near 0, half near 1, and the gap turns its sign "
-        f"between them, an odd number of bins of uniform mass has the turn in its middle bin, which hides "
-        f"the gaps on both sides of it; an even number has an edge there. Lines then go up and down as B "
-        f"grows with N. What bins of uniform mass show of TCE, from B = {verdicts.FEW} on, without any "
-        f"noise: {'; '.join(verdicts.hidden(results, model) for model in wrong)}."
+        f"What bins hide. A bin in which the gap turns its sign hides the gaps on both sides of it, and "
+        f"scores near 0 and 1 make bins of uniform mass wide between them. Whether an edge happens to be "
+        f"there hangs on B, often on whether it is odd, so that lines go up and down as B grows with N. "
+        f"Without any noise bins of uniform mass show of TCE, from B = {verdicts.FEW} on: "
+        f"{'; '.join(verdicts.hidden(results, model) for model in wrong)}."
     )
     caption = "Binned error of the population itself: its law was integrated, nothing drawn."
     out.table(*tables.odd_and_even(results), caption, csv="figure-1-bins")

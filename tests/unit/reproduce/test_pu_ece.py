@@ -349,7 +349,7 @@ def test_a_run_makes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "prints no numbers" in page
     assert "the text at hand, without its appendices, does not say" in page
     assert "the one of median ECE" in page
-    assert "Odd and even B." in page
+    assert "What bins hide." in page
     assert "4 + 3 components, π = 0.49" in page
     assert f"{about['components'][0]} + {about['components'][1]} components" in page
     assert {path.name for path in tmp_path.glob("*.svg")} == {
