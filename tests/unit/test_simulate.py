@@ -72,6 +72,8 @@ class Grid:
         return float(np.interp(value, key[order], column[order]))
 
     def truth(self, name: str, **params: float) -> float:
+        if name == "risk":
+            return self.risk(**params)
         if "threshold" in params:
             return self.rate(name, **params)
         s = self.score
@@ -89,6 +91,16 @@ class Grid:
         loss["pr_auc"] = loss["average_precision"]
         loss["brier_skill"] = lambda: 1 - loss["brier"]() / (self.prior * (1 - self.prior))
         return float(loss[name](**params))
+
+    def risk(self, loss: str = "logistic") -> float:
+        s = self.score
+        at = {
+            "logistic": lambda z: np.log1p(np.exp(-z)),
+            "sigmoid": lambda z: 1 / (1 + np.exp(z)),
+            "squared": lambda z: z**2 - 2 * z + 1,
+            "ramp": lambda z: np.interp(z, [-1, 1], [1, 0]),
+        }[loss]
+        return float(np.sum(self.mu1 * at(s) + self.mu0 * at(-s)))
 
     def partial_auc(self, max_fpr: float) -> float:
         inside = self.fpr <= max_fpr
@@ -142,6 +154,17 @@ def test_truth_equals_the_grid(model_and_grid: tuple[GaussianClasses, Grid], nam
         return
     params = arguments(name, model)
     assert model.truth(name, **params) == pytest.approx(grid.truth(name, **params), abs=3e-9)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "sigmoid", "squared", "ramp"])
+def test_risks_equal_the_grid(model_and_grid: tuple[GaussianClasses, Grid], loss: str) -> None:
+    model, grid = model_and_grid
+    assert model.truth("risk", loss=loss) == pytest.approx(grid.risk(loss), abs=3e-9)
+
+
+def test_an_unknown_loss_is_refused() -> None:
+    with pytest.raises(InputError, match="`loss`"):
+        GaussianClasses().truth("risk", loss="hinge")
 
 
 # --- Monte Carlo --------------------------------------------------------------------------------

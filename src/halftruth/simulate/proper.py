@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import expit, log_expit
 
+from halftruth import checks
 from halftruth.errors import InputError
 from halftruth.simulate.quadrature import REACH, break_points, integrate, normal_density
 from halftruth.simulate.scores import GaussianScores
@@ -49,6 +50,29 @@ def log_loss(model: GaussianScores) -> float:
     return _expected_loss(model, positive_loss, negative_loss)
 
 
+def risk(model: GaussianScores, *, loss: str = "logistic") -> float:
+    """E ℓ(s) of positives and E ℓ(−s) of negatives, the score read as a margin."""
+    margin = _MARGIN_LOSSES[checks.choice(loss, "loss", tuple(_MARGIN_LOSSES))]
+
+    def positive_loss(x: float) -> float:
+        return margin(float(model.score(x)))
+
+    def negative_loss(x: float) -> float:
+        return margin(-float(model.score(x)))
+
+    # The ramp turns at the margins −1 and 1, which probabilities do not pass.
+    turns = (-1.0, 1.0) if model.margin else ()
+    return _expected_loss(model, positive_loss, negative_loss, turns, absolute=1e-14)
+
+
+_MARGIN_LOSSES: dict[str, Callable[[float], float]] = {
+    "sigmoid": lambda z: float(expit(-z)),
+    "logistic": lambda z: -float(log_expit(z)),
+    "squared": lambda z: (1.0 - z) ** 2,
+    "ramp": lambda z: min(1.0, max(0.0, (1.0 - z) / 2.0)),
+}
+
+
 def calibration_error(model: GaussianScores, *, norm: int = 1) -> float:
     """E |P(Y=1 | s) - s| for norm 1, the root of E (P(Y=1 | s) - s)^2 for norm 2.
 
@@ -76,11 +100,14 @@ def _expected_loss(
     model: GaussianScores,
     positive_loss: Callable[[float], float],
     negative_loss: Callable[[float], float],
+    turns: tuple[float, ...] = (),
+    *,
+    absolute: float = 1e-25,
 ) -> float:
     m0, m1 = model.means
-    edges = break_points(model)
-    positive = integrate(lambda x: positive_loss(x) * normal_density(x - m1), edges)
-    negative = integrate(lambda x: negative_loss(x) * normal_density(x - m0), edges)
+    edges = break_points(model, turns)
+    positive = integrate(lambda x: positive_loss(x) * normal_density(x - m1), edges, absolute=absolute)
+    negative = integrate(lambda x: negative_loss(x) * normal_density(x - m0), edges, absolute=absolute)
     return model.prior * positive + (1.0 - model.prior) * negative
 
 

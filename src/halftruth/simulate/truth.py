@@ -40,6 +40,7 @@ TRUTHS: Mapping[str, Callable[..., float]] = MappingProxyType(
         "brier": proper.brier,
         "brier_skill": proper.brier_skill,
         "log_loss": proper.log_loss,
+        "risk": proper.risk,
         "calibration_error": proper.calibration_error,
     }
 )
