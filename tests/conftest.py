@@ -10,6 +10,10 @@ from typing import NoReturn
 import pytest
 from hypothesis import HealthCheck, settings
 
+# One process for each core runs tests: threads of their matrix products would only wait for one another.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # Time says more about a busy machine than about the code: no deadline, no complaint of slowness.
 _SETTINGS = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("halftruth", **_SETTINGS)
