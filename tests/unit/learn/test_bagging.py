@@ -16,11 +16,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import (
-    check_estimators_dtypes,
-    check_fit2d_1feature,
-    parametrize_with_checks,
-)
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import halftruth as ht
 from halftruth.errors import InputError, NotIdentifiable
@@ -28,18 +24,9 @@ from halftruth.learn.bagging import BaggedPU
 from halftruth.learn.bags import TURNS, Bags
 from halftruth.learn.labels import Strata
 
-LABELS = (
-    "labels are 1 (known positive) and the code of unlabeled rows; others are refused, in words of its own"
-)
-EXPECTED = {
-    "check_estimators_dtypes": f"{LABELS}; run below with such",
-    "check_fit2d_1feature": f"{LABELS}; run below with such",
-    "check_classifier_data_not_an_array": LABELS,
-    "check_classifiers_classes": LABELS,
-    "check_classifiers_regression_target": LABELS,
-    "check_classifier_not_supporting_multiclass": LABELS,
-}
-EXPECTED |= {
+from .label_rules import EXPECTED, MAPPED, OfLabels
+
+OWN = {
     "check_classifiers_train": "decision_function ranks; its zero is no cut, for that needs a prior",
     "check_decision_proba_consistency": "probabilities are a mean of three calibrated scores",
 }
@@ -49,22 +36,19 @@ TWO_SAMPLES: Any = {"n_estimators": 6, "prior": 0.1, "population": "unlabeled", 
 
 @parametrize_with_checks(
     [BaggedPU(**TWO_SAMPLES)],
-    expected_failed_checks=lambda _: EXPECTED,
+    expected_failed_checks=lambda _: EXPECTED | OWN,
 )
 def test_it_is_an_estimator_of_scikit_learn(estimator: Any, check: Callable[[Any], None]) -> None:
     check(estimator)
 
 
-class OfLabels(BaggedPU):
-    """Reads the labels of scikit-learn's checks, whatever their codes, as known positive or not."""
-
-    def fit(self, X: Any, y: Any) -> Any:
-        return super().fit(X, (np.asarray(y) == np.max(y)).astype(int))
+class Mapped(OfLabels, BaggedPU):
+    """Takes the labels of scikit-learn's checks."""
 
 
-@pytest.mark.parametrize("check", [check_estimators_dtypes, check_fit2d_1feature])
+@pytest.mark.parametrize("check", MAPPED.values(), ids=list(MAPPED))
 def test_checks_with_labels_of_other_codes(check: Callable[[str, Any], None]) -> None:
-    check("OfLabels", OfLabels(**TWO_SAMPLES))
+    check("Mapped", Mapped(**TWO_SAMPLES))
 
 
 class Memory(ClassifierMixin, BaseEstimator):

@@ -19,27 +19,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import (
-    check_estimators_dtypes,
-    check_fit2d_1feature,
-    parametrize_with_checks,
-)
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import halftruth as ht
 from halftruth.errors import InputError
 from halftruth.learn.elkan_noto import ElkanNoto, unlabeled_weights
 
-LABELS = (
-    "labels are 1 (known positive) and the code of unlabeled rows; others are refused, in words of its own"
-)
-EXPECTED = {
-    "check_estimators_dtypes": f"{LABELS}; run below with such",
-    "check_fit2d_1feature": f"{LABELS}; run below with such",
-    "check_classifier_data_not_an_array": LABELS,
-    "check_classifiers_classes": LABELS,
-    "check_classifiers_regression_target": LABELS,
-    "check_classifier_not_supporting_multiclass": LABELS,
-}
+from .label_rules import EXPECTED, MAPPED, OfLabels
 
 
 @parametrize_with_checks([ElkanNoto(random_state=0)], expected_failed_checks=lambda _: EXPECTED)
@@ -47,16 +33,13 @@ def test_it_is_an_estimator_of_scikit_learn(estimator: Any, check: Callable[[Any
     check(estimator)
 
 
-class OfLabels(ElkanNoto):
-    """Reads the labels of scikit-learn's checks, whatever their codes, as known positive or not."""
-
-    def fit(self, X: Any, y: Any) -> Any:
-        return super().fit(X, (np.asarray(y) == np.max(y)).astype(int))
+class Mapped(OfLabels, ElkanNoto):
+    """Takes the labels of scikit-learn's checks."""
 
 
-@pytest.mark.parametrize("check", [check_estimators_dtypes, check_fit2d_1feature])
+@pytest.mark.parametrize("check", MAPPED.values(), ids=list(MAPPED))
 def test_checks_with_labels_of_other_codes(check: Callable[[str, Any], None]) -> None:
-    check("OfLabels", OfLabels(prior=0.5, population="unlabeled", cv=3, random_state=0))
+    check("Mapped", Mapped(prior=0.5, population="unlabeled", cv=3, random_state=0))
 
 
 def table(n: int = 2000, prior: float = 0.4, share: float = 0.5, seed: int = 0) -> tuple[Any, Any, Any]:

@@ -17,16 +17,14 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import (
-    check_estimators_dtypes,
-    check_fit2d_1feature,
-    parametrize_with_checks,
-)
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import halftruth as ht
 from halftruth.errors import InputError, NotIdentifiable
 from halftruth.learn.mixing import balanced_eta
 from halftruth.learn.pu_classifier import PUClassifier
+
+from .label_rules import EXPECTED, MAPPED, OfLabels
 
 Require = Callable[[str], ModuleType]
 PRIOR = 0.4
@@ -444,28 +442,15 @@ def test_a_mix_without_negatives_is_refused(eta: float, message: str) -> None:
 
 # --- Manners -------------------------------------------------------------------------------------
 
-LABELS = "y has labels other than 1 (positive) and 0 (unlabeled)"
-EXPECTED = {
-    "check_classifier_data_not_an_array": LABELS,
-    "check_classifier_not_supporting_multiclass": "the error for three labels is worded for PU codes",
-    "check_classifiers_classes": LABELS,
-    "check_classifiers_regression_target": "the error for continuous labels is worded for PU codes",
-    "check_estimators_dtypes": LABELS,
-    "check_fit2d_1feature": LABELS,
-}
+
+class Mapped(OfLabels, PUClassifier):
+    """Takes the labels of scikit-learn's checks."""
 
 
-class OfLabels(PUClassifier):
-    """Reads the labels of scikit-learn's checks as positive and unlabeled."""
-
-    def fit(self, X: Any, y: Any) -> Any:
-        return super().fit(X, (np.asarray(y) == np.max(y)).astype(int))
-
-
-@pytest.mark.parametrize("check", [check_estimators_dtypes, check_fit2d_1feature])
+@pytest.mark.parametrize("check", MAPPED.values(), ids=list(MAPPED))
 def test_scikit_learns_checks_that_draw_other_labels(check: Callable[[str, Any], None]) -> None:
     told: dict[str, Any] = {"prior": 0.3, "population": "unlabeled", "device": "cpu"}
-    check("PUClassifier", OfLabels(validation_fraction=0, max_epochs=5, **told))
+    check("Mapped", Mapped(validation_fraction=0, max_epochs=5, **told))
 
 
 @parametrize_with_checks(

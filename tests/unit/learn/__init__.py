@@ -1,0 +1,1 @@
+"""Learners and losses."""
