@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from halftruth.checks import Vector
-from halftruth.large import LargeSupport, Shares
+from halftruth.large import LargeSupport
 from halftruth.measure import Number, ScoreMeasure
 from halftruth.noise import Noise, Part
+from halftruth.support import OnePass, Shares
 
 if TYPE_CHECKING:
     from halftruth.kernels import Fold
@@ -22,7 +23,7 @@ class FoldedMeasure(ScoreMeasure):
 
     def __init__(
         self,
-        support: LargeSupport,
+        support: OnePass,
         mass: Shares,
         pos_mass: Shares,
         neg_mass: Shares,
@@ -39,7 +40,7 @@ class FoldedMeasure(ScoreMeasure):
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 
-    support: LargeSupport
+    support: OnePass
     of_mass: Shares
     of_pos: Shares
     of_neg: Shares
@@ -91,7 +92,7 @@ class FoldedMeasure(ScoreMeasure):
         return out
 
     def _total(self, shares: Shares) -> Vector:
-        return np.asarray(sum(shares[name] * len(x) for name, x in self.support.rows.items()))
+        return np.asarray(sum(shares[name] * n for name, n in self.support.n_rows.items()))
 
     @property
     def total(self) -> Vector:
@@ -119,7 +120,7 @@ class FoldedMeasure(ScoreMeasure):
 
     def split(self, threshold: float) -> dict[str, tuple[Number, Number]]:
         above = self.support.above(threshold)
-        below = {name: len(x) - above[name] for name, x in self.support.rows.items()}
+        below = {name: n - above[name] for name, n in self.support.n_rows.items()}
 
         def mass(shares: Shares, rows: dict[str, int]) -> float:
             return float(sum(shares[name] * count for name, count in rows.items()))
@@ -133,3 +134,9 @@ class FoldedMeasure(ScoreMeasure):
     def fold(self) -> Fold:
         """What the areas and proper scores need, from one pass."""
         return self.support.fold(self.of_mass, self.of_pos, self.of_neg)
+
+
+class RowsMeasure(FoldedMeasure):
+    """A folded measure whose sorted rows are at hand, for functionals with a walk of their own."""
+
+    support: LargeSupport

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,19 @@ COMPILED = 1 << 19
 """Rows from which the compiled loops pay for being loaded."""
 
 Integers = NDArray[np.int64]
+
+
+class Ops(Protocol):
+    """The functions by which an engine places scores in bins, beside its own +, −, × and ÷."""
+
+    def sqrt(self, x: Any, /) -> Any: ...
+    def abs(self, x: Any, /) -> Any: ...
+    def floor(self, x: Any, /) -> Any: ...
+    def minimum(self, x: Any, most: float, /) -> Any: ...
+    def where(self, condition: Any, yes: Any, no: Any, /) -> Any: ...
+
+
+NUMPY = cast("Ops", np)
 
 
 @dataclass(frozen=True)
@@ -77,29 +90,21 @@ class Grid:
         """Bins in all, those of exactly 0 and 1 included."""
         return self.n_bins + (2 if self.kind == "probability" else 0)
 
+    def index(self, score: Any, ops: Ops) -> Any:
+        """The bin of a score as a whole number, in the floating arithmetic of any engine."""
+        half, last = float(self.n_bins // 2), float(self.n_bins - 1)
+        if self.kind == "probability":
+            at = ops.floor(((_root(score, ops) - _root(1.0 - score, ops)) + 1.0) * half)
+            inner = ops.minimum(at, last) + 1.0
+            return ops.where(score == 0.0, 0.0, ops.where(score == 1.0, last + 2.0, inner))
+        z = (score - self.center) / self.scale
+        q = _root(1.0 / (ops.abs(z) + 1.0), ops)
+        t = ops.where(z >= 0.0, 1.0 - q, q - 1.0)
+        return ops.minimum(ops.floor((t + 1.0) * half), last)
+
     def bins(self, score: Any) -> NDArray[np.int32]:
         """The bin of each score."""
-        s = np.asarray(score, dtype=np.float64)
-        if self.kind == "probability":
-            at = np.minimum(np.floor(((_root(s) - _root(1 - s)) + 1) * (self.n_bins / 2)), self.n_bins - 1)
-            inner = 1 + at.astype(np.int32)
-            return np.where(s == 0, 0, np.where(s == 1, self.n_bins + 1, inner)).astype(np.int32)
-        z = (s - self.center) / self.scale
-        q = _root(1 / (1 + np.abs(z)))
-        t = np.where(z >= 0, 1 - q, q - 1)
-        return np.minimum(np.floor((t + 1) * (self.n_bins / 2)), self.n_bins - 1).astype(np.int32)
-
-    def sql(self, score: str) -> str:
-        """The same integers as a SQL expression of a DOUBLE expression."""
-        half, last = self.n_bins // 2, self.n_bins - 1
-        if self.kind == "probability":
-            steps = f"((({_root_sql(score)} - {_root_sql(f'(1 - {score})')}) + 1) * {half})"
-            inner = f"1 + least(floor({steps}), {last})::INTEGER"
-            return f"CASE WHEN {score} = 0 THEN 0 WHEN {score} = 1 THEN {self.n_bins + 1} ELSE {inner} END"
-        z = f"(({score} - {self.center!r}::DOUBLE) / {self.scale!r}::DOUBLE)"
-        q = _root_sql(f"(1 / (1 + abs({z})))")
-        t = f"(CASE WHEN {z} >= 0 THEN 1 - {q} ELSE {q} - 1 END)"
-        return f"least(floor(({t} + 1) * {half}), {last})::INTEGER"
+        return np.asarray(self.index(np.asarray(score, dtype=np.float64), NUMPY)).astype(np.int32)
 
     def __str__(self) -> str:
         where = f", center {self.center:g}, scale {self.scale:g}" if self.kind == "margin" else ""
@@ -109,17 +114,26 @@ class Grid:
         return asdict(self)
 
 
-def _root(x: Vector) -> Vector:
-    return np.asarray(np.sqrt(np.sqrt(np.sqrt(x))))
-
-
-def _root_sql(x: str) -> str:
-    return f"sqrt(sqrt(sqrt({x})))"
+def _root(x: Any, ops: Ops) -> Any:
+    return ops.sqrt(ops.sqrt(ops.sqrt(x)))
 
 
 def grid_for(scores: Vector) -> Grid:
     """The grid for scores that none was named for."""
     return Grid("probability" if scores.min() >= 0 and scores.max() <= 1 else "margin")
+
+
+def sums_of(grid: Grid, *, weighted: bool, soft: bool = False) -> tuple[str, ...]:
+    """The integer columns of a histogram of such rows."""
+    placed = grid.kind == "probability"
+    return (
+        "rows",
+        *(("position",) if placed else ()),
+        *(("weight", "square") if weighted else ()),
+        *(("value", "value_square", "hard") if soft else ()),
+        *(("value_position",) if soft and placed else ()),
+        *(("cross", "product") if soft and weighted else ()),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -138,6 +152,12 @@ class Bins:
         Σ w s in steps of 2⁻³²; None on a grid of margins, whose sums no metric needs.
     low, high : (m,) float64
         The lowest and the highest score in the bin.
+    value, value_position, value_square, hard : (m,) int64 or None
+        Of rows with soft labels q, in the same steps: Σ w q, Σ w q s, Σ w q², and Σ w where q ≥ ½.
+    cross, product : (m,) int64 or None
+        Σ w² q and Σ (w q)², of weighted rows with soft labels.
+    meaning : str or None
+        What the values are: "soft label" unless another is named.
     """
 
     grid: Grid
@@ -148,28 +168,44 @@ class Bins:
     high: Vector
     weight: Integers | None = None
     square: Integers | None = None
-
+    value: Integers | None = None
+    value_position: Integers | None = None
+    value_square: Integers | None = None
+    hard: Integers | None = None
+    cross: Integers | None = None
+    product: Integers | None = None
     meaning: str | None = None
-    value: None = None
 
     def __post_init__(self) -> None:
-        columns = (self.index, self.rows, self.position, self.low, self.high, self.weight, self.square)
-        given = [column for column in columns if column is not None]
-        if len({column.shape for column in given}) > 1 or self.index.ndim != 1:
+        if self.meaning is None and self.value is not None:
+            object.__setattr__(self, "meaning", "soft label")
+        given = {name: column for name, column in vars(self).items() if isinstance(column, np.ndarray)}
+        if len({column.shape for column in given.values()}) > 1 or self.index.ndim != 1:
             raise InputError("The columns of a histogram must have one length.")
+        if set(given) != {"index", "low", "high", *self.sums}:
+            raise InputError(
+                f"A histogram on the {self.grid} has the columns index, low, high, {', '.join(self.sums)}; got "
+                f"{', '.join(given)}."
+            )
         inside = not len(self.index) or (self.index[0] >= 0 and self.index[-1] < self.grid.n_slots)
         if not (inside and (np.diff(self.index) > 0).all() and (self.rows > 0).all()):
             raise InputError("The bins of a histogram must ascend, lie on the grid and hold rows.")
-        if (self.weight is None) != (self.square is None):
-            raise InputError("A histogram holds both Σw and Σw², or neither.")
         if not ((self.low <= self.high).all() and np.isfinite([self.low, self.high]).all()):
             raise InputError("The scores of a histogram must be finite, the lowest of a bin first.")
-        for column in given:
+        for column in given.values():
             column.flags.writeable = False
 
     @classmethod
-    def of(cls, grid: Grid, score: Vector, weight: Vector | None = None) -> Bins:
-        """The histogram of rows, in whatever order they come."""
+    def of(
+        cls,
+        grid: Grid,
+        score: Vector,
+        weight: Vector | None = None,
+        *,
+        value: Vector | None = None,
+        meaning: str | None = None,
+    ) -> Bins:
+        """The histogram of rows, in whatever order they come; ``value`` holds their soft labels."""
         if grid.kind == "probability" and not (score.min() >= 0 and score.max() <= 1):
             raise InputError(
                 f"A probability grid takes scores in [0, 1], got {score.min():g} to {score.max():g}. "
@@ -180,7 +216,7 @@ class Bins:
         heavy = len(score) > MOST or (
             weight is not None and max(weight.sum(), (weight * weight).sum()) > MOST
         )
-        if len(score) >= COMPILED and not heavy:
+        if len(score) >= COMPILED and value is None and not heavy:
             from halftruth import kernels
 
             dense = kernels.bin_rows(score, weight, grid.kind, grid.center, grid.scale, grid.n_bins)
@@ -189,30 +225,22 @@ class Bins:
             columns |= {"position": None} if grid.kind == "margin" else {}
             columns |= {"weight": None, "square": None} if weight is None else {}
             return cls(grid=grid, index=kept, **columns)
-        ones = np.ones(len(score), dtype=np.int64)
-        w = 1.0 if weight is None else weight
-        return _gathered(
-            grid,
-            grid.bins(score),
-            rows=ones,
-            position=fixed(w * score) if grid.kind == "probability" else None,
-            weight=None if weight is None else fixed(weight),
-            square=None if weight is None else fixed(weight * weight),
-            low=score,
-            high=score,
-        )
+        names = sums_of(grid, weighted=weight is not None, soft=value is not None)
+        adds = _adds(score, np.ones(len(score)) if weight is None else weight, value)
+        columns = {name: fixed(adds[name]) for name in names if name != "rows"}
+        columns["rows"] = np.ones(len(score), dtype=np.int64)
+        return _gathered(grid, grid.bins(score), {**columns, "low": score, "high": score}, meaning)
 
     @classmethod
-    def checked(cls, grid: Grid, columns: Mapping[str, Any]) -> Bins:
+    def checked(cls, grid: Grid, columns: Mapping[str, Any], meaning: str | None = None) -> Bins:
         """A stratum from stored columns: they may be damaged or made up."""
-        weighted = ["weight", "square"] if "weight" in columns or "square" in columns else []
-        position = ["position"] if grid.kind == "probability" else []
-        wanted = dict.fromkeys(["rows", *position, *weighted], "int64")
+        weighted = "weight" in columns or "square" in columns
+        wanted = dict.fromkeys(sums_of(grid, weighted=weighted, soft=meaning is not None), "int64")
         wanted |= {"index": "int32", "low": "float64", "high": "float64"}
         found = {name: str(column.dtype) for name, column in columns.items()}
         if found != wanted:
             raise InputError(f"a histogram on the {grid} has columns {wanted}, not {found}")
-        bins = cls(grid=grid, **{"position": None, **columns})
+        bins = cls(grid=grid, **{"position": None, **columns}, meaning=meaning)
         if not all(np.array_equal(grid.bins(end), bins.index) for end in (bins.low, bins.high)):
             raise InputError("scores lie outside their bins")
         weight, square, rows = bins.full("weight"), bins.full("square"), bins.rows
@@ -226,6 +254,8 @@ class Bins:
             slack = 2.0**-32 / mean + 1e-12
             if not ((where >= bins.low - slack) & (where <= bins.high + slack)).all():
                 raise InputError("its sums of scores lie outside their bins")
+        if bins.value is not None and not _possible(bins):
+            raise InputError("its sums of soft labels do not go together")
         return bins
 
     def __len__(self) -> int:
@@ -240,10 +270,22 @@ class Bins:
         total, squares = (float(x.sum(dtype=np.float64) / UNIT) for x in (self.weight, self.square))
         return total, squares
 
+    @property
+    def sums(self) -> tuple[str, ...]:
+        """The names of the integer columns."""
+        return sums_of(self.grid, weighted=self.weight is not None, soft=self.value is not None)
+
     def full(self, name: str) -> Integers:
-        """The column of weights or of their squares, also where all are one."""
+        """A column of integers, also one of weights where all are one."""
         column: Integers | None = getattr(self, name)
-        return self.rows << 32 if column is None else column
+        if column is not None:
+            return column
+        plain = {"cross": self.value, "product": self.value_square}.get(name)
+        return self.rows << 32 if plain is None else plain
+
+    def means(self, name: str) -> Vector:
+        """What a row adds to a column on average."""
+        return np.asarray(self.full(name) / UNIT / self.rows)
 
     def concatenate(self, other: Bins) -> Bins:
         """The histogram of the rows of both."""
@@ -252,50 +294,108 @@ class Bins:
                 f"The tables have different grids: {self.grid}, and {other.grid}. Make both with the same "
                 f"`grid=`, e.g. from the rows."
             )
-        weighted = self.weight is not None or other.weight is not None
+        if self.meaning != other.meaning:
+            raise MergeError(
+                f"The rows of one table carry {self.meaning or 'no value'}, those of the other "
+                f"{other.meaning or 'no value'}. Merge tables made from the same columns."
+            )
         both = (self, other)
-        return _gathered(
-            self.grid,
-            np.concatenate([x.index for x in both]),
-            rows=np.concatenate([x.rows for x in both]),
-            position=None
-            if self.position is None or other.position is None
-            else np.concatenate([self.position, other.position]),
-            weight=np.concatenate([x.full("weight") for x in both]) if weighted else None,
-            square=np.concatenate([x.full("square") for x in both]) if weighted else None,
-            low=np.concatenate([x.low for x in both]),
-            high=np.concatenate([x.high for x in both]),
-        )
+        weighted = self.weight is not None or other.weight is not None
+        names = sums_of(self.grid, weighted=weighted, soft=self.value is not None)
+        columns = {name: np.concatenate([x.full(name) for x in both]) for name in names}
+        columns |= {name: np.concatenate([getattr(x, name) for x in both]) for name in ("low", "high")}
+        return _gathered(self.grid, np.concatenate([x.index for x in both]), columns, self.meaning)
 
     def moved(self, score: Vector, grid: Grid) -> Bins:
         """The same rows, those of each bin at a new score."""
-        position = np.floor(self.full("weight") * score + 0.5).astype(np.int64)
-        return _gathered(
-            grid,
-            grid.bins(score),
-            rows=self.rows,
-            position=position if grid.kind == "probability" else None,
-            weight=self.weight,
-            square=self.square,
-            low=score,
-            high=score,
+        columns = {name: self.full(name) for name in self.sums}
+        for name, base in (("position", "weight"), ("value_position", "value")):
+            columns.pop(name, None)
+            if name in sums_of(grid, weighted=False, soft=self.value is not None):
+                columns[name] = np.floor(self.full(base) * score + 0.5).astype(np.int64)
+        return _gathered(grid, grid.bins(score), {**columns, "low": score, "high": score}, self.meaning)
+
+    def part(self, rows: Integers) -> Bins:
+        """So many rows of each bin, as if all rows of a bin were its mean row."""
+        held = np.flatnonzero(rows)
+        share = rows[held] / self.rows[held]
+        sums: dict[str, Any] = {
+            name: np.rint(self.full(name)[held] * share).astype(np.int64) for name in self.sums
+        }
+        sums |= {"rows": rows[held], "low": self.low[held], "high": self.high[held]}
+        return Bins(
+            grid=self.grid, index=self.index[held], **{"position": None, **sums}, meaning=self.meaning
         )
 
     def cells(self, atom: NDArray[np.intp]) -> Cells:
         """The bins as joined cells at these atoms."""
-        if self.weight is None or self.square is None:
+        if self.weight is None and self.value is None:
             return Cells(atom=atom, count=self.rows)
-        mean = self.weight / UNIT / self.rows
-        variance = np.maximum(self.square / UNIT / self.rows - mean**2, 0.0)
-        zero = np.zeros_like(mean)
+        weight = self.means("weight")
+        ww = np.maximum(self.means("square") - weight**2, 0.0)
+        if self.value is None:
+            spread = np.stack([np.sqrt(ww), np.zeros_like(ww), np.zeros_like(ww)])
+            return Cells(atom=atom, count=self.rows, weight=weight, spread=spread)
+        value = self.means("value")
+        wv = self.means("cross") - weight * value
+        vv = self.means("product") - value**2
+        l11 = np.sqrt(ww)
+        l21 = np.divide(wv, l11, out=np.zeros_like(wv), where=l11 > 0)
+        l22 = np.sqrt(np.maximum(vv - l21**2, 0.0))
         return Cells(
-            atom=atom, count=self.rows, weight=mean, spread=np.stack([np.sqrt(variance), zero, zero])
+            atom=atom,
+            count=self.rows,
+            weight=weight,
+            value=value,
+            square=self.means("value_square"),
+            spread=np.stack([l11, l21, l22]),
         )
 
 
 def fixed(numbers: Vector) -> Integers:
     """Fixed-point integers: exact to add, in any order."""
     return np.floor(numbers * UNIT + 0.5).astype(np.int64)
+
+
+def _adds(score: Vector, weight: Vector, value: Vector | None) -> dict[str, Vector]:
+    """What a row adds to each sum, in the order of operations that every engine keeps."""
+    out = {"position": weight * score, "weight": weight, "square": weight * weight}
+    if value is None:
+        return out
+    if not (value.min() >= 0 and value.max() <= 1):
+        raise InputError(f"Soft labels must lie in [0, 1], got {value.min():g} to {value.max():g}.")
+    weighed = weight * value
+    return out | {
+        "value": weighed,
+        "value_position": weighed * score,
+        "value_square": weight * (value * value),
+        "hard": np.where(value >= 0.5, weight, 0.0),
+        "cross": weight * weighed,
+        "product": weighed * weighed,
+    }
+
+
+def _possible(bins: Bins) -> bool:
+    """Whether soft labels in [0, 1] can have these sums: inequalities of their moments, up to rounding."""
+    w, v, vv, hard = map(bins.means, ("weight", "value", "value_square", "hard"))
+    of_ww, of_wv, of_vv = map(bins.means, ("square", "cross", "product"))
+    rising = [
+        (0, v),
+        (v, w),
+        (0, hard),
+        (hard, w),
+        (hard / 2, v),
+        (v, (w + hard) / 2),
+        (vv, v),
+        (v * v, vv * w),
+    ]
+    rising += [(v * v, of_vv), (of_vv, of_wv), (of_wv, of_ww), (of_wv**2, of_ww * of_vv)]
+    if bins.position is not None:
+        at, of_value = bins.means("position"), bins.means("value_position")
+        for share, where in ((v, of_value), (w - v, at - of_value)):
+            rising += [(share * bins.low, where), (where, share * bins.high)]
+    slack = 2.0**-30 * (1 + w + of_ww)
+    return all(bool((low <= high * (1 + 1e-12) + slack).all()) for low, high in rising)
 
 
 def refuse_weights(lightest: float, heaviest: float) -> None:
@@ -307,27 +407,26 @@ def refuse_weights(lightest: float, heaviest: float) -> None:
         )
 
 
-def _gathered(grid: Grid, index: NDArray[np.int32], **columns: Any) -> Bins:
+def _gathered(grid: Grid, index: NDArray[np.int32], columns: Mapping[str, Any], meaning: str | None) -> Bins:
     """Rows or bins joined by bin: integers add up, the lowest and the highest score stay."""
     order = np.argsort(index, kind="stable")
     ordered = index[order]
     first = np.flatnonzero(np.diff(ordered, prepend=-1))
     joins = {"low": np.minimum, "high": np.maximum}
     joined: dict[str, Any] = {
-        name: None if column is None else joins.get(name, np.add).reduceat(column[order], first)
-        for name, column in columns.items()
+        name: joins.get(name, np.add).reduceat(column[order], first) for name, column in columns.items()
     }
     if joined["rows"].max() > MOST:
         raise InputError(
             "One bin would hold more than 2^30 rows, too many to add up exactly. Merge fewer tables."
         )
     for name in ("weight", "square"):
-        if joined[name] is not None and np.add.reduceat(columns[name][order] / UNIT, first).max() > MOST:
+        if name in joined and np.add.reduceat(columns[name][order] / UNIT, first).max() > MOST:
             raise InputError(
                 "The weights in one bin, or their squares, add up to more than 2^30. Divide all weights by "
                 "one number: metrics do not depend on their scale."
             )
-    return Bins(grid=grid, index=ordered[first], **joined)
+    return Bins(grid=grid, index=ordered[first], **{"position": None, **joined}, meaning=meaning)
 
 
 def support_of(strata: Mapping[str, Bins]) -> Support:

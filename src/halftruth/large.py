@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halftruth.checks import Vector
-from halftruth.support import Cells, Column, Sums, Support, level
+from halftruth.support import Cells, OnePass, Shares, Support, level
 
 if TYPE_CHECKING:
     from halftruth.kernels import Fold
 
-Shares = Mapping[str, float]
-"""What a row of each stratum adds."""
 
-
-class LargeSupport(Support):
+class LargeSupport(OnePass):
     """The scores of each stratum, all of weight one; sorted when their order is first asked for."""
 
     rows: Mapping[str, Vector]
@@ -34,7 +31,7 @@ class LargeSupport(Support):
         return {name: kernels.sort(score) for name, score in self.rows.items()}
 
     @cached_property
-    def _unfolded(self) -> Support:
+    def unfolded(self) -> Support:
         from halftruth import kernels
 
         made = {name: _runs(score) for name, score in self.sorted.items()}
@@ -43,31 +40,18 @@ class LargeSupport(Support):
         return Support(score=score, strata=strata)
 
     @property
-    def score(self) -> Vector:
-        return self._unfolded.score
-
-    @property
-    def strata(self) -> Mapping[str, Cells]:
-        return self._unfolded.strata
+    def n_rows(self) -> Mapping[str, int]:
+        return {name: len(x) for name, x in self.rows.items()}
 
     @cached_property
     def span(self) -> tuple[float, float]:
         rows = self.rows.values()
         return min(float(x.min()) for x in rows), max(float(x.max()) for x in rows)
 
-    def sums(
-        self,
-        counts: Mapping[str, NDArray[Any]] | None = None,
-        rng: np.random.Generator | None = None,
-    ) -> Sums:
-        return LargeSums(self) if counts is None else self._unfolded.sums(counts, rng)
-
     def above(self, threshold: float) -> dict[str, int]:
-        """How many rows of each stratum reach the threshold."""
         return {name: len(x) - int(np.searchsorted(x, threshold)) for name, x in self.sorted.items()}
 
     def fold(self, mass: Shares, pos: Shares, neg: Shares) -> Fold:
-        """What areas and proper scores need of a measure with these coefficients, in one pass."""
         from halftruth import kernels
 
         low, high = self.span
@@ -75,10 +59,6 @@ class LargeSupport(Support):
         return kernels.fold(tuple(self.sorted.values()), a, b, d, bounded=low >= 0 and high <= 1)
 
     def moments(self, mass: Shares, n_bins: int, binning: str) -> dict[str, Vector]:
-        """n, Σ s and Σ s² of each stratum's rows in each bin, (3, n_bins).
-
-        Bins of equal population mass, where ``mass`` says which rows are the population's, or of equal width.
-        """
         from halftruth import kernels
 
         if binning == "width":
@@ -88,7 +68,6 @@ class LargeSupport(Support):
         return dict(zip(self.sorted, each, strict=True))
 
     def around(self, stratum: str, n_edges: int = 4096) -> dict[str, NDArray[np.int64]]:
-        """Rows of each stratum between some scores of one of them, denser towards both of its ends."""
         own = self.sorted[stratum]
         deep = np.unique(np.geomspace(1, len(own), n_edges // 2).astype(np.int64))
         even = np.linspace(0, len(own) - 1, n_edges).astype(np.int64)
@@ -121,32 +100,6 @@ class LargeSupport(Support):
             },
             edge=edge[used],
         )
-
-
-class LargeSums(Mapping[Column, Vector]):
-    """Sums by distinct score that are made when read; their totals are known at once."""
-
-    def __init__(self, support: LargeSupport) -> None:
-        self.support = support
-
-    def __getitem__(self, column: Column) -> Vector:
-        return self._made[column]
-
-    def __contains__(self, column: object) -> bool:
-        return column in set(self)  # without making the sums
-
-    @cached_property
-    def _made(self) -> Sums:
-        return self.support._unfolded.sums()
-
-    def __iter__(self) -> Iterator[Column]:
-        return ((name, "weight") for name in self.support.rows)
-
-    def __len__(self) -> int:
-        return len(self.support.rows)
-
-    def total(self, column: Column) -> float:
-        return float(len(self.support.rows[column[0]]))
 
 
 def _runs(score: Vector) -> tuple[Vector, NDArray[np.int64]]:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from halftruth.checks import Vector
-from halftruth.folded import FoldedMeasure
-from halftruth.large import LargeSums, LargeSupport
+from halftruth.folded import FoldedMeasure, RowsMeasure
+from halftruth.large import LargeSupport
 from halftruth.measure import Number, ScoreMeasure
 from halftruth.noise import Noise, Part
-from halftruth.support import Column, Sums, Support
+from halftruth.support import Column, LaterSums, OnePass, Sums, Support
 
 Coefficients = Mapping[Column, Number]
 
@@ -48,13 +48,14 @@ class MassRule:
 
     def over(self, support: Support) -> ScoreMeasure:
         """The measure of the rows as they came."""
-        if not isinstance(support, LargeSupport):
+        if not isinstance(support, OnePass):
             return self.apply(support.score, support.sums())
         mass, pos_mass, neg_mass = (
-            {name: float(part.get((name, "weight"), 0.0)) for name in support.rows}
+            {name: float(part.get((name, "weight"), 0.0)) for name in support.n_rows}
             for part in (self.mass, self.pos_mass, self.neg_mass)
         )
-        return FoldedMeasure(
+        kind = RowsMeasure if isinstance(support, LargeSupport) else FoldedMeasure
+        return kind(
             support,
             mass,
             pos_mass,
@@ -63,7 +64,7 @@ class MassRule:
             alpha=self.alpha,
             why=self.unidentified,
             normalised=self.normalised,
-            moves={name: self._moves(name, tuple(support.rows))[0] for name in support.rows if self.moves},
+            moves={name: self._moves(name, tuple(mass))[0] for name in mass if self.moves},
         )
 
     def _moves(self, name: str, strata: Sequence[str]) -> tuple[Vector, Vector]:
@@ -128,6 +129,6 @@ def _combine(coefficients: Coefficients, sums: Sums) -> Vector:
 
 def total(sums: Sums, column: Column) -> Vector:
     """Sum over all scores of one column, 0 where there is no such stratum."""
-    if isinstance(sums, LargeSums):
+    if isinstance(sums, LaterSums):
         return np.asarray(sums.total(column) if column in sums else 0.0)
     return np.asarray(sums[column].sum(axis=-1)) if column in sums else np.asarray(0.0)

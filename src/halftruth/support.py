@@ -6,15 +6,22 @@ are neighbours in score are joined first, so that the cost of a resample stops g
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halftruth.checks import Vector
 
+if TYPE_CHECKING:
+    from halftruth.kernels import Fold
+
+Shares = Mapping[str, float]
+"""What a row of each stratum adds."""
 Column = tuple[str, str]
 Sums = Mapping[Column, Vector]
 """(stratum, "weight", "value" or "square") → sums at each distinct score, shape (..., n_scores)."""
@@ -156,6 +163,88 @@ class Support:
             strata={name: cells.joined(group) for name, cells in self.strata.items()},
             edge=self.score[first],
         )
+
+
+class OnePass(Support):
+    """Many plain rows, all of weight one, whose measures are read in one pass.
+
+    What asks for `score` and `strata` has the rows unfolded into distinct scores.
+    """
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> Mapping[str, int]:
+        """The rows of each stratum."""
+
+    @property
+    @abstractmethod
+    def span(self) -> tuple[float, float]:
+        """The lowest and the highest score."""
+
+    @property
+    @abstractmethod
+    def unfolded(self) -> Support:
+        """The distinct scores and the rows on them."""
+
+    @abstractmethod
+    def above(self, threshold: float) -> dict[str, int]:
+        """How many rows of each stratum reach the threshold."""
+
+    @abstractmethod
+    def fold(self, mass: Shares, pos: Shares, neg: Shares) -> Fold:
+        """What areas and proper scores need of a measure with these coefficients."""
+
+    @abstractmethod
+    def moments(self, mass: Shares, n_bins: int, binning: str) -> dict[str, Vector]:
+        """n, Σ s and Σ s² of each stratum's rows in each bin, (3, n_bins).
+
+        Bins of equal population mass, where ``mass`` says which rows are the population's, or of equal width.
+        """
+
+    @abstractmethod
+    def around(self, stratum: str) -> dict[str, NDArray[np.int64]]:
+        """Rows of each stratum between some scores of one of them, denser towards both of its ends."""
+
+    @property
+    def score(self) -> Vector:
+        return self.unfolded.score
+
+    @property
+    def strata(self) -> Mapping[str, Cells]:
+        return self.unfolded.strata
+
+    def sums(
+        self,
+        counts: Mapping[str, NDArray[Any]] | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> Sums:
+        return LaterSums(self) if counts is None else self.unfolded.sums(counts, rng)
+
+
+class LaterSums(Mapping[Column, Vector]):
+    """Sums by distinct score that are made when read; their totals are known at once."""
+
+    def __init__(self, support: OnePass) -> None:
+        self.support = support
+
+    def __getitem__(self, column: Column) -> Vector:
+        return self._made[column]
+
+    def __contains__(self, column: object) -> bool:
+        return column in set(self)  # without making the sums
+
+    @cached_property
+    def _made(self) -> Sums:
+        return self.support.unfolded.sums()
+
+    def __iter__(self) -> Iterator[Column]:
+        return ((name, "weight") for name in self.support.n_rows)
+
+    def __len__(self) -> int:
+        return len(self.support.n_rows)
+
+    def total(self, column: Column) -> float:
+        return float(self.support.n_rows[column[0]])
 
 
 def lifted(sums: Sums) -> Sums:

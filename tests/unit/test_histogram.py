@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import halftruth as ht
+from halftruth.files.terms import Sql, Term
 from halftruth.histogram import UNIT, Bins, Grid
 from halftruth.table import Rows, ScoreTable
 
@@ -318,7 +319,7 @@ def test_more_rows_than_integers_can_add_up_are_refused():
 
 def test_a_grid_takes_numpys_numbers(tmp_path):
     grid = Grid("margin", center=np.float64(0.5), scale=np.float64(2), n_bins=np.int64(64))
-    assert "np" not in grid.sql("s")
+    assert "np" not in grid.index(Term("s"), Sql()).text
     ht.Labeled([1, 0], [0.9, 0.2]).table.compress(grid).save(tmp_path / "t.npz")
     assert ScoreTable.load(tmp_path / "t.npz").grid == grid
 

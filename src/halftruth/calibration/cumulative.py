@@ -6,7 +6,7 @@ import numpy as np
 
 from halftruth import checks
 from halftruth.checks import Vector
-from halftruth.folded import FoldedMeasure
+from halftruth.folded import RowsMeasure
 from halftruth.measure import Number, ScoreMeasure, as_measure, ratio
 
 STATISTICS = ("ks", "kuiper")
@@ -50,7 +50,7 @@ def ks_calibration_error(evidence: object, statistic: str = "ks") -> Number:
 
 def _extremes(measure: ScoreMeasure) -> tuple[Vector, Vector]:
     """The lowest and the highest point of the running sum, 0 included."""
-    if isinstance(measure, FoldedMeasure):
+    if isinstance(measure, RowsMeasure):
         from halftruth.kernels.walking import cumulative_extremes
 
         rows = measure.support.sorted

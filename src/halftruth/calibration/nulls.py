@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from halftruth.checks import Vector
 from halftruth.evidence import Evidence, Labeled, PositiveUnlabeled, Scenario, SoftLabeled
-from halftruth.folded import FoldedMeasure
+from halftruth.folded import RowsMeasure
 from halftruth.measure import ScoreMeasure
 from halftruth.resampling import chunks, resample
 from halftruth.shares import Sizes
@@ -120,7 +120,7 @@ def _mean_scores(measure: ScoreMeasure, support: Support) -> Vector:
     assert support.edge is not None  # groups know where they begin
     n = len(support.score)
     mass, total = np.zeros(n), np.zeros(n)
-    if isinstance(measure, FoldedMeasure):  # without unfolding the rows
+    if isinstance(measure, RowsMeasure):  # without unfolding the rows
         for name, rows in measure.support.sorted.items():
             cut = np.append(np.searchsorted(rows, support.edge), len(rows))
             full = np.flatnonzero(np.diff(cut))

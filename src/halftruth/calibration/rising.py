@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from halftruth.checks import Vector
-from halftruth.folded import FoldedMeasure
+from halftruth.folded import RowsMeasure
 from halftruth.measure import ScoreMeasure
 
 ROUNDING = 1e-9
@@ -29,7 +29,7 @@ def blocks(measure: ScoreMeasure) -> Blocks:
     """The pieces of the greatest convex minorant of the cumulative (μ, μ₁)."""
     from halftruth.kernels import monotone
 
-    if isinstance(measure, FoldedMeasure):
+    if isinstance(measure, RowsMeasure):
         rows = measure.support.sorted
         mass, pos = (np.asarray([part[k] for k in rows]) for part in (measure.of_mass, measure.of_pos))
         return Blocks(*monotone.isotonic_rows(tuple(rows.values()), mass, pos))
@@ -106,14 +106,14 @@ def possible(measure: ScoreMeasure) -> Possible | None:
 
 
 def _possible_as_it_is(measure: ScoreMeasure) -> bool:
-    if not isinstance(measure, FoldedMeasure):
+    if not isinstance(measure, RowsMeasure):
         return _within(measure.pos_mass, measure.mass)
     # Only where rows lie that are not possible by themselves; mostly the first few show it.
     doubtful = [name for name, pos in measure.of_pos.items() if not 0 <= pos <= measure.of_mass[name]]
     return all(_within(*_masses_at(measure, name, n)) for n in (1000, None) for name in doubtful)
 
 
-def _masses_at(measure: FoldedMeasure, name: str, first: int | None) -> tuple[Vector, Vector]:
+def _masses_at(measure: RowsMeasure, name: str, first: int | None) -> tuple[Vector, Vector]:
     """μ₁ and μ of all rows at the scores of some of one stratum's."""
     rows = measure.support.sorted
     at = rows[name][:first]
@@ -129,7 +129,7 @@ def _within(pos: Vector, mass: Vector) -> bool:
 
 def _rows(measure: ScoreMeasure) -> float:
     """Labels that would say as much; of a measure made by hand its rows."""
-    if isinstance(measure, FoldedMeasure) or measure.noise is not None:
+    if isinstance(measure, RowsMeasure) or measure.noise is not None:
         return measure.size
     return max(measure.size, float(measure.total))
 
@@ -152,7 +152,7 @@ def _refuted(measure: ScoreMeasure, found: Blocks) -> bool:
     excess = float((found.pos - found.mass)[over].sum())
     first = found.low[over][0]
     below_above = np.arange(2)
-    if isinstance(measure, FoldedMeasure):
+    if isinstance(measure, RowsMeasure):
         counts = {
             name: np.asarray([np.sum(x < first), np.sum(x >= first)], dtype=np.float64)
             for name, x in measure.support.rows.items()

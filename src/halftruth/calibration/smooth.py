@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from halftruth import checks
 from halftruth.calibration import grids
 from halftruth.checks import Vector
-from halftruth.folded import FoldedMeasure
+from halftruth.folded import RowsMeasure
 from halftruth.measure import Number, ScoreMeasure, as_measure, ratio
 
 Rows = NDArray[np.intp]
@@ -56,7 +56,7 @@ def smooth_calibration_error(evidence: object) -> Number:
     """
     measure = as_measure(evidence)
     measure.need_probabilities("Smooth calibration error")
-    if isinstance(measure, FoldedMeasure):
+    if isinstance(measure, RowsMeasure):
         value = _smallest_width(_nodes_of_rows(measure), 1)
         return measure.result(value[0])
     n = int(np.prod(measure.shape, dtype=np.intp))
@@ -65,7 +65,7 @@ def smooth_calibration_error(evidence: object) -> Number:
     return measure.result(value.reshape(measure.shape))
 
 
-def _nodes_of_rows(measure: FoldedMeasure) -> Callable[[Rows, int], Vector]:
+def _nodes_of_rows(measure: RowsMeasure) -> Callable[[Rows, int], Vector]:
     """The residuals at the nodes of a grid, from one pass over the rows for the finest of them."""
     from halftruth.kernels.smoothing import residual_nodes
 
@@ -162,7 +162,7 @@ def logit_smoothed_calibration_error(evidence: object, sigma: float = 1 / 15) ->
 
 def _logit_nodes(measure: ScoreMeasure, step: float) -> tuple[Vector, Rows, Vector, Vector]:
     """Gaps at exactly 0 and 1; nodes of the logit, in steps, with μ and μ₁ (n, n_nodes) there."""
-    if isinstance(measure, FoldedMeasure):
+    if isinstance(measure, RowsMeasure):
         return _logit_nodes_of_rows(measure, step)
     s, n = measure.score, int(np.prod(measure.shape, dtype=np.intp))
     mass, pos = measure.mass.reshape(n, -1), measure.pos_mass.reshape(n, -1)
@@ -175,7 +175,7 @@ def _logit_nodes(measure: ScoreMeasure, step: float) -> tuple[Vector, Rows, Vect
     return ends, node, both[0], both[1]
 
 
-def _logit_nodes_of_rows(measure: FoldedMeasure, step: float) -> tuple[Vector, Rows, Vector, Vector]:
+def _logit_nodes_of_rows(measure: RowsMeasure, step: float) -> tuple[Vector, Rows, Vector, Vector]:
     from halftruth.kernels.smoothing import logit_nodes
 
     found = {name: logit_nodes(x, step) for name, x in measure.support.rows.items() if len(x)}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from halftruth.calibration.binned import calibration_error
 from halftruth.checks import Vector
 from halftruth.errors import InputError
-from halftruth.folded import FoldedMeasure
+from halftruth.folded import RowsMeasure
 from halftruth.measure import Number, as_measure
 
 Integers = NDArray[np.int64]
@@ -54,7 +54,7 @@ def sweep_calibration_error(evidence: object, norm: float | str = 1) -> Number:
         raise InputError(f'`norm` must be 1, 2 or "max", got {norm!r}.')
     measure = as_measure(evidence)
     measure.need_probabilities("Sweep calibration error")
-    if isinstance(measure, FoldedMeasure):
+    if isinstance(measure, RowsMeasure):
         n_bins = _most_bins_of_rows(measure)
         if n_bins is not None:
             return calibration_error(measure, n_bins=n_bins, binning="mass", norm=norm)
@@ -197,7 +197,7 @@ def _first_fall(of: Integers, mass: Vector, pos: Vector, slack: float) -> int | 
     return int(of[full[falls[0]]]) if len(falls) else None
 
 
-def _most_bins_of_rows(measure: FoldedMeasure) -> int | None:
+def _most_bins_of_rows(measure: RowsMeasure) -> int | None:
     """The number of bins from sorted rows; None if it is so large that distinct scores are needed."""
     from halftruth.kernels.walking import counts_at_ranks
 

@@ -146,7 +146,7 @@ def _tables(
         if columns["by"] is not None:
             raise InputError("--by does not go with --id. Write the scores of all models into one file.")
         return {"": Source(files=files, score=scores[0], id=joined_by, **columns).tables()}
-    from halftruth.files.query import ordered
+    from halftruth.grouped import ordered
 
     groups: dict[str, dict[str, ScoreTable]] = {}
     for file in dict.fromkeys(files):

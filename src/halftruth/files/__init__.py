@@ -7,10 +7,11 @@ from typing import Any
 
 from halftruth import checks
 from halftruth.errors import InputError
-from halftruth.files.cells import STRATA, Columns
+from halftruth.files.cells import Columns
 from halftruth.files.joined import EVERY, joined_rows
 from halftruth.files.query import BinnedRows, ExactRows, binned_rows, exact_rows
 from halftruth.files.source import Source
+from halftruth.grouped import STRATA
 from halftruth.histogram import Grid
 
 __all__ = ["MAX_ROWS", "STRATA", "BinnedRows", "ExactRows", "Source", "read"]

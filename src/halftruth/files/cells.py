@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from halftruth.errors import InputError
 from halftruth.files.messages import quoted
 from halftruth.files.source import Part
+from halftruth.grouped import OUTSIDE
 
-STRATA = ("positive", "unlabeled", "negative")
-OUTSIDE = len(STRATA)
-"""Where a stratum's index stands, this is a label outside the code."""
-MISSING = "missing"
 ABSENT = "|na|n/a|<na>|[-+]?nan|null|none"
 SIZES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 INTEGERS = (*SIZES, *("U" + size for size in SIZES))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,15 +11,11 @@ from numpy.typing import NDArray
 from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.files import refusals
-from halftruth.files.cells import MISSING, OUTSIDE, STRATA, Columns
-from halftruth.files.messages import quoted
+from halftruth.files.cells import Columns
 from halftruth.files.source import Part, Query, Source
-from halftruth.histogram import Bins, Grid, refuse_weights
-
-BAD_SCORE, BAD_WEIGHT, NO_WEIGHT = -1, -2, -3
-"""Keys of a histogram's rows that have no bin."""
-MOST_GROUPS = 1000
-"""A column of more values was probably not meant to make groups."""
+from halftruth.files.terms import Sql, Term
+from halftruth.grouped import BAD_SCORE, BAD_WEIGHT, NO_WEIGHT, OUTSIDE, named, places, strata_of
+from halftruth.histogram import Bins, Grid
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -70,7 +63,7 @@ def exact_rows(source: Source, columns: Columns, max_rows: int) -> dict[str, Exa
     found = checked_rows(source, columns, max_rows)
     if found is None:
         return None
-    return {group: picked(found, columns, rows) for group, rows in _groups(found.get("g"))}
+    return {group: picked(found, columns, rows) for group, rows in places(found.get("g"))}
 
 
 def picked(found: dict[str, Any], columns: Columns, rows: Any) -> ExactRows:
@@ -105,45 +98,8 @@ def checked_rows(source: Source, columns: Columns, max_rows: int) -> dict[str, A
     if weight is not None and not weight.any():
         refusals.no_weight(source, columns.weight)
     if columns.by is not None:
-        found["g"] = _named(found["g"], columns.by)
+        found["g"] = named(found["g"], columns.by)
     return found
-
-
-def _named(group: Any, column: str) -> Any:
-    """The groups, those of empty cells under a name of their own."""
-    cells, empty = np.ma.getdata(group), np.ma.getmaskarray(group)
-    if empty.any() and (cells[~empty] == MISSING).any():
-        raise InputError(
-            f"Column {quoted(column)} has both empty cells and the text {MISSING!r}, the name of empty ones. "
-            f"Write another text in one of them."
-        )
-    return np.where(empty, MISSING, cells)
-
-
-def ordered(names: Iterable[str]) -> list[str]:
-    """Groups in their order: numbers by size, then other names as text."""
-
-    def place(name: str) -> tuple[int, Decimal, str]:
-        number = re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,4})?", name, flags=re.ASCII)
-        return (0, Decimal(name), name) if number else (1, Decimal(0), name)
-
-    return sorted(names, key=place)
-
-
-def _groups(group: Any) -> Iterable[tuple[str, Any]]:
-    """The groups in their order, each with the places of its rows."""
-    if group is None:
-        return [("", slice(None))]
-    names = ordered(set(group.tolist()))
-    if len(names) > MOST_GROUPS:
-        raise InputError(
-            f"The column of groups has {len(names):,} values, and each would be a group of its own; at most "
-            f"{MOST_GROUPS:,} are taken. Name a column with fewer by `by`."
-        )
-    place = {name: k for k, name in enumerate(names)}
-    code = np.fromiter(map(place.__getitem__, group.tolist()), dtype=np.int64, count=len(group))
-    order = np.argsort(code, kind="stable")
-    return zip(names, np.split(order, np.cumsum(np.bincount(code))[:-1]), strict=True)
 
 
 def binned_rows(source: Source, columns: Columns, grid: Grid | None) -> dict[str, BinnedRows]:
@@ -167,14 +123,10 @@ def binned_rows(source: Source, columns: Columns, grid: Grid | None) -> dict[str
         if grid is not None:
             refusals.beyond_unit(source, columns.scores[0])
         return binned_rows(source, columns, Grid("margin"))
-    kept = found["key"] >= 0
-    if not kept.any():
+    if not (found["key"] >= 0).any():
         refusals.no_weight(source, columns.weight)
-    found = {name: column[kept] for name, column in found.items()}
-    _refuse_weights(found)
-    if columns.by is not None:
-        found["g"] = _named(found["g"], columns.by)
-    return {group: _binned(tried, found, rows) for group, rows in _groups(found.pop("g", None))}
+    made = strata_of(tried, found, columns.by)
+    return {group: BinnedRows(grid=tried, strata=strata) for group, strata in made.items()}
 
 
 def histogram_sql(source: Source, columns: Columns, grid: Grid) -> Query:
@@ -182,7 +134,8 @@ def histogram_sql(source: Source, columns: Columns, grid: Grid) -> Query:
     rows, parameters = relation(source, columns)
     in_unit = grid.kind == "probability"
     fits = "s0 >= 0 AND s0 <= 1" if in_unit else "isfinite(s0)"
-    key = f"WHEN {fits} THEN stratum::INTEGER * {grid.n_slots} + ({grid.sql('s0')}) ELSE {BAD_SCORE}"
+    index = grid.index(Term("s0"), Sql()).text
+    key = f"WHEN {fits} THEN stratum::INTEGER * {grid.n_slots} + {index}::INTEGER ELSE {BAD_SCORE}"
     values = {"rows": "count(*)", "low": "min(s0)", "high": "max(s0)"}
     if columns.weight is not None:
         key = (
@@ -205,30 +158,3 @@ def _fixed(value: str) -> str:
     What does not even fit into one integer is left out: it comes from a row that is refused afterwards.
     """
     return f"TRY_CAST(sum(TRY_CAST(floor({value} * 4294967296e0 + 0.5e0) AS BIGINT)) AS BIGINT)"
-
-
-def _refuse_weights(found: dict[str, Any]) -> None:
-    """Refuse weights that integers do not hold."""
-    if "weight" in found:
-        refuse_weights(float(found["lightest"].min()), float(found["heaviest"].max()))
-    if any(np.ma.is_masked(found.get(name)) for name in ("position", "weight", "square")):
-        raise InputError("The weights of one bin add up to more than 2^31. Divide all weights by one number.")
-
-
-def _binned(grid: Grid, found: dict[str, Any], rows: Any) -> BinnedRows:
-    own = {name: np.asarray(column)[rows] for name, column in found.items()}
-    key = own.pop("key")
-    order = np.argsort(key)
-    ends = np.searchsorted(key[order], grid.n_slots * np.arange(len(STRATA) + 1))
-    strata = {}
-    for k, name in enumerate(STRATA):
-        at = order[ends[k] : ends[k + 1]]
-        if len(at):
-            columns: dict[str, Any] = {column: values[at] for column, values in own.items()}
-            columns |= {"low": columns["low"] + 0.0, "high": columns["high"] + 0.0}  # −0.0 is 0.0
-            extremes = [columns.pop(column) for column in ("lightest", "heaviest") if column in columns]
-            if extremes and all((weight == 1).all() for weight in extremes):  # weights of one are none
-                del columns["weight"], columns["square"]
-            index = (key[at] - k * grid.n_slots).astype(np.int32)
-            strata[name] = Bins(grid=grid, index=index, **{"position": None, **columns})
-    return BinnedRows(grid=grid, strata=strata)

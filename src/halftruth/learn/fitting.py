@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from halftruth.errors import InputError
 from halftruth.learn.layers import BLOCK, Layer, Matrix
 from halftruth.learn.networks import Networks
-from halftruth.learn.pytorch import Tensor, torch
 from halftruth.learn.training import Batches, History, Risk, train
+from halftruth.pytorch import Tensor, torch
 from halftruth.uncertainty.progress import progress
 
 Rows = Sequence[NDArray[np.intp]]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 from halftruth import checks
 from halftruth.errors import InputError
-from halftruth.learn.pytorch import Tensor, functional, nn, torch
 from halftruth.learn.weights import RiskWeights, Three, risk_weights
+from halftruth.pytorch import Tensor, functional, nn, torch
 
 Loss = Callable[[Tensor], Tensor]
 MARGIN: dict[str, Loss] = {

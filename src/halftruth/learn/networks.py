@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from halftruth.learn.layers import Layer, logits
-from halftruth.learn.pytorch import Tensor, nn, torch
+from halftruth.pytorch import Tensor, nn, torch
 
 __all__ = ["Layer", "Networks", "logits"]
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 
 from halftruth.checks import Vector
-from halftruth.histogram import COMPILED
 from halftruth.large import LargeSupport
 from halftruth.rows import Rows
 from halftruth.support import Sums, Support
@@ -39,8 +37,8 @@ class Samples:
         plain = {k: rows for k, rows in table.strata.items() if isinstance(rows, Rows) and rows.is_plain}
         if set(plain) != {POSITIVE, UNLABELED} or len(plain) < len(table.strata):
             return cls.from_sums(table, table.support, table.support.sums())
-        if len(table) >= COMPILED:
-            ordered = cast("LargeSupport", table.support).sorted
+        if isinstance(table.support, LargeSupport):
+            ordered = table.support.sorted
         else:
             ordered = {name: np.sort(rows.score) for name, rows in plain.items()}
         score, positive, unlabeled = around_positives(ordered[POSITIVE], ordered[UNLABELED])

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from halftruth.evidence import Evidence, PositiveConfidence, PositiveUnlabeled, Scenario
-from halftruth.large import LargeSupport
 from halftruth.prior.bounds import upper_bound
 from halftruth.results import Refuted
 from halftruth.rows import Rows
 from halftruth.shares import Sizes
+from halftruth.support import OnePass
 from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
 from halftruth.uncertainty.influence import identified_range
 
@@ -170,7 +170,7 @@ def _known_and_unlabeled(evidence: PositiveUnlabeled) -> tuple[tuple[Any, Any], 
     if isinstance(known, Rows) and known.value is not None:  # propensities make rows unequal
         weight = known.full_weight() * known.value
         n_positive = float(weight.sum() ** 2 / (weight**2).sum())
-    if isinstance(table.support, LargeSupport):
+    if isinstance(table.support, OnePass):
         rows = table.support.around(POSITIVE)
         return (rows[POSITIVE], rows[UNLABELED]), (n_positive, n_unlabeled)
     sums = table.support.sums()

@@ -254,7 +254,7 @@ def resnet_parameters(width: int, channels: int) -> int:
 @pytest.mark.usefixtures("networks")
 @pytest.mark.parametrize(("width", "channels"), [(4, 3), (8, 1), (64, 3)])
 def test_the_residual_network_has_eighteen_layers_and_their_weights(width: int, channels: int) -> None:
-    from halftruth.learn.pytorch import nn
+    from halftruth.pytorch import nn
     from halftruth.reproduce.pu_ece_resnet import ResNet18
 
     network = ResNet18(width=width, channels=channels)

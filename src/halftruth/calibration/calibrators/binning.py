@@ -10,7 +10,7 @@ import numpy as np
 from halftruth.calibration.bins import mass_bins, number_of_bins
 from halftruth.calibration.rising import shares
 from halftruth.checks import Vector
-from halftruth.folded import FoldedMeasure
+from halftruth.folded import RowsMeasure
 from halftruth.measure import ScoreMeasure
 from halftruth.noise import Index, Noise, Part, by_bin
 
@@ -85,7 +85,7 @@ def _widths(n_bins: int) -> Vector:
 
 def _quantiles(measure: ScoreMeasure) -> Callable[[int], Vector]:
     """Of a number B of bins: the distinct ⌊n b/B⌋-th smallest scores of the population."""
-    if not isinstance(measure, FoldedMeasure):
+    if not isinstance(measure, RowsMeasure):
         return lambda n_bins: measure.score[np.flatnonzero(np.diff(mass_bins(measure, n_bins)))]
     from halftruth import kernels
 
@@ -105,7 +105,7 @@ def _place(edge: Vector, score: Vector) -> Index:
 
 def _masses(measure: ScoreMeasure, edge: Vector) -> tuple[Vector, Vector]:
     """μ and μ₁ between the edges."""
-    if not isinstance(measure, FoldedMeasure):
+    if not isinstance(measure, RowsMeasure):
         index = _place(edge, measure.score)
         mass, pos = (by_bin(x, index, len(edge) + 1) for x in (measure.mass, measure.pos_mass))
         return mass, pos
@@ -117,7 +117,7 @@ def _masses(measure: ScoreMeasure, edge: Vector) -> tuple[Vector, Vector]:
     return mass, pos
 
 
-def _counts(measure: FoldedMeasure, edge: Vector) -> dict[str, Vector]:
+def _counts(measure: RowsMeasure, edge: Vector) -> dict[str, Vector]:
     """Rows of each stratum between the edges."""
     out = {}
     for name, rows in measure.support.sorted.items():
@@ -131,11 +131,11 @@ def _cells(measure: ScoreMeasure, edge: Vector) -> ScoreMeasure:
     edge = edge[edge < measure.span[1]]
     mass, pos = _masses(measure, edge)
     score = np.append(edge, measure.span[1])
-    if isinstance(measure, FoldedMeasure):
+    if isinstance(measure, RowsMeasure):
         noise: Noise | None = measure.noise_of(score, _counts(measure, edge))
     else:
         noise = measure.noise
-    if noise is not None and not isinstance(measure, FoldedMeasure):
+    if noise is not None and not isinstance(measure, RowsMeasure):
         index = _place(edge, measure.score)
         noise = replace(noise, score=score, parts=[_summed(part, index, len(score)) for part in noise.parts])
     return ScoreMeasure(score=score, mass=mass, pos_mass=pos, size=measure.size, noise=noise)

@@ -12,7 +12,7 @@ import numpy as np
 
 from halftruth.calibration.rising import Possible, possible
 from halftruth.checks import Vector
-from halftruth.folded import FoldedMeasure
+from halftruth.folded import RowsMeasure
 from halftruth.measure import ScoreMeasure, integral
 
 FEW = 1 << 15
@@ -73,7 +73,7 @@ class Pair:
     def of(cls, measure: ScoreMeasure) -> Pair:
         """Of a measure on [0, 1]."""
         found = possible(measure)
-        if not isinstance(measure, FoldedMeasure):
+        if not isinstance(measure, RowsMeasure):
             score, mass, pos = masses(measure, found)
             population = Atoms.at(score, mass)
             return cls(population, replace(population, mass=pos), notes_on(found))
@@ -95,7 +95,7 @@ def masses(measure: ScoreMeasure, found: Possible | None) -> tuple[Vector, Vecto
     return found.filled(measure.score, measure.mass)
 
 
-def _condensed(measure: FoldedMeasure) -> tuple[Atoms, Atoms]:
+def _condensed(measure: RowsMeasure) -> tuple[Atoms, Atoms]:
     from halftruth.kernels import logistic
 
     parts = {name: logistic.condense(score, LEAST) for name, score in measure.support.rows.items()}

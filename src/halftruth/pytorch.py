@@ -7,8 +7,6 @@ try:
     from torch import Tensor, nn
     from torch.nn import functional
 except ModuleNotFoundError as error:
-    raise MissingDependency(
-        "The losses and networks of halftruth need PyTorch: pip install 'halftruth[torch]'"
-    ) from error
+    raise MissingDependency("This needs PyTorch: pip install 'halftruth[torch]'") from error
 
 __all__ = ["Tensor", "functional", "nn", "torch"]

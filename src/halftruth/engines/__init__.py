@@ -1,0 +1,1 @@
+"""The same table from anywhere: SQL engines through Ibis, and PyTorch's devices."""

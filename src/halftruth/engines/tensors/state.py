@@ -1,0 +1,138 @@
+"""A dense histogram on a device: integer sums of fixed size, to which rows are added in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from halftruth.histogram import UNIT, Bins, Grid
+from halftruth.pytorch import Tensor, torch
+
+State = dict[str, Tensor]
+"""Columns of a histogram (n_strata · n_slots,): int64 sums, and the lowest and highest score of each bin."""
+CHUNK = 1 << 22
+"""Rows whose bins are held at once."""
+SOFT = ("value", "value_square", "hard")
+
+
+class Ops:
+    """The functions of `halftruth.histogram.Ops`, on tensors."""
+
+    def sqrt(self, x: Tensor, /) -> Tensor:
+        return torch.sqrt(x)
+
+    def abs(self, x: Tensor, /) -> Tensor:
+        return torch.abs(x)
+
+    def floor(self, x: Tensor, /) -> Tensor:
+        return torch.floor(x)
+
+    def minimum(self, x: Tensor, most: float, /) -> Tensor:
+        return torch.clamp(x, max=most)
+
+    def where(self, condition: Tensor, yes: Any, no: Any, /) -> Tensor:
+        return torch.where(condition, yes, no)
+
+
+def names_of(grid: Grid, *, weighted: bool, soft: bool = False) -> tuple[str, ...]:
+    """The columns of sums."""
+    position = grid.kind == "probability"
+    return (
+        "rows",
+        *(("position",) if position else ()),
+        *(("weight", "square") if weighted else ()),
+        *(SOFT if soft else ()),
+        *(("value_position",) if soft and position else ()),
+        *(("cross", "product") if soft and weighted else ()),
+    )
+
+
+def empty(
+    grid: Grid, *, n_strata: int, weighted: bool, soft: bool = False, device: torch.device | str | None = None
+) -> State:
+    """The histogram of no rows."""
+    size = n_strata * grid.n_slots
+    names = names_of(grid, weighted=weighted, soft=soft)
+    state = {name: torch.zeros(size, dtype=torch.int64, device=device) for name in names}
+    ends = {"low": np.inf, "high": -np.inf}
+    of_ends = {name: torch.full((size,), x, dtype=torch.float64, device=device) for name, x in ends.items()}
+    return {**state, **of_ends}
+
+
+def add_rows(
+    state: State,
+    grid: Grid,
+    score: Tensor,
+    stratum: Tensor,
+    weight: Tensor | None = None,
+    value: Tensor | None = None,
+) -> None:
+    """Add rows to a histogram, in place.
+
+    Parameters
+    ----------
+    state : State
+    grid : Grid
+    score : (n,) floating tensor
+    stratum : (n,) integer tensor
+        The index of each row's stratum.
+    weight, value : (n,) floating tensors, optional
+        As the state holds them; all rows have been checked.
+    """
+    for part in _chunks(len(score)):
+        s = score[part].to(torch.float64) + 0.0  # −0.0 is 0.0
+        key = stratum[part].to(torch.int64) * grid.n_slots + grid.index(s, Ops()).to(torch.int64)
+        w = None if weight is None else weight[part].to(torch.float64)
+        q = None if value is None else value[part].to(torch.float64)
+        for name, column in _added(s, w, q).items():
+            if name in state:
+                state[name].index_add_(0, key, column)
+        state["low"].scatter_reduce_(0, key, s, "amin")
+        state["high"].scatter_reduce_(0, key, s, "amax")
+
+
+def _chunks(n: int) -> Iterator[slice]:
+    return (slice(start, start + CHUNK) for start in range(0, n, CHUNK))
+
+
+def _added(s: Tensor, w: Tensor | None, q: Tensor | None) -> dict[str, Tensor]:
+    """What each row adds to each sum."""
+    ones = torch.ones_like(s, dtype=torch.int64)
+    weight = torch.ones_like(s) if w is None else w
+    columns = {
+        "rows": ones,
+        "position": fixed(weight * s),
+        "weight": fixed(weight),
+        "square": fixed(weight * weight),
+    }
+    if q is None:
+        return columns
+    of_value = weight * q
+    return columns | {
+        "value": fixed(of_value),
+        "value_position": fixed(of_value * s),
+        "value_square": fixed(weight * (q * q)),
+        "hard": fixed(torch.where(q >= 0.5, weight, 0.0)),
+        "cross": fixed(weight * of_value),
+        "product": fixed(of_value * of_value),
+    }
+
+
+def fixed(numbers: Tensor) -> Tensor:
+    """Fixed-point integers: exact to add, in any order."""
+    return torch.floor(numbers * UNIT + 0.5).to(torch.int64)
+
+
+def bins_of(state: State, grid: Grid, names: Sequence[str]) -> dict[str, Bins]:
+    """The strata that hold rows, on the host."""
+    host = {name: column.cpu().numpy() for name, column in state.items()}
+    strata = {}
+    for k, name in enumerate(names):
+        own = slice(k * grid.n_slots, (k + 1) * grid.n_slots)
+        index = np.flatnonzero(host["rows"][own])
+        if len(index):
+            columns: dict[str, Any] = {column: x[own][index] for column, x in host.items()}
+            strata[name] = Bins(grid=grid, index=index.astype(np.int32), **{"position": None, **columns})
+    return strata

@@ -1,0 +1,111 @@
+"""What a GROUP BY gives, made into histograms: the same for every engine.
+
+An engine gives each row a key, stratum · slots + bin, and adds up integers by key and group.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from halftruth.errors import InputError
+from halftruth.histogram import Bins, Grid, refuse_weights
+
+STRATA = ("positive", "unlabeled", "negative")
+OUTSIDE = len(STRATA)
+"""Where a stratum's index stands, this is a label outside the code."""
+BAD_SCORE, BAD_WEIGHT, NO_WEIGHT = -1, -2, -3
+"""Keys of rows that have no bin."""
+MISSING = "missing"
+"""The name of the group of empty cells."""
+MOST_GROUPS = 1000
+"""A column of more values was probably not meant to make groups."""
+
+Strata = dict[str, Bins]
+
+
+def strata_of(grid: Grid, found: Mapping[str, Any], by: str | None = None) -> dict[str, Strata]:
+    """The histograms of each group, by stratum; of the group "" where there are no groups.
+
+    Parameters
+    ----------
+    grid : Grid
+    found : mapping of str to array
+        "key", "rows", "low", "high"; "position" on a grid of probabilities; "weight", "square", "lightest"
+        and "heaviest" of weighted rows; "g", the name of the group. Masked sums are too large for 64 bits.
+    by : str, optional
+        The column that the groups come from, for messages.
+    """
+    kept = np.asarray(found["key"]) >= 0
+    columns = {name: column[kept] for name, column in found.items()}
+    if "weight" in columns:
+        refuse_weights(float(columns["lightest"].min()), float(columns["heaviest"].max()))
+    if any(np.ma.is_masked(columns.get(name)) for name in ("position", "weight", "square")):
+        raise InputError("The weights of one bin add up to more than 2^31. Divide all weights by one number.")
+    group = named(columns.pop("g"), str(by)) if "g" in columns else None
+    return {name: _strata(grid, columns, rows) for name, rows in places(group)}
+
+
+def named(group: Any, column: str) -> Any:
+    """The groups, those of empty cells under a name of their own."""
+    cells, empty = np.ma.getdata(group), np.ma.getmaskarray(group)
+    if empty.any() and (cells[~empty] == MISSING).any():
+        raise InputError(
+            f"Column {column!r} has both empty cells and the text {MISSING!r}, the name of empty ones. "
+            f"Write another text in one of them."
+        )
+    return np.where(empty, MISSING, cells)
+
+
+def ordered(names: Iterable[str]) -> list[str]:
+    """Groups in their order: numbers by size, then other names as text."""
+
+    def place(name: str) -> tuple[int, Decimal, str]:
+        number = re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d{1,4})?", name, flags=re.ASCII)
+        return (0, Decimal(name), name) if number else (1, Decimal(0), name)
+
+    return sorted(names, key=place)
+
+
+def places(group: Any) -> Iterable[tuple[str, Any]]:
+    """The groups in their order, each with the places of its rows."""
+    if group is None:
+        return [("", slice(None))]
+    names = ordered(set(group.tolist()))
+    refuse_groups(len(names))
+    place = {name: k for k, name in enumerate(names)}
+    code = np.fromiter(map(place.__getitem__, group.tolist()), dtype=np.int64, count=len(group))
+    order = np.argsort(code, kind="stable")
+    return zip(names, np.split(order, np.cumsum(np.bincount(code))[:-1]), strict=True)
+
+
+def refuse_groups(count: int) -> None:
+    """Raise where a column has so many values that it was hardly meant to make groups."""
+    if count > MOST_GROUPS:
+        raise InputError(
+            f"The column of groups has {count:,} values, and each would be a group of its own; at most "
+            f"{MOST_GROUPS:,} are taken. Name a column with fewer by `by`."
+        )
+
+
+def _strata(grid: Grid, found: Mapping[str, Any], rows: Any) -> Strata:
+    own = {name: np.asarray(column)[rows] for name, column in found.items()}
+    key = own.pop("key")
+    order = np.argsort(key)
+    ends = np.searchsorted(key[order], grid.n_slots * np.arange(len(STRATA) + 1))
+    strata = {}
+    for k, name in enumerate(STRATA):
+        at = order[ends[k] : ends[k + 1]]
+        if len(at):
+            columns: dict[str, Any] = {column: values[at] for column, values in own.items()}
+            columns |= {"low": columns["low"] + 0.0, "high": columns["high"] + 0.0}  # −0.0 is 0.0
+            extremes = [columns.pop(column) for column in ("lightest", "heaviest") if column in columns]
+            if extremes and all((weight == 1).all() for weight in extremes):  # weights of one are none
+                del columns["weight"], columns["square"]
+            index = (key[at] - k * grid.n_slots).astype(np.int32)
+            strata[name] = Bins(grid=grid, index=index, **{"position": None, **columns})
+    return strata
