@@ -103,6 +103,7 @@ def evaluate(
             f"`evidence` must be Labeled, SoftLabeled, PositiveUnlabeled or PositiveConfidence, got "
             f"{type(evidence).__name__}. Wrap your arrays, e.g. Labeled(y_true, y_score)."
         )
+    evidence = evidence.settled()
     level = checks.confidence_level(confidence_level)
     n_resamples = checks.count(n_resamples, "n_resamples", least=0)
     limit = None if threshold is None else checks.threshold(threshold)

@@ -184,8 +184,8 @@ class Bins:
             raise InputError("The columns of a histogram must have one length.")
         if set(given) != {"index", "low", "high", *self.sums}:
             raise InputError(
-                f"A histogram on the {self.grid} has the columns index, low, high, {', '.join(self.sums)}; got "
-                f"{', '.join(given)}."
+                f"A histogram on the {self.grid} has the columns index, low, high, {', '.join(self.sums)}; "
+                f"got {', '.join(given)}."
             )
         inside = not len(self.index) or (self.index[0] >= 0 and self.index[-1] < self.grid.n_slots)
         if not (inside and (np.diff(self.index) > 0).all() and (self.rows > 0).all()):
@@ -273,7 +273,7 @@ class Bins:
     @property
     def sums(self) -> tuple[str, ...]:
         """The names of the integer columns."""
-        return sums_of(self.grid, weighted=self.weight is not None, soft=self.value is not None)
+        return sums_of(self.grid, weighted=self.weight is not None, soft=self.meaning is not None)
 
     def full(self, name: str) -> Integers:
         """A column of integers, also one of weights where all are one."""
@@ -301,7 +301,7 @@ class Bins:
             )
         both = (self, other)
         weighted = self.weight is not None or other.weight is not None
-        names = sums_of(self.grid, weighted=weighted, soft=self.value is not None)
+        names = sums_of(self.grid, weighted=weighted, soft=self.meaning is not None)
         columns = {name: np.concatenate([x.full(name) for x in both]) for name in names}
         columns |= {name: np.concatenate([getattr(x, name) for x in both]) for name in ("low", "high")}
         return _gathered(self.grid, np.concatenate([x.index for x in both]), columns, self.meaning)
@@ -311,7 +311,7 @@ class Bins:
         columns = {name: self.full(name) for name in self.sums}
         for name, base in (("position", "weight"), ("value_position", "value")):
             columns.pop(name, None)
-            if name in sums_of(grid, weighted=False, soft=self.value is not None):
+            if name in sums_of(grid, weighted=False, soft=self.meaning is not None):
                 columns[name] = np.floor(self.full(base) * score + 0.5).astype(np.int64)
         return _gathered(grid, grid.bins(score), {**columns, "low": score, "high": score}, self.meaning)
 
@@ -332,15 +332,15 @@ class Bins:
         if self.weight is None and self.value is None:
             return Cells(atom=atom, count=self.rows)
         weight = self.means("weight")
-        ww = np.maximum(self.means("square") - weight**2, 0.0)
+        ww = _variance(self.means("square"), weight)
         if self.value is None:
             spread = np.stack([np.sqrt(ww), np.zeros_like(ww), np.zeros_like(ww)])
             return Cells(atom=atom, count=self.rows, weight=weight, spread=spread)
         value = self.means("value")
+        vv = _variance(self.means("product"), value)
         wv = self.means("cross") - weight * value
-        vv = self.means("product") - value**2
         l11 = np.sqrt(ww)
-        l21 = np.divide(wv, l11, out=np.zeros_like(wv), where=l11 > 0)
+        l21 = np.divide(wv, l11, out=np.zeros_like(wv), where=(ww > 0) & (vv > 0))
         l22 = np.sqrt(np.maximum(vv - l21**2, 0.0))
         return Cells(
             atom=atom,
@@ -375,20 +375,18 @@ def _adds(score: Vector, weight: Vector, value: Vector | None) -> dict[str, Vect
     }
 
 
+def _variance(square: Vector, mean: Vector) -> Vector:
+    """Of fixed-point numbers, 0 where rounding could have made it."""
+    out = square - mean**2
+    return np.where(out > (1 + 2 * mean) / UNIT, out, 0.0)
+
+
 def _possible(bins: Bins) -> bool:
     """Whether soft labels in [0, 1] can have these sums: inequalities of their moments, up to rounding."""
     w, v, vv, hard = map(bins.means, ("weight", "value", "value_square", "hard"))
     of_ww, of_wv, of_vv = map(bins.means, ("square", "cross", "product"))
-    rising = [
-        (0, v),
-        (v, w),
-        (0, hard),
-        (hard, w),
-        (hard / 2, v),
-        (v, (w + hard) / 2),
-        (vv, v),
-        (v * v, vv * w),
-    ]
+    rising: list[tuple[Any, Any]] = [(0, v), (v, w), (vv, v), (v * v, vv * w)]
+    rising += [(0, hard), (hard, w), (hard / 2, v), (v, (w + hard) / 2)]
     rising += [(v * v, of_vv), (of_vv, of_wv), (of_wv, of_ww), (of_wv**2, of_ww * of_vv)]
     if bins.position is not None:
         at, of_value = bins.means("position"), bins.means("value_position")

@@ -31,6 +31,8 @@ MEANINGS = {
     "1/confidence": (1.0, np.inf),
 }
 """What values can be, and between which limits they lie."""
+BINNED = (SOFT_LABEL, VOTE_SHARE)
+"""Values whose sums a histogram holds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +151,95 @@ class ScoreTable:
         one = by is None and id is None
         return tables(found) if one else {key: tables(rows) for key, rows in found.items()}
 
+    @classmethod
+    def from_ibis(
+        cls,
+        table: Any,
+        score: Any = "score",
+        label: Any = "label",
+        weight: Any = None,
+        unlabeled: float | None = None,
+        by: Any = None,
+        *,
+        grid: Grid | str | None = None,
+    ) -> Any:
+        """Have any SQL engine make the table: one GROUP BY, of which only the histogram comes back.
+
+        Parameters
+        ----------
+        table : ibis.Table
+            Of DuckDB, Spark, PostgreSQL, BigQuery, Snowflake, … (``pip install 'halftruth[ibis]'``).
+        score, label, weight, by : str or Ibis expression
+            As in `from_file`: columns of numbers; labels may be booleans.
+        unlabeled, grid
+            As in `from_file`.
+
+        Returns
+        -------
+        ScoreTable
+            Always a histogram, the same to the bit as `from_file` makes of the same rows with ``max_rows=0``.
+            With ``by`` a dict {value as text: table}.
+
+        Examples
+        --------
+        >>> import halftruth as ht, ibis
+        >>> rows = ibis.memtable({"score": [0.9, 0.8, 0.1], "label": [1, None, None]})
+        >>> ht.ScoreTable.from_ibis(rows)
+        ScoreTable(positive=1, unlabeled=2; probability grid of 65,536 bins)
+        """
+        from halftruth.engines import sql
+
+        found = sql.read(
+            table,
+            score=score,
+            label=label,
+            weight=weight,
+            unlabeled=unlabeled,
+            by=by,
+            grid=Grid(grid) if isinstance(grid, str) else grid,
+        )
+        tables = {group: cls(strata) for group, strata in found.items()}
+        return tables[""] if by is None else tables
+
+    @classmethod
+    def from_torch(
+        cls,
+        score: Any,
+        label: Any,
+        *,
+        weight: Any = None,
+        unlabeled: float | None = None,
+        by: Any = None,
+    ) -> Any:
+        """Take rows that lie on any device of PyTorch; they stay there, and are sorted and added up there.
+
+        Parameters
+        ----------
+        score : (n,) tensor of finite numbers
+        label : (n,) tensor
+            1 (positive), 0 (negative), NaN (unlabeled).
+        weight : (n,) tensor, optional
+        unlabeled : number, optional
+            Another code for unlabeled rows, e.g. 0 or −1.
+        by : (n,) tensor of whole numbers, optional
+            One table for each value: {value as text: table}.
+
+        Returns
+        -------
+        ScoreTable
+            Of exact rows; `compress` makes the histogram, on the same device.
+
+        Examples
+        --------
+        >>> import halftruth as ht, torch
+        >>> score, label = torch.tensor([0.9, 0.8, 0.1]), torch.tensor([1.0, torch.nan, torch.nan])
+        >>> ht.ScoreTable.from_torch(score, label)
+        ScoreTable(positive=1, unlabeled=2)
+        """
+        from halftruth.engines import tensors
+
+        return tensors.read(score, label, weight=weight, unlabeled=unlabeled, by=by)
+
     def __repr__(self) -> str:
         sizes = ", ".join(f"{k}={len(rows)}" for k, rows in self.strata.items())
         return f"ScoreTable({sizes}{'' if self.grid is None else f'; {self.grid}'})"
@@ -194,15 +285,24 @@ class ScoreTable:
                 )
             return self
         exact = cast("Mapping[str, Rows]", self.strata)
-        if any(rows.meaning for rows in exact.values()):
+        if any(rows.meaning not in (None, *BINNED) for rows in exact.values()):
             raise InputError(
-                "Soft labels, propensities and confidences stay exact rows: a histogram holds no values. "
-                "Use the table as it is."
+                "Propensities, confidences and labels of many classes stay exact rows: of values a histogram "
+                "holds binary soft labels alone. Use the table as it is."
             )
         if not exact:
             return self
         wanted = wanted or grid_for(np.asarray([x for rows in exact.values() for x in _ends(rows.score)]))
-        return ScoreTable({k: Bins.of(wanted, rows.score, rows.weight) for k, rows in exact.items()})
+        return ScoreTable(
+            {
+                name: Bins.of(wanted, rows.score, rows.weight, value=rows.value, meaning=rows.meaning)
+                for name, rows in exact.items()
+            }
+        )
+
+    def settled(self) -> ScoreTable:
+        """The same table, on the host if it is a histogram."""
+        return self
 
     def save(self, path: str | Path) -> None:
         """Write the table to one file, whole or not at all; `load` reads it on any machine."""
@@ -289,7 +389,9 @@ def _ends(score: Vector) -> tuple[float, float]:
 def _stratum(grid: Grid | None, meaning: str | None, columns: dict[str, Any]) -> Rows | Bins:
     """A stratum from stored columns, checked as if a user had passed them."""
     if grid is not None:
-        return Bins.checked(grid, columns)
+        if meaning not in (None, *BINNED):
+            raise InputError(f"a histogram holds no {meaning}")
+        return Bins.checked(grid, columns, meaning)
     score = checks.scores(columns.pop("score"), "score")
     weight = checks.weights(columns.pop("weight", None), "weight", length=len(score))
     value = columns.pop("value", None)

@@ -125,9 +125,9 @@ def test_exact_rows_join_a_histogram_on_its_grid():
             same(table.strata[name], expected.strata[name])
 
 
-def test_a_table_of_values_stays_exact():
+def test_a_table_of_propensities_stays_exact():
     with pytest.raises(ht.InputError, match="stay exact rows"):
-        ht.SoftLabeled([0.2, 0.9]).table.compress()
+        ht.PositiveUnlabeled([0.9], [0.2], prior=0.3, propensity=[0.5]).table.compress()
 
 
 @pytest.mark.parametrize("weight", [2.0**-11, 2.0**16])

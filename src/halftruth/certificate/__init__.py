@@ -14,8 +14,9 @@ import numpy as np
 from halftruth import registry
 from halftruth.certificate import binned, curves, margins, proper, thresholds
 from halftruth.certificate.boxes import ROUNDING, Boxes, Interval
+from halftruth.checks import Vector
 from halftruth.errors import EmptyClassWarning
-from halftruth.evidence import Evidence, Labeled, PositiveUnlabeled
+from halftruth.evidence import Evidence, Labeled, PositiveUnlabeled, SoftLabeled
 from halftruth.table import NEGATIVE
 
 FAMILIES: Mapping[str, Callable[..., Interval]] = {
@@ -43,7 +44,7 @@ def certified(evidence: Evidence) -> bool:
     """
     if isinstance(evidence, PositiveUnlabeled):
         return NEGATIVE not in evidence.table.strata
-    return isinstance(evidence, Labeled)
+    return isinstance(evidence, (Labeled, SoftLabeled))
 
 
 def bound(evidence: Evidence, name: str, parameters: Mapping[str, Any] | None = None) -> float | None:
@@ -87,7 +88,7 @@ def bound(evidence: Evidence, name: str, parameters: Mapping[str, Any] | None = 
         return np.inf
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         low, high = FAMILIES[name](box, **known)
-    if isinstance(evidence, Labeled):
+    if isinstance(evidence, (Labeled, SoftLabeled)):
         low, high = max(low, metric.limits[0]), min(high, metric.limits[1])
     if np.isnan([value, low, high]).any():
         return np.inf
@@ -95,7 +96,28 @@ def bound(evidence: Evidence, name: str, parameters: Mapping[str, Any] | None = 
 
 
 def _boxes(evidence: Evidence) -> Boxes:
-    """The boxes of evidence; its rule reads no more of the rows than the totals of the strata."""
+    """The boxes of evidence."""
+    measure = evidence.measure()
+    strata: Mapping[str, Any] = evidence.table.strata
+    mass, pos, wobble = _coefficients(evidence)
+    return Boxes.of(
+        list(strata.values()),
+        mass=mass,
+        pos=pos,
+        wobble=wobble,
+        size=measure.size,
+        unidentified=measure.unidentified,
+    )
+
+
+def _coefficients(evidence: Evidence) -> tuple[Vector, Vector, Vector]:
+    """Of the strata in μ and μ₁, and how far those in μ₁ can be off.
+
+    Rules read no more of the rows than the totals of the strata. Of soft labels, the positives and the
+    negatives are two strata.
+    """
+    if isinstance(evidence, SoftLabeled):
+        return np.ones(2), np.asarray([1.0, 0.0]), np.zeros(2)
     strata: Mapping[str, Any] = evidence.table.strata
     totals = np.asarray([bins.size[0] for bins in strata.values()])
     slip = np.asarray([0.0 if x.weight is None else len(x) * 2.0**-33 for x in strata.values()])
@@ -112,11 +134,4 @@ def _boxes(evidence: Evidence) -> Boxes:
     mass, pos = coefficients(totals)
     # Linear-fractional in each total, so farthest at the corners; twice that leaves room for the rest.
     corners = [coefficients(totals + slip * signs)[1] for signs in product((-1, 1), repeat=len(strata))]
-    return Boxes.of(
-        list(strata.values()),
-        mass=mass,
-        pos=pos,
-        wobble=2 * np.max(np.abs(corners - pos), axis=0),
-        size=evidence.measure().size,
-        unidentified=evidence.measure().unidentified,
-    )
+    return mass, pos, 2 * np.max(np.abs(corners - pos), axis=0)

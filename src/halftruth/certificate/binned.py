@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.certificate.boxes import ANYTHING, HALF_STEP, Boxes, Interval, quotient
+from halftruth.certificate.boxes import ANYTHING, Boxes, Interval, quotient
 from halftruth.checks import Vector
 
 Index = NDArray[np.intp]
@@ -26,7 +26,7 @@ def calibration_error(
         movable = box.n
     else:
         first, last, movable = _mass_bins(box, number)
-    held = box.n > 0
+    held = box.held
     first, last = np.where(held, first, 0), np.where(held, last, 0)
     if norm == 1:
         return _mean_gap(box, number, first, last, movable)
@@ -35,11 +35,8 @@ def calibration_error(
 
 def _optimal(box: Boxes) -> int | None:
     """The default number of bins; None where rounded weights leave it open."""
-    off = 0.0
-    if box.weighted.any():
-        rows = box.rows.sum(axis=1) * HALF_STEP * box.weighted
-        off = float(4 * np.max(2 * rows / box.totals + rows / box.square)) + 1e-12
-    numbers = {max(1, int(np.ceil((box.size * (1 + x)) ** (1 / 3) - 1e-9))) for x in (-off, off)}
+    sizes = (box.size * (1 - box.size_off), box.size * (1 + box.size_off))
+    numbers = {max(1, int(np.ceil(size ** (1 / 3) - 1e-9))) for size in sizes}
     return numbers.pop() if len(numbers) == 1 else None
 
 
@@ -51,27 +48,26 @@ def _mass_bins(box: Boxes, n_bins: int) -> tuple[Index, Index, Vector]:
     """
     total, off = box.whole(box.mass)
     steps = total * np.arange(1, n_bins)
-    weighted = bool(box.weighted[box.mass != 0].any())
-    masses = box.mass @ box.n
+    masses = box.cases(box.n)
     least = np.floor_divide(steps, n_bins)
     most = least
-    if weighted:  # whether targets are rounded down depends on all weights being whole
+    if off:  # whether targets are rounded down depends on all weights being whole
         whole = bool((masses == np.floor(masses)).all())
         most = steps / n_bins + 2 * off
         least = (least if whole else steps / n_bins * (1 - 2e-12)) - 2 * off
     ends = [box.points(j) for j in range(len(box.n))]
-    below = [np.stack([total - box.mass @ end[side] for end in ends]) for side in (1, 0)]
+    below = [np.stack([total - box.cases(end[side]) for end in ends]) for side in (1, 0)]
     first = np.searchsorted(most, below[0], side="right")
     last = np.searchsorted(least, below[1], side="right")
     target = np.append(least, np.inf)[first]
-    above = np.maximum(total - box.mass @ box.before - target, 0.0) + 2 * off
+    above = np.maximum(total - box.cases(box.before) - target, 0.0) + 2 * off
     movable = np.where((box.mass > 0)[:, None], np.minimum(box.n, above), box.n)
     return first, last, movable
 
 
 def _gaps(box: Boxes) -> tuple[Vector, Vector]:
     """Limits of b − a s over the rows of a cell."""
-    held = box.n > 0
+    held = box.held
     low, high = (np.where(held, x, 0.0) for x in (box.low, box.high))
     pos, mass = box.pos[:, None], box.mass[:, None]
     return pos - mass * high, pos - mass * low

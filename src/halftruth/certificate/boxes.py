@@ -10,20 +10,21 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from halftruth.certificate.layers import HALF_STEP, Split, layers
 from halftruth.checks import Vector
-from halftruth.histogram import LIGHTEST, UNIT, Bins
+from halftruth.histogram import UNIT, Bins
 
 Interval = tuple[float, float]
 ANYTHING: Interval = (-np.inf, np.inf)
 ROUNDING = 1e-12
 """Slack for floating-point sums, relative to their size before anything cancels."""
-HALF_STEP = 0.5 / UNIT
-"""How far one row's fixed-point weight, or score, can be from its own."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Boxes:
     """Strata (k, rows of the arrays) by bins (columns, from the highest score down).
+
+    The positives and the negatives of soft labels are strata of their own.
 
     Parameters
     ----------
@@ -31,23 +32,27 @@ class Boxes:
         Coefficients of the strata in μ and μ₁.
     wobble : (k,) array
         How far ``pos`` can be off, because the totals it is made from are rounded.
-    size : float
-        The effective rows of the evidence.
+    size, size_off : float
+        The effective rows of the evidence, and by which share of them rounded weights can change them.
     unidentified : str or None
         Why ``pos`` is known only up to a factor.
     rows, n, before : (k, m) arrays
         Rows in each bin, their weight, and the weight above the bin.
     low, high, mean_low, mean_high : (k, m) arrays
         The lowest and the highest score; two limits of the mean score. Without rows: +inf, −inf, ½, ½.
-    weighted : (k,) array of bool
-    square : (k,) array
-        Σ w².
+    off : (k,) array
+        By how many half steps a row's weight can be off.
+    least : (k, 1) array
+        The least that a row weighs.
+    split : Split or None
+        Of soft labels, what is known of the two strata together.
     """
 
     mass: Vector
     pos: Vector
     wobble: Vector
     size: float
+    size_off: float
     unidentified: str | None
     rows: Vector
     n: Vector
@@ -56,8 +61,9 @@ class Boxes:
     high: Vector
     mean_low: Vector
     mean_high: Vector
-    weighted: NDArray[np.bool_]
-    square: Vector
+    off: Vector
+    least: Vector
+    split: Split | None
 
     @classmethod
     def of(
@@ -71,31 +77,44 @@ class Boxes:
         unidentified: str | None,
     ) -> Boxes:
         index = np.unique(np.concatenate([bins.index for bins in strata]))
+        each = [layer for bins in strata for layer in layers(bins)]
 
         def dense(columns: Sequence[Vector], empty: float) -> Vector:
-            out = np.full((len(strata), len(index)), empty)
-            for row, bins, column in zip(out, strata, columns, strict=True):
-                row[np.searchsorted(index, bins.index)] = column
+            out = np.full((len(each), len(index)), empty)
+            for row, layer, column in zip(out, each, columns, strict=True):
+                row[np.searchsorted(index, layer.bins.index)] = column
             return out[:, ::-1]
 
-        means = [_mean(bins) for bins in strata]
-        n = dense([bins.full("weight") / UNIT for bins in strata], 0.0)
+        means = [layer.mean() for layer in each]
+        n = dense([layer.weight / UNIT for layer in each], 0.0)
         return cls(
             mass=mass,
             pos=pos,
             wobble=wobble,
             size=size,
+            size_off=_size_off(strata),
             unidentified=unidentified,
-            rows=dense([bins.rows.astype(np.float64) for bins in strata], 0.0),
+            rows=dense([layer.bins.rows.astype(np.float64) for layer in each], 0.0),
             n=n,
             before=np.cumsum(n, axis=1) - n,
-            low=dense([bins.low for bins in strata], np.inf),
-            high=dense([bins.high for bins in strata], -np.inf),
+            low=dense([layer.bins.low for layer in each], np.inf),
+            high=dense([layer.bins.high for layer in each], -np.inf),
             mean_low=dense([mean[0] for mean in means], 0.5),
             mean_high=dense([mean[1] for mean in means], 0.5),
-            weighted=np.asarray([bins.weight is not None for bins in strata]),
-            square=np.asarray([bins.size[1] for bins in strata]),
+            off=np.asarray([layer.off for layer in each]),
+            least=np.asarray([[layer.least] for layer in each]),
+            split=next((Split.of(bins) for bins in strata if bins.value is not None), None),
         )
+
+    @property
+    def held(self) -> NDArray[np.bool_]:
+        """Which cells hold rows."""
+        return np.asarray(self.rows > 0)
+
+    @property
+    def weighted(self) -> bool:
+        """Whether any weight was rounded."""
+        return bool(self.off.any())
 
     @property
     def neg(self) -> Vector:
@@ -111,14 +130,9 @@ class Boxes:
         return self.before + self.n
 
     @cached_property
-    def least(self) -> Vector:
-        """The least that a row of each stratum weighs, as a column."""
-        return np.where(self.weighted, LIGHTEST, 1.0)[:, None]
-
-    @cached_property
     def slip(self) -> Vector:
         """How far the weight at or above the end of each bin can be off: half a step a row."""
-        return np.cumsum(self.rows, axis=1) * HALF_STEP * self.weighted[:, None]
+        return np.cumsum(self.rows, axis=1) * HALF_STEP * self.off[:, None]
 
     @cached_property
     def one_score(self) -> NDArray[np.bool_]:
@@ -140,12 +154,20 @@ class Boxes:
 
     def error(self, part: Vector) -> Vector:
         """How far Σ part_k × (weight at or above a bin's end) can be off, the coefficients included."""
+        if part is self.mass and self.split is not None:  # what one class is off, the other is the other way
+            return np.cumsum(self.rows[0]) * HALF_STEP * self.split.off
         out = np.abs(part) @ self.slip
         return np.asarray(out if part is self.mass else out + self.wobble @ self.after)
 
+    def cases(self, weights: Vector) -> Vector:
+        """μ of weights of the strata, a whole number where it counts rows."""
+        out = self.mass @ weights
+        return np.rint(out) if self.split is not None and not self.split.off else np.asarray(out)
+
     def whole(self, part: Vector) -> tuple[float, float]:
         """The part's total, and how far it can be off."""
-        return float(part @ self.totals), float(self.error(part)[-1])
+        total = self.cases(self.totals) if part is self.mass else part @ self.totals
+        return float(total), float(self.error(part)[-1])
 
     def points(self, j: int, *, strict: bool = False) -> tuple[Vector, Vector]:
         """Limits of the weight of each stratum at or above (``strict``: above) a row of stratum j.
@@ -168,15 +190,13 @@ class Boxes:
             yield np.stack(ends)
 
 
-def _mean(bins: Bins) -> tuple[Vector, Vector]:
-    """Limits of the mean score in each bin: the integer sums are within half a step a row."""
-    if bins.position is None:
-        return bins.low, bins.high
-    weight = bins.full("weight")
-    mean = bins.position / weight
-    steps = 1.0 if bins.weight is None else 2.0  # the weight of a row is rounded too
-    slip = steps * bins.rows / 2 / weight + 1e-15
-    return np.clip(mean - slip, bins.low, bins.high), np.clip(mean + slip, bins.low, bins.high)
+def _size_off(strata: Sequence[Bins]) -> float:
+    offs = [
+        len(bins) * HALF_STEP * (2 / bins.size[0] + 1 / bins.size[1])
+        for bins in strata
+        if bins.weight is not None
+    ]
+    return 4 * max(offs) + 1e-12 if offs else 0.0
 
 
 def quotient(low: float, high: float, whole: tuple[float, float]) -> Interval:

@@ -28,7 +28,7 @@ def sums(
     is concave they change places. Cells that are in neither part lie between the ends: the loss is monotone,
     unless it is convex with a ``lowest`` point.
     """
-    held = box.n > 0
+    held = box.held
     low, high = (np.where(held, x, 0.5) for x in (box.low, box.high))
     at_low, at_high = loss(low), loss(high)
     slope = np.where(high > low, (at_high - at_low) / np.where(high > low, high - low, 1.0), 0.0)

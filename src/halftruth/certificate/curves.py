@@ -24,17 +24,24 @@ def _swaps(box: Boxes) -> tuple[Vector, Vector]:
 
     Pairs within a stratum add one half however they lie. Of the pairs of strata j and k, S are in the
     order j above k (ties half): they add (b_j d_k − b_k d_j) S, with S from 0 to n_j n_k, from or up to
-    half of that where no row of one lies beyond the other's, and known where the scores are apart.
+    half of that where no row of one lies beyond the other's, and known where the scores are apart. Soft
+    labels that hardly differ inside a bin leave less open.
     """
     low, high = np.zeros(box.n.shape[1]), np.zeros(box.n.shape[1])
     for j, k in combinations(range(len(box.n)), 2):
-        weight = (box.pos[j] * box.neg[k] - box.pos[k] * box.neg[j]) * box.n[j] * box.n[k] / 2
+        weight = _pairs(box, j, k)
         above, below = np.sign(box.low[j] - box.high[k]), np.sign(box.high[j] - box.low[k])
         least = np.where(above >= 0, above, -1.0)
         most = np.where(below <= 0, below, 1.0)
         ends = weight * np.where(weight == 0, 0.0, least), weight * np.where(weight == 0, 0.0, most)
         low, high = low + np.minimum(*ends), high + np.maximum(*ends)
     return low, high
+
+
+def _pairs(box: Boxes, j: int, k: int) -> Vector:
+    """What the order of the rows of two strata can add in each bin, of either sign."""
+    out = (box.pos[j] * box.neg[k] - box.pos[k] * box.neg[j]) * box.n[j] * box.n[k] / 2
+    return np.asarray(out if box.split is None else np.minimum(out, box.split.disorder))
 
 
 def _areas(box: Boxes) -> tuple[Vector, Vector]:
@@ -84,11 +91,11 @@ def _passage(box: Boxes, part: Vector, passed: float, level: float, level_slack:
     read off the curve lies on a chord of the exact curve, so in the box, and on the level.
     """
     most, end = part @ box.before, part @ box.after
-    for j, held in enumerate(box.n > 0):
+    for j, held in enumerate(box.held):
         reach = sum(np.maximum(*(c * x for x in ends)) for c, *ends in zip(part, *box.points(j), strict=True))
         most = np.where(held, np.maximum(most, reach), most)
     slack = box.error(part) + level_slack
-    if part is not box.mass or box.weighted.any():
+    if part is not box.mass or box.weighted:
         slack = slack + 1e-13 * (np.abs(part) @ box.after)
     must = end > passed + slack
     never = not must.any()
@@ -178,7 +185,7 @@ def _all_pairs(box: Boxes) -> Vector:
     """What the order inside each bin can add at most, wherever in the bin the path ends."""
     out = np.zeros(box.n.shape[1])
     for j, k in combinations(range(len(box.n)), 2):
-        out += abs(box.pos[j] * box.neg[k] - box.pos[k] * box.neg[j]) * box.n[j] * box.n[k] / 2
+        out += np.abs(_pairs(box, j, k))
     return out
 
 
@@ -241,7 +248,8 @@ def _precisions(box: Boxes, j: int, *, strict: bool) -> tuple[Vector, Vector]:
     for corner in box.corners(low, high):
         cases = box.mass @ corner
         cases = np.where(cases > 0, cases, np.nan)
-        precision, give = box.pos @ corner / cases, off / (cases - box.error(box.mass))
+        precision = box.pos @ corner / cases
+        give = off / (cases - box.error(box.mass)) if box.split is None else box.split.grain
         least, most = np.fmin(least, precision - give), np.fmax(most, precision + give)
     return np.clip(least, 0.0, 1.0), np.clip(most, 0.0, 1.0)
 

@@ -58,6 +58,6 @@ def _lowest(box: Boxes, loss: str) -> Vector:
 
 def _worst(box: Boxes, loss: str) -> list[Vector]:
     """The largest loss in each cell, of a positive and of a negative: convex or monotone, so at an end."""
-    held = box.n > 0
+    held = box.held
     low, high = (np.where(held, x, 0.0) for x in (box.low, box.high))
     return [np.maximum(MARGIN[loss](sign * low), MARGIN[loss](sign * high)) for sign in (1, -1)]

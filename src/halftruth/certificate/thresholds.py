@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.certificate.boxes import ANYTHING, HALF_STEP, Boxes, Interval, quotient
+from halftruth.certificate.boxes import ANYTHING, Boxes, Interval, quotient
+from halftruth.certificate.layers import HALF_STEP
 from halftruth.checks import Vector
 from halftruth.metrics.rates import Confusion
 
@@ -35,7 +36,7 @@ def rate(name: str, box: Boxes, threshold: float, beta: float = 1.0) -> Interval
         return ANYTHING
     exact = _confusion(box, threshold, rounded=False)
     ends = _ends(name, exact, threshold, beta)
-    if not box.weighted.any():
+    if not box.weighted or ends == ANYTHING:
         return ends
     # Rounding moves all weights by about 1e-10; what it does to the corners, doubled, covers its curvature.
     wide = _ends(name, _confusion(box, threshold, rounded=True), threshold, beta)
@@ -49,7 +50,7 @@ def _confusion(box: Boxes, threshold: float, *, rounded: bool) -> Confusion:
     # Such a cell has its lowest row below and its highest row above.
     one = np.where(open_cells, box.least, 0.0).sum(axis=1)
     most = np.where(open_cells, box.n, 0.0).sum(axis=1) - one
-    step = HALF_STEP * box.weighted * rounded
+    step = HALF_STEP * box.off * rounded
     slip_above = step * np.where(box.high >= threshold, box.rows, 0.0).sum(axis=1)
     slip_below = step * np.where(box.low < threshold, box.rows, 0.0).sum(axis=1)
     choices = [

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from halftruth.belief import Belief
 from halftruth.measure import Number, ScoreMeasure
@@ -70,6 +71,20 @@ class Evidence(ABC):
         """The measure of the rows as they came, under a scenario."""
         support = self.table.support
         return self.rule(support.sums(), scenario).over(support)
+
+    def settled(self) -> Self:
+        """The same evidence; a histogram on a device is brought to the host.
+
+        What is resampled and written from it is then the same to the bit, wherever the histogram was made.
+        """
+        table = self.table.settled()
+        if table is self.table:
+            return self
+        out = copy(self)
+        for name in [k for k in vars(out) if isinstance(getattr(type(out), k, None), cached_property)]:
+            del vars(out)[name]
+        out.table = table
+        return out
 
     @abstractmethod
     def naive_measure(self) -> ScoreMeasure | None:

@@ -13,12 +13,13 @@ from halftruth.belief import Belief
 from halftruth.checks import Vector
 from halftruth.errors import InputError
 from halftruth.evidence.base import Evidence, Scenario
-from halftruth.evidence.labeled import Labeled
+from halftruth.evidence.labeled import Labeled, labels_as_given
+from halftruth.histogram import UNIT, Bins
 from halftruth.measure import ScoreMeasure
 from halftruth.rows import Rows
 from halftruth.rule import MassRule
 from halftruth.support import Sums
-from halftruth.table import SOFT, SOFT_LABEL, TOP_CLASS, VOTE_SHARE, ScoreTable
+from halftruth.table import NEGATIVE, POSITIVE, SOFT, SOFT_LABEL, TOP_CLASS, VOTE_SHARE, ScoreTable
 
 UNEVEN = 1e-3
 """How far the probabilities of a row may be from summing to one: what rounding to some digits leaves."""
@@ -111,6 +112,11 @@ class SoftLabeled(Evidence):
         if self._given is not None:
             return self._given
         rows = self.table.strata[SOFT]
+        if isinstance(rows, Bins):
+            raise InputError(
+                "A histogram holds sums of soft labels, not each of them, which this needs. Pass the soft "
+                "labels themselves: SoftLabeled(q), or the table of exact rows."
+            )
         assert rows.value is not None  # soft rows always carry q
         if rows.meaning == VOTE_SHARE:
             raise InputError(
@@ -165,6 +171,12 @@ class SoftLabeled(Evidence):
 
     def naive_measure(self) -> ScoreMeasure:
         rows = self.table.strata[SOFT]
+        if isinstance(rows, Bins):
+            hard = rows.full("hard") / UNIT
+            sums = {(POSITIVE, "weight"): hard, (NEGATIVE, "weight"): rows.full("weight") / UNIT - hard}
+            rule = labels_as_given(sums, self.table)
+            units = dict.fromkeys((POSITIVE, NEGATIVE), self.table.unit())
+            return replace(rule, units=units).apply(self.table.support.score, sums)
         assert rows.value is not None  # soft rows always carry q
         return Labeled(rows.value >= 0.5, rows.score, sample_weight=rows.weight).measure()
 

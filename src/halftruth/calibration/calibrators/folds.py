@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,36 +75,18 @@ class FoldedBins:
         self.held = _counts(bins.rows, n_folds, rng)
 
     def others(self, k: int) -> Bins:
-        return _part(self.bins, self.bins.rows - self.held[k])
+        return self.bins.part(self.bins.rows - self.held[k])
 
     def score(self, k: int) -> Vector:
-        part = _part(self.bins, self.held[k])
+        part = self.bins.part(self.held[k])
         if part.position is None:  # margins: only their ends are known
             return part.low / 2 + part.high / 2
         return np.clip(part.position / part.full("weight"), part.low, part.high)
 
     def joined(self, score: Sequence[Vector]) -> Bins:
         grid = Grid("probability", n_bins=self.bins.grid.n_bins)
-        parts = [_part(self.bins, rows).moved(s, grid) for rows, s in zip(self.held, score, strict=True)]
+        parts = [self.bins.part(rows).moved(s, grid) for rows, s in zip(self.held, score, strict=True)]
         return reduce(Bins.concatenate, parts)
-
-
-def _part(bins: Bins, rows: NDArray[np.int64]) -> Bins:
-    """So many rows of each bin, as if all rows of a bin were its mean row."""
-    held = np.flatnonzero(rows)
-    share = rows[held] / bins.rows[held]
-    sums: dict[str, Any] = {}
-    for name in ("position", "weight", "square"):
-        column = getattr(bins, name)
-        sums[name] = None if column is None else np.rint(column[held] * share).astype(np.int64)
-    return Bins(
-        grid=bins.grid,
-        index=bins.index[held],
-        rows=rows[held],
-        low=bins.low[held],
-        high=bins.high[held],
-        **sums,
-    )
 
 
 def _counts(rows: NDArray[np.int64], n_folds: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
