@@ -38,7 +38,7 @@ $(DEV): $(RUNTIME)
 	$(PIP) install --quiet --upgrade "pip>=25.1"
 	$(PIP) install --quiet --group dev
 ifneq ($(strip $(TORCH)),)
-	$(PIP) install --quiet "$(TORCH)" || echo "$(TORCH) cannot be installed here: its tests will be skipped" >&2
+	$(PIP) install --quiet "$(TORCH)" --group training || echo "$(TORCH) cannot be installed here: its tests will be skipped" >&2
 endif
 	@touch $@
 

@@ -87,7 +87,7 @@ _HOMES = {
     "MissingDependency": "errors",
     "EmptyClassWarning": "errors",
 }
-_MODULES = ("figures", "learn", "recover", "reproduce", "simulate", "theory")
+_MODULES = ("figures", "learn", "recover", "reproduce", "simulate", "theory", "training")
 
 __all__ = ["__version__", *_HOMES, *_MODULES]
 

@@ -4,6 +4,7 @@ from halftruth import recover as recover
 from halftruth import reproduce as reproduce
 from halftruth import simulate as simulate
 from halftruth import theory as theory
+from halftruth import training as training
 from halftruth._version import __version__ as __version__
 from halftruth.belief import PriorEstimate as PriorEstimate
 from halftruth.bounding.calling import bounds as bounds

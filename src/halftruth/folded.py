@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from halftruth.checks import Vector
+from halftruth.fold import Fold
 from halftruth.large import LargeSupport
 from halftruth.measure import Number, ScoreMeasure
 from halftruth.noise import Noise, Part
 from halftruth.support import OnePass, Shares
-
-if TYPE_CHECKING:
-    from halftruth.kernels import Fold
 
 
 class FoldedMeasure(ScoreMeasure):
@@ -113,6 +110,10 @@ class FoldedMeasure(ScoreMeasure):
     @property
     def span(self) -> tuple[float, float]:
         return self.support.span
+
+    @property
+    def bounded(self) -> bool:
+        return self.support.bounded
 
     @property
     def shapeless(self) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from halftruth.errors import InputError
-from halftruth.histogram import Bins, Grid, refuse_weights
+from halftruth.histogram import MOST, UNIT, Bins, Grid, refuse_weights
 
 STRATA = ("positive", "unlabeled", "negative")
 OUTSIDE = len(STRATA)
@@ -44,8 +44,11 @@ def strata_of(grid: Grid, found: Mapping[str, Any], by: str | None = None) -> di
     columns = {name: column[kept] for name, column in found.items()}
     if "weight" in columns:
         refuse_weights(float(columns["lightest"].min()), float(columns["heaviest"].max()))
-    if any(np.ma.is_masked(columns.get(name)) for name in ("position", "weight", "square")):
-        raise InputError("The weights of one bin add up to more than 2^31. Divide all weights by one number.")
+    if columns["rows"].max(initial=0) > MOST:
+        raise InputError("One bin would hold more than 2^30 rows, too many to add up exactly. Read fewer rows.")
+    sums = [columns[name] for name in ("position", "weight", "square") if name in columns]
+    if any(np.ma.is_masked(column) or np.max(column, initial=0) > MOST * UNIT for column in sums):
+        raise InputError("The weights of one bin add up to more than 2^30. Divide all weights by one number.")
     group = named(columns.pop("g"), str(by)) if "g" in columns else None
     return {name: _strata(grid, columns, rows) for name, rows in places(group)}
 

@@ -106,6 +106,20 @@ class Grid:
         """The bin of each score."""
         return np.asarray(self.index(np.asarray(score, dtype=np.float64), NUMPY)).astype(np.int32)
 
+    def starts(self) -> Vector:
+        """Where each bin starts, or nearly: ascending, and finite."""
+        if self.kind == "margin":
+            t = 2 * np.arange(self.n_bins) / self.n_bins - 1
+            with np.errstate(divide="ignore", over="ignore"):
+                away = np.copysign((1 - np.abs(t)) ** -8.0 - 1, t) * self.scale + self.center
+            return np.clip(away, -np.finfo(np.float64).max, np.finfo(np.float64).max)
+        low, high = np.zeros(self.n_slots), np.ones(self.n_slots)
+        for _ in range(64):
+            middle = low / 2 + high / 2
+            reached = self.bins(middle) >= np.arange(self.n_slots)
+            low, high = np.where(reached, low, middle), np.where(reached, middle, high)
+        return low
+
     def __str__(self) -> str:
         where = f", center {self.center:g}, scale {self.scale:g}" if self.kind == "margin" else ""
         return f"{self.kind} grid of {self.n_bins:,} bins{where}"
@@ -292,7 +306,7 @@ class Bins:
         if self.grid != other.grid:
             raise MergeError(
                 f"The tables have different grids: {self.grid}, and {other.grid}. Make both with the same "
-                f"`grid=`, e.g. from the rows."
+                f"`grid`, e.g. from the rows."
             )
         if self.meaning != other.meaning:
             raise MergeError(

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halftruth.checks import Vector
-from halftruth.support import Cells, OnePass, Shares, Support, level
-
-if TYPE_CHECKING:
-    from halftruth.kernels import Fold
+from halftruth.fold import Fold
+from halftruth.support import Cells, OnePass, Shares, Support, depths
 
 
 class LargeSupport(OnePass):
@@ -54,9 +51,8 @@ class LargeSupport(OnePass):
     def fold(self, mass: Shares, pos: Shares, neg: Shares) -> Fold:
         from halftruth import kernels
 
-        low, high = self.span
         a, b, d = (np.asarray([part[name] for name in self.sorted]) for part in (mass, pos, neg))
-        return kernels.fold(tuple(self.sorted.values()), a, b, d, bounded=low >= 0 and high <= 1)
+        return kernels.fold(tuple(self.sorted.values()), a, b, d, bounded=self.bounded)
 
     def moments(self, mass: Shares, n_bins: int, binning: str) -> dict[str, Vector]:
         from halftruth import kernels
@@ -81,7 +77,7 @@ class LargeSupport(OnePass):
         low, high = self.span
         edges = [np.asarray([low, high, *keep])]
         for x in self.sorted.values():
-            depth = _depths(len(x), n_atoms / len(self.sorted))
+            depth = depths(len(x), n_atoms / len(self.sorted))
             edges += [x[len(x) - depth], x[min(int(np.searchsorted(x, low, "right")), len(x) - 1)][None]]
         edge = np.unique(np.concatenate(edges))
         edge = edge[(edge >= low) & (edge <= high)]
@@ -106,18 +102,6 @@ def _runs(score: Vector) -> tuple[Vector, NDArray[np.int64]]:
     """Distinct values of a sorted array, and how often each occurs."""
     first = np.flatnonzero(np.append(True, score[1:] != score[:-1]))
     return score[first], np.diff(np.append(first, len(score)))
-
-
-def _depths(n_rows: int, n_levels: float) -> NDArray[np.int64]:
-    """Depths from the top at which `level` passes the whole numbers."""
-    top = int(level(np.asarray(float(n_rows)), n_rows, n_levels))
-    wanted = np.arange(1, top + 1)
-    low, high = np.zeros(len(wanted), dtype=np.int64), np.full(len(wanted), n_rows)
-    while (high - low > 1).any():
-        middle = (low + high) // 2
-        reached = level(middle.astype(np.float64), n_rows, n_levels) >= wanted
-        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
-    return high
 
 
 def _segment_sums(x: Vector, cut: NDArray[np.intp]) -> Vector:

@@ -10,15 +10,13 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halftruth.checks import Vector
-
-if TYPE_CHECKING:
-    from halftruth.kernels import Fold
+from halftruth.fold import Fold
 
 Shares = Mapping[str, float]
 """What a row of each stratum adds."""
@@ -182,6 +180,12 @@ class OnePass(Support):
         """The lowest and the highest score."""
 
     @property
+    def bounded(self) -> bool:
+        """Whether all scores lie in [0, 1]."""
+        low, high = self.span
+        return low >= 0 and high <= 1
+
+    @property
     @abstractmethod
     def unfolded(self) -> Support:
         """The distinct scores and the rows on them."""
@@ -263,3 +267,15 @@ def level(depth: Vector, n_rows: float, n_levels: float) -> Vector:
     even = n_levels / 2 * depth / n_rows
     fine = n_levels / 16
     return np.asarray(even + fine * np.log1p(depth / fine))
+
+
+def depths(n_rows: int, n_levels: float) -> NDArray[np.int64]:
+    """Depths from the top at which `level` passes the whole numbers."""
+    top = int(level(np.asarray(float(n_rows)), n_rows, n_levels))
+    wanted = np.arange(1, top + 1)
+    low, high = np.zeros(len(wanted), dtype=np.int64), np.full(len(wanted), n_rows)
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        reached = level(middle.astype(np.float64), n_rows, n_levels) >= wanted
+        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
+    return high

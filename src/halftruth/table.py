@@ -281,7 +281,7 @@ class ScoreTable:
             if wanted not in (None, self.grid):
                 raise MergeError(
                     f"The tables have different grids: {wanted}, and {self.grid}. Make both with the same "
-                    f"`grid=`, e.g. from the rows."
+                    f"`grid`, e.g. from the rows."
                 )
             return self
         exact = cast("Mapping[str, Rows]", self.strata)

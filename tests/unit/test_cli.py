@@ -6,6 +6,7 @@ import csv
 import inspect
 import io
 import json
+import shutil
 import os
 import re
 import subprocess
@@ -265,8 +266,9 @@ def test_all_settings_reach_the_library(run: Any, saved: str) -> None:
     assert json.loads(out) == expected.to_dict()
 
 
-def test_saved_tables_merge(run: Any, saved: str) -> None:
-    out = run("evaluate", saved, saved, *FEW, "--format", "json")[1]
+def test_saved_tables_merge(run: Any, saved: str, tmp_path: Path) -> None:
+    another = shutil.copy(saved, tmp_path / "another.npz")
+    out = run("evaluate", saved, str(another), *FEW, "--format", "json")[1]
     assert json.loads(out)["evidence"] == "PositiveUnlabeled(120 positive, 600 unlabeled)"
 
 

@@ -30,7 +30,7 @@ Examples:
   halftruth calibrate data.csv --score margin --label y --method platt --scale score --output c.json
   halftruth calibrate data.csv --weight n --method histogram --n-bins 15 --binning width --output c.json
   halftruth calibrate data.csv --method spline --n-knots 8 --n-folds 9 --rng 1 --output c.json
-  halftruth calibrate scores.csv --zeros negative --method bpm --variant authors --output c.json
+  halftruth calibrate scores --engine spark --zeros negative --method bpm --variant authors --output c.json
 """
 
 
@@ -74,6 +74,7 @@ def calibrate(
         str,
         typer.Option(metavar="FILE", help="Where the calibrator goes, as JSON."),
     ],
+    engine: options.Engine = None,
     score: options.Score = "score",
     label: options.Label = "label",
     weight: options.Weight = None,
@@ -138,12 +139,16 @@ def calibrate(
         method, scale=scale, n_bins=n_bins, binning=binning, n_knots=n_knots, variant=variant
     )
     shares = reading.shares(prior, purity, within, labeled_sample)
+    if engine is not None and scores is not None:
+        raise InputError(
+            "--scores writes all rows anew, and those of --engine stay where they are. Leave it out, and "
+            "apply the calibrator by Calibrator.load in Python."
+        )
     targets = Targets(output, scores)
     targets.check(files)
     with kept(files, twice=scores is not None) as paths:
-        source = Source(
-            files=paths, score=score, label=label, weight=weight, zeros=zeros, unlabeled=unlabeled
-        )
+        columns: dict[str, Any] = {"score": score, "label": label, "weight": weight}
+        source = Source(files=paths, engine=engine, zeros=zeros, unlabeled=unlabeled, **columns)
         targets.check_columns(source)
         evidence = evidence_of(source.tables()[""], population=population, **shares)
         _refuse_margins(evidence, calibrator)

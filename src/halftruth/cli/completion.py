@@ -61,6 +61,11 @@ def metrics(incomplete: str) -> list[str]:
     return _extended(REGISTRY, incomplete)
 
 
+def engines(incomplete: str) -> list[str]:
+    """Engines, and how the address of one begins."""
+    return _beginning(("spark", "duckdb://", "postgres://"), incomplete)
+
+
 def intervals(incomplete: str) -> list[str]:
     """Names of bootstrap intervals."""
     return _beginning(("percentile", "basic", "normal", "bias-corrected", "fitted"), incomplete)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from halftruth.cli import options
 
 EXAMPLES = """\b
@@ -14,12 +16,16 @@ Examples:
   halftruth evaluate scores.csv --zeros negative --confidence-level 0.9 --require 'roc_auc.low>=0.85'
   halftruth evaluate scores.csv --prior 0.3 --metrics 'roc_auc,partial_auc(max_fpr=0.1),recall_at_k(k=100)'
   halftruth evaluate scores.csv --prior 0.3 --n-resamples 5000 --rng 1 --method basic --stratified
+  halftruth evaluate lake/scores --engine spark --prior 0.3 --by month --save-table scores.npz
+  halftruth evaluate scores --engine postgres://me@host/db --prior 0.3 --grid margin --save-table today.npz
+  halftruth evaluate monday.npz tuesday.npz --prior 0.02
   cat scores.csv | halftruth evaluate - --prior 0.3 --metrics calibration_error --lipschitz 2
 """
 
 
 def evaluate(
     files: options.Files,
+    engine: options.Engine = None,
     score: options.Score = "score",
     label: options.Label = "label",
     weight: options.Weight = None,
@@ -41,12 +47,14 @@ def evaluate(
     lipschitz: options.Lipschitz = None,
     style: options.Style = options.Format.table,
     html: options.Html = None,
+    save_table: options.SaveTable = None,
+    grid: options.Grid = None,
     require: options.Require = None,
     strict: options.Strict = False,
 ) -> int:
-    """True metrics, with intervals, from a file of scores and labels."""
+    """True metrics, with intervals, from a file or table of scores and labels."""
     from halftruth import evaluation
-    from halftruth.cli import flagged, gates, groups, pages, reading
+    from halftruth.cli import flagged, gates, groups, pages, reading, stored
     from halftruth.cli import strict as strictly
     from halftruth.cli.render import show
     from halftruth.cli.source import Source, evidence_of
@@ -65,12 +73,13 @@ def evaluate(
     )
     shares = reading.shares(prior, purity, within, labeled_sample) | {"population": population}
     pages.check(html, files)
+    stored.check(save_table, files)
     for gate in required:
         gate.check(settings["metrics"], threshold, pairs=False)
-    source = Source(
-        files=files, score=score, label=label, weight=weight, zeros=zeros, unlabeled=unlabeled, by=by
-    )
+    columns: dict[str, Any] = {"score": score, "label": label, "weight": weight, "by": by}
+    source = Source(files=files, engine=engine, grid=grid, zeros=zeros, unlabeled=unlabeled, **columns)
     tables = source.tables()
+    stored.write(tables, save_table, by)
     found = groups.each(
         tables, lambda table: evaluation.evaluate(evidence_of(table, **shares), **settings), by
     )

@@ -33,6 +33,13 @@ class Format(StrEnum):
     markdown = "markdown"
 
 
+class GridKind(StrEnum):
+    """Where the bins of a histogram lie."""
+
+    probability = "probability"
+    margin = "margin"
+
+
 Files = Annotated[
     list[str],
     typer.Argument(
@@ -47,6 +54,14 @@ def column(text: str) -> Any:
     return typer.Option(metavar="COLUMN", help=text, autocompletion=completion.columns)
 
 
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ENGINE",
+        help="spark, or an address; FILE is a table there.",
+        autocompletion=completion.engines,
+    ),
+]
 Score = Annotated[str, column("Higher is more positive.")]
 Label = Annotated[str, column("1 positive, 0 negative, empty unlabeled.")]
 Weight = Annotated[str | None, column("Column of row weights.")]
@@ -144,5 +159,17 @@ Strict = Annotated[
 Html = Annotated[
     str | None,
     typer.Option(metavar="FILE", help="Also write a report for any browser, e.g. --html report.html."),
+]
+SaveTable = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Also write the table that was read, .npz, to pass as a FILE on another day, with others or "
+        "with another --prior; with --by one for each group, FILE-GROUP.npz.",
+    ),
+]
+Grid = Annotated[
+    GridKind | None,
+    typer.Option(help="Of the histogram that many rows become; margin where any day's scores leave [0, 1]."),
 ]
 Style = Annotated[Format, typer.Option("--format", help="How to write the result.")]

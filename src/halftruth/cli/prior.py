@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,7 +10,7 @@ from halftruth.cli import completion, options, reading, status
 
 EXAMPLES = """\b
 Examples:
-  halftruth prior scores.csv --score p --label fraud --zeros unlabeled
+  halftruth prior lake/scores --engine spark --score p --label fraud --zeros unlabeled
   halftruth prior scores.csv --within 0.01..0.1 --labeled-sample 7/50 --population unlabeled
   halftruth prior scores.csv --all-methods --unlabeled -1 --weight n --format markdown
   halftruth prior scores.csv --method alphamax,dedpul --n-resamples 200 --by month --strict
@@ -20,6 +20,7 @@ Examples:
 
 def prior(
     files: options.Files,
+    engine: options.Engine = None,
     score: options.Score = "score",
     label: options.Label = "label",
     weight: options.Weight = None,
@@ -84,9 +85,8 @@ def prior(
         known=reading.known_besides(within, labeled_sample),
         settings={"confidence_level": confidence_level, "n_resamples": n_resamples, "rng": rng},
     )
-    source = Source(
-        files=files, score=score, label=label, weight=weight, zeros=zeros, unlabeled=unlabeled, by=by
-    )
+    columns: dict[str, Any] = {"score": score, "label": label, "weight": weight, "by": by}
+    source = Source(files=files, engine=engine, zeros=zeros, unlabeled=unlabeled, **columns)
     found = groups.each(source.tables(), request.find, by)
     views = {name: x if isinstance(x, groups.Failed) else Priors(x) for name, x in found.items()}
     show(groups.view_of(views, by), style)

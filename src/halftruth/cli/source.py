@@ -1,4 +1,4 @@
-"""From files to evidence."""
+"""From files, or the table of an engine, to evidence."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from halftruth.cli.options import Population, Zeros
+from halftruth.cli import engine, stored
+from halftruth.cli.options import GridKind, Population, Zeros
 from halftruth.errors import InputError
 
 if TYPE_CHECKING:
     from halftruth.belief import PriorEstimate
     from halftruth.evidence import Evidence
+    from halftruth.histogram import Grid
     from halftruth.table import ScoreTable
 
 
@@ -27,6 +29,8 @@ class Source:
     unlabeled: float | None = None
     by: str | None = None
     id: str | None = None
+    engine: str | None = None
+    grid: GridKind | None = None
 
     def __post_init__(self) -> None:
         two = self.zeros is not None and self.unlabeled is not None
@@ -36,6 +40,8 @@ class Source:
                 f"unlabeled. Pass one of them."
             )
         self._refuse_one_for_two()
+        if self.engine is not None:
+            engine.check(self.files, self._saved)
         columns: dict[str, Any] = {
             "--weight": self.weight,
             "--zeros": self.zeros,
@@ -54,6 +60,11 @@ class Source:
                 f"{given[0]} is about the columns of a file; the saved table {self._saved[0]} has none: its "
                 f"rows are already positive, unlabeled or negative. Leave {given[0]} out, or pass the rows."
             )
+        if self.grid is not None and len(self._saved) == len(self.files):
+            raise InputError(
+                f"--grid is about rows that are read; the saved table {self._saved[0]} has its own, or none. "
+                f"Leave --grid out, or pass the rows."
+            )
 
     def _refuse_one_for_two(self) -> None:
         """Refuse a column that is named for two things which no column can be."""
@@ -70,7 +81,7 @@ class Source:
 
     @property
     def _saved(self) -> list[str]:
-        return [file for file in self.files if file.endswith(".npz")]
+        return stored.among(self.files)
 
     @property
     def scored(self) -> list[str]:
@@ -81,12 +92,11 @@ class Source:
 
     def tables(self) -> dict[str, ScoreTable]:
         """The table of each group, or joined file; under the empty name, where there is one for all."""
-        from halftruth.table import ScoreTable
-
-        tables = [ScoreTable.load(file) for file in self._saved]
+        tables = stored.load(self._saved)
         rows = [file for file in self.files if file not in self._saved]
         if rows:
-            found = self._read(rows)
+            grid = next((table.grid for table in tables if table.grid is not None), None)
+            found = self._read(rows, self.grid or grid)
             if isinstance(found, dict):
                 return self._settled(found)
             tables += self._settled({"": found}).values()
@@ -104,19 +114,20 @@ class Source:
         self._settled({group: next(iter(tables.values())) for group, tables in groups.items()})
         return groups
 
-    def _read(self, files: list[str]) -> Any:
+    def _read(self, files: list[str], grid: Grid | str | None = None) -> Any:
         from halftruth.table import ScoreTable
 
+        columns: dict[str, Any] = {
+            "score": self.score,
+            "label": self.label,
+            "weight": self.weight,
+            "unlabeled": self.code,
+            "by": self.by,
+        }
         try:
-            return ScoreTable.from_file(
-                files,
-                score=self.score,
-                label=self.label,
-                weight=self.weight,
-                unlabeled=self.code,
-                by=self.by,
-                id=self.id,
-            )
+            if self.engine is not None:
+                return engine.read(self.engine, files[0], grid, **columns)
+            return ScoreTable.from_file(files, **columns, id=self.id, grid=grid)
         except InputError as error:
             raise type(error)(f"{error}{self._option_of(str(error))}") from error
 

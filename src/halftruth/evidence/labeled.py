@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 from halftruth import checks
 from halftruth.belief import Belief
 from halftruth.checks import Vector
+from halftruth.engines import tensors
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.histogram import COMPILED
 from halftruth.measure import ScoreMeasure
 from halftruth.rows import Rows
 from halftruth.rule import MassRule
 from halftruth.support import Sums
-from halftruth.table import NEGATIVE, POSITIVE, ScoreTable
+from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
+
+NAMES = ("y_score", "y_true", "sample_weight")
 
 
 class Labeled(Evidence):
@@ -40,6 +43,11 @@ class Labeled(Evidence):
     kind: ClassVar[str] = "labeled"
 
     def __init__(self, y_true: Any, y_score: Any, *, sample_weight: Any = None) -> None:
+        if tensors.on_device(y_score, y_true, sample_weight):
+            table = tensors.read(y_score, y_true, weight=sample_weight, names=NAMES)
+            if UNLABELED not in table.strata:
+                self._set_table(table)
+                return
         score = checks.scores(y_score, "y_score")
         positive = checks.binary_labels(y_true, "y_true", length=len(score))
         weight = checks.weights(sample_weight, "sample_weight", length=len(score))

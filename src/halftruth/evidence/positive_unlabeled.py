@@ -11,6 +11,7 @@ import numpy as np
 from halftruth import checks
 from halftruth.belief import ESTIMATE, belief
 from halftruth.checks import Vector
+from halftruth.engines import tensors
 from halftruth.errors import InputError, NotIdentifiable
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.evidence.labeled import labels_as_given
@@ -79,6 +80,12 @@ class PositiveUnlabeled(Evidence):
     ) -> None:
         if negative is None and negative_weight is not None:
             raise InputError("`negative_weight` was given without `negative`. Pass both or neither.")
+        plain = all(x is None for x in (propensity, positive_weight, unlabeled_weight, negative_weight))
+        if plain and tensors.on_device(positive, unlabeled, negative):
+            given = {POSITIVE: positive, UNLABELED: unlabeled, NEGATIVE: negative}
+            table = tensors.from_strata(**{k: x for k, x in given.items() if x is not None})
+            self._set(table, prior=prior, purity=purity, population=population)
+            return
         strata = {
             POSITIVE: _rows(positive, positive_weight, POSITIVE, propensity),
             UNLABELED: _rows(unlabeled, unlabeled_weight, UNLABELED),
@@ -118,6 +125,11 @@ class PositiveUnlabeled(Evidence):
         >>> ht.PositiveUnlabeled.from_labels([1, 0, None, None], [0.9, 0.1, 0.7, 0.2], prior=0.5)
         PositiveUnlabeled(1 positive, 2 unlabeled, 1 negative)
         """
+        if propensity is None and tensors.on_device(y_score, y, sample_weight):
+            names = ("y_score", "y", "sample_weight")
+            table = tensors.read(y_score, y, weight=sample_weight, unlabeled=unlabeled, names=names)
+            if UNLABELED in table.strata:
+                return cls.from_table(table, prior=prior, purity=purity, population=population)
         score = checks.scores(y_score, "y_score")
         masks = checks.partial_labels(y, "y", unlabeled=unlabeled, length=len(score))
         weight = checks.weights(sample_weight, "sample_weight", length=len(score))

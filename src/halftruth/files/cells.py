@@ -64,7 +64,9 @@ def stratum(at: str, kind: str, unlabeled: float | None) -> str:
     """The index of a label's stratum."""
     if _is_number(kind):
         value = at if kind in INTEGERS else f"{at}::{'TINYINT' if kind == 'BOOLEAN' else 'DOUBLE'}"
-        absent = f"{at} IS NULL" + ("" if kind in (*INTEGERS, "BOOLEAN") else f" OR isnan({value})")
+        # Not isnan: DuckDB may take it for false where statistics of a Parquet file leave NaN out.
+        number = f"isfinite({value}) OR abs({value}) = 'inf'::DOUBLE"
+        absent = f"{at} IS NULL" + ("" if kind in (*INTEGERS, "BOOLEAN") else f" OR NOT ({number})")
         return f"CASE WHEN {absent} THEN 1 ELSE {_coded(value, unlabeled)} END"
     # The usual spellings first: a CASE computes the rest only for the rows that get there.
     text = f"lower(trim({at}::VARCHAR))"

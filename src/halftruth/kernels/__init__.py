@@ -6,14 +6,13 @@ plain threads, because Numba's own may end the process after a fork or when two 
 """
 
 from halftruth.kernels.binning import bin_rows
-from halftruth.kernels.folding import Fold, fold, mass_moments
+from halftruth.kernels.folding import fold, mass_moments
 from halftruth.kernels.precisions import best_precisions
 from halftruth.kernels.sorting import sort
 from halftruth.kernels.splitting import split
 from halftruth.kernels.widths import width_moments
 
 __all__ = [
-    "Fold",
     "best_precisions",
     "bin_rows",
     "fold",

@@ -5,32 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 from math import fsum
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from halftruth.checks import Vector
+from halftruth.fold import Fold
 from halftruth.kernels.compiling import BLOCK, chunks_of, compiled, each, frozen
 
 EPSILON = float(np.finfo(np.float64).eps)
 SLACK = 1e-12
-
-
-class Fold(NamedTuple):
-    """What the functionals need of a measure; sums, not yet divided by anything."""
-
-    positives: float
-    negatives: float
-    total: float
-    roc_area: float
-    """Σ (TP before + TP after)/2 · neg_mass, from the top down."""
-    pr_area: float
-    """Σ precision · pos_mass, precision clipped to [0, 1]; NaN where there is no population."""
-    leaves_unit: bool
-    """Whether precision leaves [0, 1] before it is clipped."""
-    square_loss: float
-    """Σ (1−s)² pos_mass + s² neg_mass; NaN unless bounded, as is the next."""
-    log_loss: float
 
 
 def fold(strata: Sequence[Vector], mass: Vector, pos: Vector, neg: Vector, *, bounded: bool) -> Fold:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from halftruth.histogram import UNIT, Bins, Grid
+from halftruth.histogram import UNIT, Bins, Grid, sums_of
 from halftruth.pytorch import Tensor, torch
 
 State = dict[str, Tensor]
 """Columns of a histogram (n_strata · n_slots,): int64 sums, and the lowest and highest score of each bin."""
 CHUNK = 1 << 22
 """Rows whose bins are held at once."""
-SOFT = ("value", "value_square", "hard")
 
 
 class Ops:
     """The functions of `halftruth.histogram.Ops`, on tensors."""
 
     def sqrt(self, x: Tensor, /) -> Tensor:
-        return torch.sqrt(x)
+        # On processors PyTorch's own may be off by the last bit, which IEEE 754 does not allow.
+        return torch.from_numpy(np.sqrt(x.numpy())) if x.device.type == "cpu" else torch.sqrt(x)
 
     def abs(self, x: Tensor, /) -> Tensor:
         return torch.abs(x)
@@ -36,25 +38,12 @@ class Ops:
         return torch.where(condition, yes, no)
 
 
-def names_of(grid: Grid, *, weighted: bool, soft: bool = False) -> tuple[str, ...]:
-    """The columns of sums."""
-    position = grid.kind == "probability"
-    return (
-        "rows",
-        *(("position",) if position else ()),
-        *(("weight", "square") if weighted else ()),
-        *(SOFT if soft else ()),
-        *(("value_position",) if soft and position else ()),
-        *(("cross", "product") if soft and weighted else ()),
-    )
-
-
 def empty(
     grid: Grid, *, n_strata: int, weighted: bool, soft: bool = False, device: torch.device | str | None = None
 ) -> State:
     """The histogram of no rows."""
     size = n_strata * grid.n_slots
-    names = names_of(grid, weighted=weighted, soft=soft)
+    names = sums_of(grid, weighted=weighted, soft=soft)
     state = {name: torch.zeros(size, dtype=torch.int64, device=device) for name in names}
     ends = {"low": np.inf, "high": -np.inf}
     of_ends = {name: torch.full((size,), x, dtype=torch.float64, device=device) for name, x in ends.items()}
@@ -81,6 +70,11 @@ def add_rows(
     weight, value : (n,) floating tensors, optional
         As the state holds them; all rows have been checked.
     """
+    if value is None and score.is_cuda and has_triton():
+        from halftruth.engines.tensors import kernel
+
+        kernel.add_rows(state, grid, score, stratum, weight)
+        return
     for part in _chunks(len(score)):
         s = score[part].to(torch.float64) + 0.0  # −0.0 is 0.0
         key = stratum[part].to(torch.int64) * grid.n_slots + grid.index(s, Ops()).to(torch.int64)
@@ -91,6 +85,26 @@ def add_rows(
                 state[name].index_add_(0, key, column)
         state["low"].scatter_reduce_(0, key, s, "amin")
         state["high"].scatter_reduce_(0, key, s, "amax")
+
+
+def of_rows(
+    grid: Grid, score: Tensor, stratum: Tensor, weight: Tensor | None = None, *, n_strata: int
+) -> State:
+    """The histogram of rows of hard labels; see `add_rows`."""
+    if weight is None and score.is_cuda and has_triton():
+        from halftruth.engines.tensors import kernel
+
+        if kernel.packs(grid, score):
+            return kernel.histogram(grid, score, stratum, n_strata)
+    state = empty(grid, n_strata=n_strata, weighted=weight is not None, device=score.device)
+    add_rows(state, grid, score, stratum, weight)
+    return state
+
+
+@cache
+def has_triton() -> bool:
+    """Whether kernels can be compiled for CUDA: Triton comes with PyTorch's builds for it."""
+    return find_spec("triton") is not None
 
 
 def _chunks(n: int) -> Iterator[slice]:

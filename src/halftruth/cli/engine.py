@@ -1,0 +1,41 @@
+"""`--engine`: the rows of a table that a database or a cluster holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from halftruth.errors import InputError
+
+if TYPE_CHECKING:
+    from halftruth.histogram import Grid
+
+
+def check(names: Sequence[str], saved: Sequence[str]) -> None:
+    """Refuse what is no table of an engine; saved tables may stand beside one."""
+    tables = [name for name in names if name not in saved]
+    if "-" in tables:
+        raise InputError(
+            "--engine reads a table that the engine holds, got - for standard input. Name the table, or "
+            "leave --engine out."
+        )
+    if not tables:
+        raise InputError(
+            f"--engine needs the name of a table, got the saved table {saved[0]} alone, which holds all that "
+            f"is known of its rows. Leave --engine out."
+        )
+    if len(tables) > 1:
+        raise InputError(
+            f"--engine reads one table, got {len(tables)}: {tables[0]}, {tables[1]}"
+            f"{', …' if len(tables) > 2 else ''}. Pass a view of them all; of files, a folder or a pattern "
+            f"in quotes; or save each by halftruth evaluate --save-table, and pass the files."
+        )
+
+
+def read(engine: str, name: str, grid: Grid | str | None, **columns: Any) -> Any:
+    """The table by its histogram, which the engine makes; with ``by``, one for each group."""
+    from halftruth.engines.sql.connections import open_table
+    from halftruth.table import ScoreTable
+
+    with open_table(engine, name) as table:
+        return ScoreTable.from_ibis(table, **columns, grid=grid)

@@ -1,0 +1,114 @@
+"""Columns: which expressions of an Ibis table hold scores, labels, weights and groups, checked by type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from halftruth import checks
+from halftruth.engines.sql.library import ibis
+from halftruth.errors import InputError
+from halftruth.files.messages import excerpt, missing_column, quoted
+
+NEEDED = ("score", "label")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Columns:
+    """A table of an engine, and what its columns mean. Each column is an Ibis expression.
+
+    ``score`` and ``weight`` are float64, ``label`` is a number, ``group`` a value that has a text; ``names``
+    says how messages call the table and these columns.
+    """
+
+    table: Any
+    names: dict[str, str]
+    score: Any
+    label: Any
+    weight: Any | None = None
+    group: Any | None = None
+    unlabeled: float | None = None
+
+
+def bound(
+    table: Any, *, score: Any, label: Any, weight: Any = None, unlabeled: Any = None, by: Any = None
+) -> Columns:
+    """The columns of a table, given by name or as Ibis expressions."""
+    if not isinstance(table, ibis.expr.types.Table):
+        kind = f"{type(table).__module__.partition('.')[0]}.{type(table).__name__}"
+        raise InputError(
+            f"`table` must be an Ibis table, got {kind}. Make one, e.g. ibis.connect(url).table(name); "
+            f"ibis.memtable takes data frames, and ScoreTable.from_file reads files."
+        )
+    given = {"score": score, "label": label, "weight": weight, "by": by}
+    every = {role: _column(table, x, role) for role, x in given.items() if x is not None or role in NEEDED}
+    numbers = {role: _number(x, role) for role, x in every.items() if role != "by"}
+    return Columns(
+        table=table,
+        names={"table": _name(table)} | {role: x.get_name() for role, x in every.items()},
+        score=_plain(numbers["score"].cast("float64")),
+        label=_plain(numbers["label"]),
+        weight=_plain(numbers["weight"].cast("float64")) if "weight" in numbers else None,
+        group=_group(every["by"]) if "by" in every else None,
+        unlabeled=None if unlabeled is None else checks.unlabeled_code(unlabeled),
+    )
+
+
+def _name(table: Any) -> str:
+    """The name of a table; one that was derived has none, and one of a path has none that anybody knows."""
+    try:
+        name = str(table.get_name())
+    except (AttributeError, ibis.common.exceptions.IbisError):
+        name = "ibis_derived"
+    return "The table" if name.startswith("ibis_") else name
+
+
+def _column(table: Any, given: Any, role: str) -> Any:
+    if isinstance(given, str) and given not in table.columns:
+        raise InputError(missing_column(_name(table), given, table.columns))
+    try:
+        found = table.bind(given)
+        column = found[0] if len(found) == 1 else None
+        if isinstance(column, ibis.expr.types.Column):
+            table.select(column.name("x"))  # raises where the expression is of another table
+            return column
+    except (AttributeError, TypeError, ValueError, ibis.common.exceptions.IbisError) as error:
+        raise InputError(
+            f"`{role}` is no expression of this table: {excerpt(str(error), 160)}. Pass the name of a "
+            f"column, or an expression made from the table, e.g. table.x."
+        ) from error
+    raise InputError(f"`{role}` must be the name of a column or an Ibis expression of one, got {given!r}.")
+
+
+def _number(column: Any, role: str) -> Any:
+    """A column of numbers, as an engine compares and adds them."""
+    kind = column.type()
+    if kind.is_boolean():
+        return column.cast("int32")
+    if kind.is_decimal():
+        return column.cast("float64")
+    if not kind.is_numeric():
+        raise InputError(
+            f"Column {quoted(column.get_name())} must hold numbers for `{role}`, it holds {kind}. Pass an "
+            f"expression that does, e.g. table[{column.get_name()!r}].cast('float64')."
+        )
+    return column
+
+
+def _plain(number: Any) -> Any:
+    """The same number, −0.0 as 0.0."""
+    return number + 0.0 if number.type().is_floating() else number
+
+
+def _group(column: Any) -> Any:
+    """A column of groups, each as one value on its way from the engine."""
+    kind = column.type()
+    if kind.is_floating():
+        number = _plain(column)
+        return ibis.ifelse(number.isnan(), ibis.null(), number).cast(kind)
+    if kind.is_nested() or kind.is_binary() or kind.is_interval():
+        raise InputError(
+            f"Column {quoted(column.get_name())} holds {kind}, which has no plain text to name groups by. "
+            f"Pass an expression that does for `by`."
+        )
+    return column

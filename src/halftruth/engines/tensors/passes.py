@@ -1,0 +1,267 @@
+"""Triton kernels that read distinct scores on a CUDA device once, where PyTorch would launch a hundred.
+
+Programs add up parts of fixed size, and their sums are added in a fixed order: every run gives the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import nan
+
+import numpy as np
+import triton
+import triton.language as tl
+
+from halftruth.engines.tensors.walking import EPSILON, Walk
+from halftruth.pytorch import Tensor, torch
+
+BLOCK = 1024
+MOST_PROGRAMS = 1 << 11
+FEW = 1 << 20
+"""Scores so few that the blocks are made smaller, for all of the device to have some."""
+LEAST, MOST = tl.constexpr(EPSILON), tl.constexpr(1 - EPSILON)
+
+
+def walk(
+    score: Tensor, below: Tensor, n_rows: Sequence[int], mass: Sequence[float], pos: Sequence[float]
+) -> Walk:
+    """What `walking.walk` gives, in one pass and one synchronisation."""
+    m = len(score)
+    block = BLOCK if m >= FEW else BLOCK // 4
+    blocks = triton.cdiv(triton.cdiv(m, block), MOST_PROGRAMS)
+    programs = triton.cdiv(m, block * blocks)
+    parts = torch.empty((20, programs), dtype=torch.float64, device=score.device)
+    counts, masses, shares = ([*each, *[0] * (3 - len(below))] for each in (n_rows, mass, pos))
+    shares_there = _there((*masses, *shares), score.device)
+    _walk[(programs,)](
+        score, below, *counts, shares_there, parts, m, programs, blocks, n_strata=len(below), block=block
+    )
+    found = finished(parts, n_sums=17)
+    area, over, *lost = found[:14]
+    low, high, top = found[17:]
+    both = np.reshape(lost, (3, 2, 2))[: len(below)]
+    precision = (nan, nan, nan)
+    if any(masses):
+        precision = area + min(max(top, 0.0), 1.0) * over, -low, high
+    ordered = {1: [], 2: found[14:15], 3: found[14:17]}[len(below)]
+    return Walk(precision, ordered, both[:, 0], both[:, 1])
+
+
+@lru_cache(maxsize=64)
+def _there(numbers: tuple[float, ...], device: torch.device) -> Tensor:
+    return torch.tensor(numbers, dtype=torch.float64, device=device)
+
+
+def finished(parts: Tensor, n_sums: int) -> list[float]:
+    """Sums of the first rows of what programs found (n_rows, n_programs), the largest of the others."""
+    found = parts.cpu().numpy()
+    return [*found[:n_sums].sum(axis=1).tolist(), *found[n_sums:].max(axis=1).tolist()]
+
+
+@triton.jit
+def _walk(
+    score,
+    x,
+    nx,
+    ny,
+    nz,
+    given,
+    parts,
+    m,
+    programs,
+    blocks,
+    n_strata: tl.constexpr,
+    block: tl.constexpr,
+):
+    program = tl.program_id(0)
+    y = x + (m + 1)
+    z = y + (m + 1)
+    a0, a1, a2 = tl.load(given), tl.load(given + 1), tl.load(given + 2)
+    b0, b1, b2 = tl.load(given + 3), tl.load(given + 4), tl.load(given + 5)
+    zero = tl.zeros((block,), tl.float64)
+    area, over = zero, zero
+    least, most, top = zero + float("inf"), zero - float("inf"), zero - float("inf")
+    px, qx, lx, kx = zero, zero, zero, zero
+    py, qy, ly, ky = zero, zero, zero, zero
+    pz, qz, lz, kz = zero, zero, zero, zero
+    xy, xz, yz = zero.to(tl.int64), zero.to(tl.int64), zero.to(tl.int64)
+    for k in range(blocks):
+        i = (program.to(tl.int64) * blocks + k) * block + tl.arange(0, block)
+        here = i < m
+        s = tl.load(score + i, mask=here, other=0.5)
+        x0, x1 = tl.load(x + i, mask=here, other=0), tl.load(x + i + 1, mask=here, other=0)
+        own_x = x1 - x0
+        predicted = a0 * (nx - x0).to(tl.float64)
+        beyond = a0 * (nx - x1).to(tl.float64)
+        reached = b0 * (nx - x0).to(tl.float64)
+        own = b0 * own_x.to(tl.float64)
+        miss, hit = 1.0 - s, s
+        loss = -tl.log(tl.minimum(tl.maximum(hit, LEAST), MOST))
+        gain = -tl.log(tl.minimum(tl.maximum(miss, LEAST), MOST))
+        rows = own_x.to(tl.float64)
+        px, lx, qx, kx = (
+            px + rows * (miss * miss),
+            lx + rows * loss,
+            qx + rows * (hit * hit),
+            kx + rows * gain,
+        )
+        if n_strata > 1:
+            y0, y1 = tl.load(y + i, mask=here, other=0), tl.load(y + i + 1, mask=here, other=0)
+            own_y = y1 - y0
+            predicted += a1 * (ny - y0).to(tl.float64)
+            beyond += a1 * (ny - y1).to(tl.float64)
+            reached += b1 * (ny - y0).to(tl.float64)
+            rows = own_y.to(tl.float64)
+            own += b1 * rows
+            py, ly = py + rows * (miss * miss), ly + rows * loss
+            qy, ky = qy + rows * (hit * hit), ky + rows * gain
+            above_x = 2 * nx - x0 - x1
+            xy += above_x * own_y
+        if n_strata > 2:
+            z0, z1 = tl.load(z + i, mask=here, other=0), tl.load(z + i + 1, mask=here, other=0)
+            own_z = z1 - z0
+            predicted += a2 * (nz - z0).to(tl.float64)
+            beyond += a2 * (nz - z1).to(tl.float64)
+            reached += b2 * (nz - z0).to(tl.float64)
+            rows = own_z.to(tl.float64)
+            own += b2 * rows
+            pz, lz = pz + rows * (miss * miss), lz + rows * loss
+            qz, kz = qz + rows * (hit * hit), kz + rows * gain
+            xz += above_x * own_z
+            yz += (2 * ny - y0 - y1) * own_z
+        # Rows that reach the score, none of them where positives lie above the whole population.
+        some = here & (predicted != 0.0)
+        precision = tl.where(some, reached / tl.where(some, predicted, 1.0), 0.0)
+        area += tl.where(some, tl.minimum(tl.maximum(precision, 0.0), 1.0) * own, 0.0)
+        over += tl.where(here & (predicted == 0.0), own, 0.0)
+        least = tl.minimum(least, tl.where(some, precision, float("inf")))
+        most = tl.maximum(most, tl.where(some, precision, float("-inf")))
+        top = tl.maximum(top, tl.where(some & (beyond == 0.0), precision, float("-inf")))
+    _put(parts, 0, programs, area)
+    _put(parts, 1, programs, over)
+    _put_four(parts, 2, programs, px, lx, qx, kx)
+    _put_four(parts, 6, programs, py, ly, qy, ky)
+    _put_four(parts, 10, programs, pz, lz, qz, kz)
+    _put(parts, 14, programs, xy)
+    _put(parts, 15, programs, xz)
+    _put(parts, 16, programs, yz)
+    tl.store(parts + 17 * programs + program, tl.max(-least))
+    tl.store(parts + 18 * programs + program, tl.max(most))
+    tl.store(parts + 19 * programs + program, tl.max(top))
+
+
+@triton.jit
+def _put(parts, row, programs, numbers):
+    tl.store(parts + row * programs + tl.program_id(0), tl.sum(numbers).to(tl.float64))
+
+
+@triton.jit
+def _put_four(parts, row, programs, one, two, three, four):
+    _put(parts, row, programs, one)
+    _put(parts, row + 1, programs, two)
+    _put(parts, row + 2, programs, three)
+    _put(parts, row + 3, programs, four)
+
+
+def moments(score: Tensor, below: Tensor, inside: Sequence[bool], n_rows: int, n_bins: int) -> Tensor:
+    """n, Σ s and Σ s² of each stratum in bins of equal population mass, (n_strata, 3, n_bins).
+
+    A bin ends at an order statistic of the population: the strata that are ``inside`` it, of ``n_rows``.
+    """
+    out = torch.empty((len(below), 3, n_bins), dtype=torch.float64, device=score.device)
+    own = [*inside, False, False][:3]
+    _moments[(n_bins, len(below))](score, below, out, len(score), n_rows, n_bins, *own, block=BLOCK)
+    return out
+
+
+@triton.jit
+def _first(below, m, rank, x: tl.constexpr, y: tl.constexpr, z: tl.constexpr):
+    """The first of the m + 1 places with so many rows of the population below it."""
+    low = rank * 0
+    high = low + m
+    while low < high:
+        middle = (low + high) // 2
+        held = low * 0
+        if x:
+            held += tl.load(below + middle)
+        if y:
+            held += tl.load(below + (m + 1) + middle)
+        if z:
+            held += tl.load(below + 2 * (m + 1) + middle)
+        reached = held >= rank
+        high = tl.where(reached, middle, high)
+        low = tl.where(reached, low, middle + 1)
+    return low
+
+
+@triton.jit
+def _moments(
+    score,
+    below,
+    out,
+    m,
+    n,
+    n_bins,
+    x: tl.constexpr,
+    y: tl.constexpr,
+    z: tl.constexpr,
+    block: tl.constexpr,
+):
+    program, stratum = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
+    start = tl.where(program == 0, 0, _first(below, m, program * n // n_bins, x, y, z))
+    stop = tl.where(program == n_bins - 1, m, _first(below, m, (program + 1) * n // n_bins, x, y, z))
+    below += stratum * (m + 1)
+    out += stratum * 3 * n_bins
+    first = tl.zeros((block,), tl.float64)
+    second = tl.zeros((block,), tl.float64)
+    for at in range(start, stop, block):
+        i = at + tl.arange(0, block)
+        here = i < stop
+        s = tl.load(score + i, mask=here, other=0.0)
+        before, after = tl.load(below + i, mask=here, other=0), tl.load(below + i + 1, mask=here, other=0)
+        weighed = (after - before).to(tl.float64) * s
+        first += weighed
+        second += weighed * s
+    tl.store(out + program, (tl.load(below + stop) - tl.load(below + start)).to(tl.float64))
+    tl.store(out + n_bins + program, tl.sum(first))
+    tl.store(out + 2 * n_bins + program, tl.sum(second))
+
+
+def means(state: Mapping[str, Tensor], starts: Tensor) -> Tensor:
+    """The mean score of each bin's rows, of all three strata; where there are none, where the bin starts."""
+    m = len(starts)
+    out = torch.empty(m, dtype=torch.float64, device=starts.device)
+    _means[(triton.cdiv(m, BLOCK),)](
+        state["rows"],
+        state.get("position", state["rows"]),
+        state["low"],
+        state["high"],
+        starts,
+        out,
+        m,
+        placed="position" in state,
+        block=BLOCK,
+    )
+    return out
+
+
+@triton.jit
+def _means(rows, position, low, high, starts, out, m, placed: tl.constexpr, block: tl.constexpr):
+    i = tl.program_id(0) * block + tl.arange(0, block)
+    here = i < m
+    weight = tl.zeros((block,), tl.float64)
+    total = tl.zeros((block,), tl.float64)
+    least, most = weight + float("inf"), weight - float("inf")
+    for k in tl.static_range(3):
+        at = k * m + i
+        weight += (tl.load(rows + at, mask=here, other=0) << 32).to(tl.float64)
+        total += tl.load(position + at, mask=here, other=0).to(tl.float64)
+        least = tl.minimum(least, tl.load(low + at, mask=here, other=0.0))
+        most = tl.maximum(most, tl.load(high + at, mask=here, other=0.0))
+    filled = weight > 0.0
+    mean = (
+        tl.where(filled, total / tl.where(filled, weight, 1.0), 0.0) if placed else least / 2.0 + most / 2.0
+    )
+    mean = tl.minimum(tl.maximum(mean, least), most)
+    tl.store(out + i, tl.where(filled, mean, tl.load(starts + i, mask=here, other=0.0)), mask=here)

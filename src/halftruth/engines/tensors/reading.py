@@ -1,0 +1,287 @@
+"""Scores, labels and weights on a device, checked there with one look from the host."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, isfinite
+from typing import Any, NamedTuple
+
+from halftruth import checks
+from halftruth.engines.tensors.state import has_triton
+from halftruth.errors import InputError
+from halftruth.grouped import OUTSIDE, STRATA, refuse_groups
+from halftruth.pytorch import Tensor, torch
+
+POSITIVE, UNLABELED, NEGATIVE = range(3)
+"""What an index into `STRATA` means."""
+MOST = 1 << 31
+"""Rows whose pairs 64 bits can count."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tensors:
+    """Checked rows on one device.
+
+    Parameters
+    ----------
+    score : (n,) float32 or float64
+    stratum : (n,) uint8
+        Index into `STRATA`.
+    weight : (n,) floating or None
+        Positive; None where all weights are one.
+    n_rows : mapping of str to int
+        Of each stratum that has rows, in the order of `STRATA`.
+    span : (float, float)
+        The lowest and the highest score.
+    weighted : frozenset of str
+        The strata with weights other than one.
+    weights : (float, float)
+        The lightest and the heaviest.
+    """
+
+    score: Tensor
+    stratum: Tensor
+    weight: Tensor | None
+    n_rows: Mapping[str, int]
+    span: tuple[float, float]
+    weighted: frozenset[str] = frozenset()
+    weights: tuple[float, float] = (1.0, 1.0)
+
+    @property
+    def device(self) -> torch.device:
+        return self.score.device
+
+    def of(self, name: str) -> tuple[Tensor, Tensor | None]:
+        """The scores and weights of one stratum, in the order of the rows."""
+        if len(self.n_rows) == 1:
+            return self.score, self.weight
+        own = self.stratum == STRATA.index(name)
+        return self.score[own], None if self.weight is None else self.weight[own]
+
+    def full_weight(self) -> Tensor:
+        """The weights, ones where all are one."""
+        return torch.ones_like(self.score) if self.weight is None else self.weight
+
+
+Names = tuple[str, str, str]
+"""What the user calls scores, labels and weights."""
+NAMES = ("score", "label", "weight")
+
+
+class Seen(NamedTuple):
+    """What the host has to know of the rows."""
+
+    low: float
+    high: float
+    lightest: float
+    heaviest: float
+    rows: tuple[int, ...]
+    """Of each stratum."""
+    uneven: tuple[bool, ...]
+    """Whether the stratum has a weight other than one."""
+
+
+def read(
+    score: Any,
+    label: Any = None,
+    *,
+    weight: Any = None,
+    unlabeled: float | None = None,
+    names: Names = NAMES,
+) -> Tensors:
+    """Rows from tensors on one device.
+
+    Parameters
+    ----------
+    score : (n,) tensor
+        Whole numbers, or floats of any width.
+    label : (n,) tensor, optional
+        1 positive, 0 negative, NaN unlabeled; without labels all rows are unlabeled.
+    weight : (n,) tensor, optional
+        Rows of weight zero are dropped.
+    unlabeled : number, optional
+        Another code for unlabeled rows.
+    names : (str, str, str)
+        What messages call the three.
+    """
+    return _read(score, label, weight, unlabeled, names)[0]
+
+
+def _read(
+    score: Any, label: Any, weight: Any, unlabeled: float | None, names: Names = NAMES
+) -> tuple[Tensors, Tensor | None]:
+    """The rows, and which of those given were kept, None where all were."""
+    code = None if unlabeled is None else checks.unlabeled_code(unlabeled)
+    s = _scores(score, names[0])
+    n = len(s)
+    y = None if label is None else _beside(label, names[1], s)
+    w = None if weight is None else _beside(weight, names[2], s).to(torch.float64)
+    if y is not None and w is None and y.is_cuda and has_triton():
+        from halftruth.engines.tensors.survey import survey
+
+        stratum, facts = survey(s, y, code)
+        seen = _told(facts)
+    else:
+        stratum = torch.full_like(s, UNLABELED, dtype=torch.uint8) if y is None else _strata(y, code)
+        seen = _seen(_facts(s, stratum), stratum, w)
+    # The host's own checks have the words for what is wrong; they cost a download, of rows that are refused.
+    if not (isfinite(seen.low) and isfinite(seen.high)):
+        checks.scores(score, names[0])
+    if sum(seen.rows) < n:
+        checks.partial_labels(label, names[1], unlabeled=unlabeled, length=n)
+    if w is not None and not (seen.lightest >= 0 and 0 < seen.heaviest < inf):
+        checks.weights(weight, names[2], length=n)
+    if w is None or seen.lightest > 0:
+        return _tensors(s, stratum, w, seen), None
+    kept = w > 0
+    s, stratum, w = s[kept], stratum[kept], w[kept]
+    return _looked_at(s, stratum, w), kept
+
+
+def of_strata(scores: Mapping[str, Any]) -> Tensors:
+    """Rows of known strata, {stratum: scores}, all on one device."""
+    parts = {name: _scores(score, name) for name, score in scores.items()}
+    first = next(iter(parts.values()))
+    for name, part in parts.items():
+        _refuse_device(part, name, first)
+    stratum = torch.cat(
+        [torch.full_like(x, STRATA.index(name), dtype=torch.uint8) for name, x in parts.items()]
+    )
+    score = torch.cat(list(parts.values()))
+    _refuse_number(len(score), "scores")
+    rows = _looked_at(score, stratum, None)
+    if not all(map(isfinite, rows.span)):
+        for name, given in scores.items():
+            checks.scores(given, name)
+    return rows
+
+
+def joined(parts: Sequence[Tensors]) -> Tensors:
+    """The rows of all parts, which are on one device."""
+    weighted = any(part.weight is not None for part in parts)
+    held = {name: sum(part.n_rows.get(name, 0) for part in parts) for name in STRATA}
+    _refuse_number(sum(held.values()), "score")
+    return Tensors(
+        score=torch.cat([part.score for part in parts]),
+        stratum=torch.cat([part.stratum for part in parts]),
+        weight=torch.cat([part.full_weight() for part in parts]) if weighted else None,
+        n_rows={name: count for name, count in held.items() if count},
+        span=(min(part.span[0] for part in parts), max(part.span[1] for part in parts)),
+        weighted=frozenset().union(*(part.weighted for part in parts)),
+        weights=(min(part.weights[0] for part in parts), max(part.weights[1] for part in parts)),
+    )
+
+
+def read_groups(
+    score: Any, label: Any = None, *, by: Any, weight: Any = None, unlabeled: float | None = None
+) -> dict[str, Tensors]:
+    """The rows of each value of ``by``, a tensor of whole numbers, smallest first: {value as text: rows}."""
+    rows, kept = _read(score, label, weight, unlabeled)
+    group = _beside(by, "by", score)
+    group = group if kept is None else group[kept]
+    if group.is_floating_point():
+        raise InputError(
+            f"`by` must hold whole numbers, got dtype {group.dtype}. Convert it, e.g. by .long()."
+        )
+    value, place = torch.unique(group, return_inverse=True)
+    refuse_groups(len(value))
+    order = torch.argsort(place, stable=True)
+    sizes = torch.bincount(place, minlength=len(value)).tolist()
+    scores, strata = (torch.split(column[order], sizes) for column in (rows.score, rows.stratum))
+    weights = [None] * len(sizes) if rows.weight is None else torch.split(rows.weight[order], sizes)
+    parts = zip(value.tolist(), scores, strata, weights, strict=True)
+    return {str(int(name)): _looked_at(s, of, w) for name, s, of, w in parts}
+
+
+def _scores(values: Any, name: str) -> Tensor:
+    out = _tensor(values, name)
+    if out.is_complex() or out.ndim != 1 or len(out) == 0:
+        checks.scores(values, name)
+    _refuse_number(len(out), name)
+    if out.device.type == "mps":
+        raise InputError(f"`{name}` is on {out.device}, which has no float64. Move it by .cpu().")
+    if not out.is_floating_point():
+        return out.to(torch.float64)
+    return out.to(torch.float32) if out.dtype.itemsize < 4 else out
+
+
+def _beside(values: Any, name: str, score: Tensor) -> Tensor:
+    """A column of the same rows."""
+    out = _tensor(values, name)
+    if out.is_complex() or out.ndim != 1 or len(out) != len(score):
+        checks.vector(values, name, missing=True, length=len(score))
+    _refuse_device(out, name, score)
+    return out
+
+
+def _tensor(values: Any, name: str) -> Tensor:
+    if not isinstance(values, Tensor):
+        raise InputError(
+            f"`{name}` must be a PyTorch tensor, got {type(values).__name__}. Convert it by torch.as_tensor, "
+            f"or pass arrays to Labeled or PositiveUnlabeled."
+        )
+    return values.detach()
+
+
+def _refuse_device(column: Tensor, name: str, score: Tensor) -> None:
+    if column.device != score.device:
+        raise InputError(
+            f"`{name}` must be on the device of the scores, {score.device}, got {column.device}. Move it by "
+            f".to({str(score.device)!r})."
+        )
+
+
+def _refuse_number(n: int, name: str) -> None:
+    if n >= MOST:
+        raise InputError(
+            f"`{name}` must have less than 2^31 rows, got {n:,}. Compress them in parts, and merge these."
+        )
+
+
+def _strata(label: Tensor, code: float | None) -> Tensor:
+    """The stratum of each row."""
+    out = torch.full_like(label, OUTSIDE, dtype=torch.uint8)
+    out.masked_fill_(label == 1, POSITIVE).masked_fill_(label == 0, NEGATIVE)
+    if label.is_floating_point():
+        out.masked_fill_(label.isnan(), UNLABELED)
+    return out if code is None else out.masked_fill_(label == code, UNLABELED)
+
+
+def _facts(score: Tensor, stratum: Tensor) -> Tensor:
+    """The rows of each stratum, −lowest and highest score, NaN or infinite if any is."""
+    low, high = torch.aminmax(score)
+    facts = [*((stratum == k).sum() for k in range(len(STRATA))), -low, high]
+    return torch.stack([fact.to(torch.float64) for fact in facts])
+
+
+def _seen(facts: Tensor, stratum: Tensor, weight: Tensor | None) -> Seen:
+    """What the host has to know, in one synchronisation."""
+    if weight is not None:
+        uneven = [((stratum == k) & (weight != 1)).any().to(torch.float64) for k in range(len(STRATA))]
+        facts = torch.cat([facts, torch.stack([*torch.aminmax(weight), *uneven])])
+    return _told(facts.tolist())
+
+
+def _told(facts: list[float]) -> Seen:
+    positive, unlabeled, negative, low, high, *rest = facts
+    lightest, heaviest, *uneven_in = rest or [1.0, 1.0]
+    rows = int(positive), int(unlabeled), int(negative)
+    return Seen(-low, high, lightest, heaviest, rows, tuple(map(bool, uneven_in)))
+
+
+def _looked_at(score: Tensor, stratum: Tensor, weight: Tensor | None) -> Tensors:
+    return _tensors(score, stratum, weight, _seen(_facts(score, stratum), stratum, weight))
+
+
+def _tensors(score: Tensor, stratum: Tensor, weight: Tensor | None, seen: Seen) -> Tensors:
+    weighted = frozenset(name for name, uneven in zip(STRATA, seen.uneven, strict=False) if uneven)
+    return Tensors(
+        score=score,
+        stratum=stratum,
+        weight=weight if weighted else None,
+        n_rows={name: count for name, count in zip(STRATA, seen.rows, strict=True) if count},
+        span=(seen.low + 0.0, seen.high + 0.0),  # −0.0 is 0.0
+        weighted=weighted,
+        weights=(seen.lightest, seen.heaviest),
+    )

@@ -1,0 +1,231 @@
+"""ScoreMetrics: all metrics at once, from the batches of a training loop."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from halftruth import checks
+from halftruth.belief import ESTIMATE, belief
+from halftruth.engines.tensors.state import bins_of
+from halftruth.errors import EmptyClassWarning, HalftruthError, InputError, MergeError, NotIdentifiable
+from halftruth.evidence import Evidence, Labeled, PositiveUnlabeled, SoftLabeled
+from halftruth.evidence.positive_unlabeled import POPULATIONS
+from halftruth.grouped import STRATA
+from halftruth.histogram import MOST, Grid
+from halftruth.measure import ScoreMeasure
+from halftruth.pytorch import Tensor, torch
+from halftruth.table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
+from halftruth.training.batches import Batch, Reader, coarse_weights, joined, overflown
+from halftruth.training.optional import Metric
+from halftruth.uncertainty.requests import Request, read_requests
+
+KINDS = {"labeled": (POSITIVE, NEGATIVE), "positive_unlabeled": STRATA, "soft": (SOFT,)}
+"""What targets can be, and the strata they make."""
+
+
+class ScoreMetrics(Metric):
+    """Metrics of a classifier from batches of scores and targets, for torchmetrics and Lightning.
+
+    The state is the histogram of a `ScoreTable`: sums of integers on a fixed grid. Its size does not depend
+    on the number of batches, and however the rows are dealt out to batches and processes, and in whatever
+    order, the same rows give the same state to the bit and so the same values.
+
+    Parameters
+    ----------
+    kind : {"labeled", "positive_unlabeled", "soft"}
+        What targets are: 0 and 1; 1, 0 and NaN for unlabeled; or probabilities that the row is positive.
+    metrics : names, callables or {label: name or callable}, optional
+        As in `evaluate`, which has the same default rows.
+    prior, purity, population
+        As in `PositiveUnlabeled`, here of the rows of all batches. Noisy positives have purity < 1.
+    unlabeled : number, optional
+        Another code for unlabeled rows, e.g. 0 where targets say only "known positive or not".
+    threshold : float, optional
+        On the scale of the scores.
+    grid : Grid, "probability" or "margin"
+        "probability" takes scores in [0, 1], "margin" any, e.g. logits. Scores are never transformed.
+    weighted : bool
+        Whether `update` takes weights.
+    **settings
+        Of ``torchmetrics.Metric``, e.g. ``process_group``.
+
+    Notes
+    -----
+    Values are those of the histogram, 65,536 bins by default; `evaluate` gives a bound on how far they can be
+    from those of the rows. What the data do not give, because a class is missing or the prior is
+    not possible, is NaN, with a warning that says why.
+
+    On a processor, bad batches are refused at once. Elsewhere they are counted without waiting for the
+    device, and `compute` refuses the whole.
+
+    Examples
+    --------
+    >>> import torch, halftruth as ht
+    >>> metric = ht.training.ScoreMetrics("labeled", ["roc_auc", "brier"])
+    >>> metric.update(torch.tensor([0.9, 0.4]), torch.tensor([1, 1]))
+    >>> metric.update(torch.tensor([0.6, 0.1]), torch.tensor([0, 0]))
+    >>> {name: round(float(value), 4) for name, value in metric.compute().items()}
+    {'roc_auc': 0.75, 'brier': 0.185}
+    """
+
+    is_differentiable = False
+    full_state_update = False
+
+    histogram: Tensor
+    weights: Tensor
+    refused: Tensor
+
+    def __init__(
+        self,
+        kind: str,
+        metrics: Any = None,
+        *,
+        prior: Any = None,
+        purity: Any = 1.0,
+        population: str = "all",
+        unlabeled: float | None = None,
+        threshold: float | None = None,
+        grid: Grid | str = "probability",
+        weighted: bool = False,
+        **settings: Any,
+    ) -> None:
+        super().__init__(**settings)
+        self.kind = checks.choice(kind, "kind", tuple(KINDS))
+        self.grid = checks.instance(Grid(grid) if isinstance(grid, str) else grid, "grid", Grid)
+        self.weighted = bool(weighted)
+        if self.kind != "positive_unlabeled" and (prior, purity, unlabeled) != (None, 1.0, None):
+            raise InputError(
+                f'`prior`, `purity` and `unlabeled` go with kind="positive_unlabeled", got kind={kind!r}. '
+                f"Leave them out."
+            )
+        if isinstance(prior, str) and prior == ESTIMATE:
+            raise InputError(
+                "A metric takes no prior='estimate': every epoch would have its own prior. Estimate it once, "
+                "prior=ht.estimate_prior(positive, unlabeled)."
+            )
+        belief(prior, "prior")
+        belief(purity, "purity", closed_at_one=True)
+        checks.choice(population, "population", POPULATIONS)
+        self.shares = {"prior": prior, "purity": purity, "population": population}
+        code = np.nan if unlabeled is None else checks.unlabeled_code(unlabeled)
+        self.reader = Reader(grid=self.grid, names=KINDS[self.kind], unlabeled=code)
+        limit = None if threshold is None else checks.threshold(threshold)
+        self.requests = read_requests(metrics, [_example(self.grid)], limit)
+        # All integers: no conversion of the model that holds the metric changes them.
+        self.add_state("histogram", self.reader.empty(weighted=self.weighted), joined)
+        self.add_state("weights", torch.zeros(2, dtype=torch.int64), "sum")
+        self.add_state("refused", torch.zeros(3, dtype=torch.int64), "sum")
+
+    def update(self, preds: Tensor, target: Tensor, sample_weight: Tensor | None = None) -> None:
+        """Add a batch.
+
+        Parameters
+        ----------
+        preds : floating tensor of any shape
+            Scores; higher means more positive.
+        target : tensor of the same shape
+        sample_weight : tensor of the same shape, optional
+            Where the metric is ``weighted``; rows of weight zero are left out.
+        """
+        if sample_weight is not None and not self.weighted:
+            raise InputError(
+                "`sample_weight` was given to a metric without weights. Pass weighted=True to it."
+            )
+        if self.weighted and sample_weight is None and isinstance(preds, Tensor):
+            sample_weight = torch.ones_like(preds)
+        batch = Batch.read(preds, target, sample_weight, self.histogram.device)
+        if self.histogram.device.type == "cpu":
+            self.reader.add_on_host(batch, self.histogram)
+        else:
+            self.refused += self.reader.add_on_device(batch, self.histogram)
+        if batch.weight is not None:
+            self.weights += coarse_weights(batch.weight)
+
+    def compute(self) -> dict[str, Tensor]:
+        """Every metric as a tensor of one float64, over the batches of all processes."""
+        values = dict.fromkeys((request.label for request in self.requests), np.nan)
+        measure = self._measure()
+        if measure is not None:
+            values = {request.label: _value(request, measure) for request in self.requests}
+        return {
+            label: torch.tensor(value, dtype=torch.float64, device=self.histogram.device)
+            for label, value in values.items()
+        }
+
+    def _measure(self) -> ScoreMeasure | None:
+        """The measure of the rows; None where they do not give one."""
+        table = self.table
+        if not len(table):  # where no batch came at all, torchmetrics has said so
+            return None
+        needed = (POSITIVE, UNLABELED) if self.kind == "positive_unlabeled" else ()
+        for name in needed:
+            if name not in table.strata:
+                warnings.warn(f"No {name} case: metrics are NaN.", EmptyClassWarning, stacklevel=4)
+                return None
+        try:
+            return _evidence(self.kind, table, self.shares).measure()
+        except HalftruthError as error:  # settings were checked: the rows rule them out
+            warnings.warn(f"Metrics are NaN: {error}", UserWarning, stacklevel=4)
+            return None
+
+    @property
+    def table(self) -> ScoreTable:
+        """The histogram as a table: of this process, and within ``sync_context()`` of all."""
+        self.reader.refuse(self.refused.tolist())
+        state = self.reader.named(self.histogram, weighted=self.weighted)
+        if int(state["rows"].max()) > MOST or (self.weighted and overflown(state, self.weights)):
+            raise InputError(
+                "One bin holds more than 2^30 rows, or rows whose weights or their squares add up to more: "
+                "too many to add up exactly. Reset the metric more often, or divide all weights by a number."
+            )
+        strata: Any = bins_of(state, self.grid, self.reader.names)
+        return ScoreTable(strata)
+
+    def evidence(self) -> Evidence:
+        """What `evaluate` takes, for intervals: of this process, and within ``sync_context()`` of all."""
+        return _evidence(self.kind, self.table, self.shares)
+
+    def merge(self, *others: ScoreMetrics) -> None:
+        """Add the batches of other metrics, as if this one had seen them too."""
+        for other in others:
+            self.merge_state(checks.instance(other, "other", ScoreMetrics))
+
+    def merge_state(self, incoming_state: dict[str, Any] | Metric) -> None:
+        """Add the state of another metric, or a state of the same shape."""
+        count = 1
+        if isinstance(incoming_state, ScoreMetrics):
+            mine, theirs = ((x.kind, x.grid, x.weighted) for x in (self, incoming_state))
+            if mine != theirs:
+                raise MergeError(
+                    f"Metrics merge that have one kind, one grid and weights alike; got {mine} and {theirs}."
+                )
+            count = incoming_state._update_count
+        super().merge_state(incoming_state)
+        self._update_count += count
+        self._computed = None
+
+    def set_dtype(self, dst_type: Any) -> ScoreMetrics:
+        """The metric as it is: sums are integers whatever the type of the model."""
+        return self
+
+
+def _evidence(kind: str, table: ScoreTable, shares: dict[str, Any]) -> Evidence:
+    if kind == "positive_unlabeled":
+        return PositiveUnlabeled.from_table(table, **shares)
+    return Labeled.from_table(table) if kind == "labeled" else SoftLabeled.from_table(table)
+
+
+def _example(grid: Grid) -> ScoreMeasure:
+    """A measure of scores that the grid takes, by which default rows are chosen before there are any."""
+    return Labeled([1, 0], [1.0 if grid.kind == "probability" else 2.0, 0.0]).measure()
+
+
+def _value(request: Request, measure: ScoreMeasure) -> float:
+    try:
+        return float(request.call(measure))
+    except NotIdentifiable as error:
+        warnings.warn(f"`{request.label}` is NaN: {error}", UserWarning, stacklevel=5)
+        return np.nan

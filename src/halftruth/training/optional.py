@@ -1,0 +1,12 @@
+"""torchmetrics, which is optional: the one place where it is imported."""
+
+from halftruth.errors import MissingDependency
+
+try:
+    from torchmetrics import Metric
+except ModuleNotFoundError as error:
+    raise MissingDependency(
+        "Metrics of a training loop need torchmetrics: pip install 'halftruth[training]'"
+    ) from error
+
+__all__ = ["Metric"]

