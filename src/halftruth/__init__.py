@@ -15,7 +15,7 @@ _HOMES = {
     "PositiveUnlabeled": "evidence",
     "PositiveConfidence": "evidence",
     "ScoreTable": "table",
-    "Grid": "histogram",
+    "Grid": "grid",
     "ScoreMeasure": "measure",
     "PriorEstimate": "belief",
     "Estimate": "results",

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from halftruth.errors import InputError
-from halftruth.histogram import MOST, UNIT, Bins, Grid, refuse_weights
+from halftruth.grid import Grid
+from halftruth.histogram import MOST, UNIT, Bins, refuse_weights
 
 STRATA = ("positive", "unlabeled", "negative")
 OUTSIDE = len(STRATA)
@@ -45,7 +46,9 @@ def strata_of(grid: Grid, found: Mapping[str, Any], by: str | None = None) -> di
     if "weight" in columns:
         refuse_weights(float(columns["lightest"].min()), float(columns["heaviest"].max()))
     if columns["rows"].max(initial=0) > MOST:
-        raise InputError("One bin would hold more than 2^30 rows, too many to add up exactly. Read fewer rows.")
+        raise InputError(
+            "One bin would hold more than 2^30 rows, too many to add up exactly. Read fewer rows."
+        )
     sums = [columns[name] for name in ("position", "weight", "square") if name in columns]
     if any(np.ma.is_masked(column) or np.max(column, initial=0) > MOST * UNIT for column in sums):
         raise InputError("The weights of one bin add up to more than 2^30. Divide all weights by one number.")

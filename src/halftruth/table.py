@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from halftruth import checks, storage
 from halftruth.checks import Vector
 from halftruth.errors import InputError, MergeError
-from halftruth.histogram import COMPILED, Bins, Grid, grid_for, support_of
+from halftruth.grid import Grid, grid_for
+from halftruth.histogram import COMPILED, Bins, support_of
 from halftruth.large import LargeSupport
 from halftruth.rows import Rows
 from halftruth.support import Support

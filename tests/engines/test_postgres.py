@@ -9,7 +9,7 @@ import pytest
 
 import halftruth as ht
 from halftruth.errors import InputError
-from halftruth.histogram import Grid
+from halftruth.grid import Grid
 
 from .reference import differences, of_table
 

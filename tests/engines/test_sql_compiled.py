@@ -8,7 +8,21 @@ import pytest
 
 DIALECTS = ["bigquery", "snowflake", "trino", "clickhouse"]
 COLUMNS = {"score": "float64", "label": "float64", "weight": "float64", "group": "string", "count": "int64"}
-FUNCTIONS = {"Abs", "Cast", "Count", "Floor", "IsNan", "isNaN", "isNull", "Least", "Max", "Min", "Sqrt", "Sum", "Trunc"}
+FUNCTIONS = {
+    "Abs",
+    "Cast",
+    "Count",
+    "Floor",
+    "IsNan",
+    "isNaN",
+    "isNull",
+    "Least",
+    "Max",
+    "Min",
+    "Sqrt",
+    "Sum",
+    "Trunc",
+}
 """By their names in sqlglot: what every engine has, and rounds alike."""
 OPERATORS = {"And", "Case", "If", "Or"}
 """What sqlglot counts among functions beside them."""

@@ -18,7 +18,7 @@ import halftruth as ht
 from halftruth import certificate
 from halftruth.errors import EmptyClassWarning
 from halftruth.evidence import Evidence
-from halftruth.histogram import Grid
+from halftruth.grid import Grid
 from halftruth.registry import REGISTRY
 from halftruth.table import Rows, ScoreTable
 

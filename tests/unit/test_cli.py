@@ -6,9 +6,9 @@ import csv
 import inspect
 import io
 import json
-import shutil
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path

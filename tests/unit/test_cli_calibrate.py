@@ -27,7 +27,8 @@ from halftruth.cli import main
 from halftruth.errors import InputError
 from halftruth.files.cells import Columns
 from halftruth.files.writing import replaced, write_with
-from halftruth.histogram import Bins, Grid, fixed
+from halftruth.grid import Grid
+from halftruth.histogram import Bins, fixed
 
 RNG = np.random.default_rng(5)
 N = 800

@@ -16,7 +16,8 @@ from halftruth.files import STRATA, Source, read
 from halftruth.files.cells import Columns
 from halftruth.files.query import histogram_sql, relation
 from halftruth.files.terms import Sql, Term
-from halftruth.histogram import Bins, Grid
+from halftruth.grid import Grid
+from halftruth.histogram import Bins
 
 FORMATS = [
     "csv",
@@ -271,7 +272,9 @@ def test_bins_in_sql_equal_bins_in_numpy_to_the_bit(tmp_path, grid):
     table = {"s": score}
     connection = duckdb.connect()
     connection.register("table_", table)
-    found = connection.execute(f"SELECT {grid.index(Term('s'), Sql()).text} AS bin FROM table_").fetchnumpy()["bin"]
+    found = connection.execute(f"SELECT {grid.index(Term('s'), Sql()).text} AS bin FROM table_").fetchnumpy()[
+        "bin"
+    ]
     assert np.array_equal(found, grid.bins(score))
 
 

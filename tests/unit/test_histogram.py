@@ -15,7 +15,8 @@ from hypothesis.extra import numpy as hnp
 
 import halftruth as ht
 from halftruth.files.terms import Sql, Term
-from halftruth.histogram import UNIT, Bins, Grid
+from halftruth.grid import Grid
+from halftruth.histogram import UNIT, Bins
 from halftruth.table import Rows, ScoreTable
 
 MODEL = ht.simulate.GaussianClasses(prior=0.3)

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import halftruth as ht
 from halftruth import certificate, storage
-from halftruth.histogram import UNIT, Bins, Grid, fixed, sums_of
+from halftruth.grid import Grid
+from halftruth.histogram import UNIT, Bins, fixed, sums_of
 from halftruth.registry import REGISTRY
 from halftruth.table import ScoreTable
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from halftruth.errors import InputError
 
 if TYPE_CHECKING:
-    from halftruth.histogram import Grid
+    from halftruth.grid import Grid
 
 
 def check(names: Sequence[str], saved: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from halftruth.errors import InputError
 if TYPE_CHECKING:
     from halftruth.belief import PriorEstimate
     from halftruth.evidence import Evidence
-    from halftruth.histogram import Grid
+    from halftruth.grid import Grid
     from halftruth.table import ScoreTable
 
 

@@ -11,8 +11,8 @@ from halftruth.files.cells import Columns
 from halftruth.files.joined import EVERY, joined_rows
 from halftruth.files.query import BinnedRows, ExactRows, binned_rows, exact_rows
 from halftruth.files.source import Source
+from halftruth.grid import Grid
 from halftruth.grouped import STRATA
-from halftruth.histogram import Grid
 
 __all__ = ["MAX_ROWS", "STRATA", "BinnedRows", "ExactRows", "Source", "read"]
 

@@ -14,8 +14,9 @@ from halftruth.files import refusals
 from halftruth.files.cells import Columns
 from halftruth.files.source import Part, Query, Source
 from halftruth.files.terms import Sql, Term
+from halftruth.grid import Grid
 from halftruth.grouped import BAD_SCORE, BAD_WEIGHT, NO_WEIGHT, OUTSIDE, named, places, strata_of
-from halftruth.histogram import Bins, Grid
+from halftruth.histogram import Bins
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -8,7 +8,8 @@ from typing import Any
 
 from halftruth.engines.tensors.state import State, add_rows, empty
 from halftruth.errors import InputError
-from halftruth.histogram import HEAVIEST, LIGHTEST, UNIT, Grid, sums_of
+from halftruth.grid import Grid
+from halftruth.histogram import HEAVIEST, LIGHTEST, UNIT, sums_of
 from halftruth.kernels import adding
 from halftruth.pytorch import Tensor, torch
 

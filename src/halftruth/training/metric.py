@@ -13,8 +13,9 @@ from halftruth.engines.tensors.state import bins_of
 from halftruth.errors import EmptyClassWarning, HalftruthError, InputError, MergeError, NotIdentifiable
 from halftruth.evidence import Evidence, Labeled, PositiveUnlabeled, SoftLabeled
 from halftruth.evidence.positive_unlabeled import POPULATIONS
+from halftruth.grid import Grid
 from halftruth.grouped import STRATA
-from halftruth.histogram import MOST, Grid
+from halftruth.histogram import MOST
 from halftruth.measure import ScoreMeasure
 from halftruth.pytorch import Tensor, torch
 from halftruth.table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable

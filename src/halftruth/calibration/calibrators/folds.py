@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth.checks import Vector
-from halftruth.histogram import Bins, Grid
+from halftruth.grid import Grid
+from halftruth.histogram import Bins
 from halftruth.rows import Rows
 
 MANY = 1_000_000_000

@@ -7,8 +7,9 @@ from typing import Any
 
 from halftruth.engines.sql.columns import Columns
 from halftruth.engines.sql.library import ibis
+from halftruth.grid import Grid
 from halftruth.grouped import BAD_SCORE, BAD_WEIGHT, NO_WEIGHT, OUTSIDE
-from halftruth.histogram import HEAVIEST, LIGHTEST, UNIT, Grid
+from halftruth.histogram import HEAVIEST, LIGHTEST, UNIT
 
 NO_SCORE = -4
 """The key of rows whose score is missing or not finite."""
@@ -110,11 +111,12 @@ def _key(columns: Columns, grid: Grid) -> Any:
     fits = in_unit(s) if grid.kind == "probability" else finite(s)
     if w is None:
         return ibis.cases((fits, key), (finite(s), BAD_SCORE), else_=NO_SCORE)
-    weighs = (w >= 0) & (w <= sys.float_info.max)
+    limited = w <= sys.float_info.max
     return ibis.cases(
+        ((w > 0) & limited & fits, key),  # the usual row first
         ((w == 0) & finite(s) & (of < OUTSIDE), NO_WEIGHT),
-        (weighs & fits, key),
-        (weighs & finite(s), BAD_SCORE),
+        ((w == 0) & fits, OUTSIDE * grid.n_slots),
+        ((w >= 0) & limited & finite(s), BAD_SCORE),
         (finite(s), BAD_WEIGHT),
         else_=NO_SCORE,
     )

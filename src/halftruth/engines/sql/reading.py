@@ -12,8 +12,8 @@ from halftruth.engines.sql.expression import NO_SCORE, heaviest_bin, histogram
 from halftruth.engines.sql.fetching import fetch
 from halftruth.engines.sql.naming import names
 from halftruth.errors import InputError
+from halftruth.grid import Grid
 from halftruth.grouped import BAD_SCORE, BAD_WEIGHT, OUTSIDE, Strata, strata_of
-from halftruth.histogram import Grid
 
 SUMS = ("position", "weight", "square")
 MOST_LOAD = 2.0**31 * (1 - 2.0**-20)
@@ -97,15 +97,16 @@ def _fetched(columns: Columns, grid: Grid) -> dict[str, Any]:
         table = fetch(histogram(columns, grid), columns.names["table"])
     except InputError:
         if _overflows(columns, grid):  # an engine that does not wrap around names a type, no weights
-            refusals.heavy()
+            refusals.heavy(columns)
         raise
     found: dict[str, Any] = {name: table[name].to_numpy() for name in table.column_names if name != "g"}
     if columns.group is not None:
         found["g"] = names(table["g"])
     loads = [found.pop(name) for name in ("weight_load", "square_load") if name in found]
-    large = np.max([found["rows"], *loads], axis=0) > MOST_LOAD
-    masked = {name: np.ma.masked_where(large, found[name]) for name in SUMS if name in found}
-    return found | masked
+    large = (np.max([found["rows"], *loads], axis=0) > MOST_LOAD) & (found["key"] >= 0)
+    if large.any():
+        found |= {name: np.ma.masked_where(large, found[name]) for name in SUMS if name in found}
+    return found
 
 
 def _overflows(columns: Columns, grid: Grid) -> bool:

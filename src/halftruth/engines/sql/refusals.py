@@ -65,9 +65,13 @@ def no_weight(columns: Columns) -> NoReturn:
     )
 
 
-def heavy() -> NoReturn:
-    """Refuse weights whose sums 64 bits do not hold."""
-    raise InputError("The weights of one bin add up to more than 2^31. Divide all weights by one number.")
+def heavy(columns: Columns) -> NoReturn:
+    """Refuse rows or weights whose sums 64 bits do not hold."""
+    if columns.weight is None:
+        raise InputError(
+            "One bin would hold more than 2^30 rows, too many to add up exactly. Read fewer rows."
+        )
+    raise InputError("The weights of one bin add up to more than 2^30. Divide all weights by one number.")
 
 
 def many_groups(columns: Columns) -> None:

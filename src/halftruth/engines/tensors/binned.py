@@ -10,8 +10,9 @@ from typing import Any
 from halftruth.checks import Vector
 from halftruth.engines.tensors.state import State, bins_of, has_triton
 from halftruth.engines.tensors.support import TensorSupport
+from halftruth.grid import Grid
 from halftruth.grouped import STRATA
-from halftruth.histogram import Bins, Grid, Integers, support_of
+from halftruth.histogram import Bins, Integers, support_of
 from halftruth.pytorch import Tensor, functional, torch
 from halftruth.support import Support
 from halftruth.table import ScoreTable

@@ -12,7 +12,8 @@ import numpy as np
 import triton
 import triton.language as tl
 
-from halftruth.histogram import N_BINS, UNIT, Grid
+from halftruth.grid import N_BINS, Grid
+from halftruth.histogram import UNIT
 from halftruth.pytorch import Tensor, torch
 
 BLOCK = 512

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.histogram import UNIT, Bins, Grid, sums_of
+from halftruth.grid import Grid
+from halftruth.histogram import UNIT, Bins, sums_of
 from halftruth.pytorch import Tensor, torch
 
 State = dict[str, Tensor]
@@ -19,7 +20,7 @@ CHUNK = 1 << 22
 
 
 class Ops:
-    """The functions of `halftruth.histogram.Ops`, on tensors."""
+    """The functions of `halftruth.grid.Ops`, on tensors."""
 
     def sqrt(self, x: Tensor, /) -> Tensor:
         # On processors PyTorch's own may be off by the last bit, which IEEE 754 does not allow.

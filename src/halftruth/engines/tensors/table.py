@@ -15,8 +15,9 @@ from halftruth.engines.tensors import reading, state
 from halftruth.engines.tensors.binned import TensorHistogram
 from halftruth.engines.tensors.reading import Tensors
 from halftruth.engines.tensors.support import TensorSupport
+from halftruth.grid import Grid
 from halftruth.grouped import STRATA
-from halftruth.histogram import HEAVIEST, LIGHTEST, MOST, Grid
+from halftruth.histogram import HEAVIEST, LIGHTEST, MOST
 from halftruth.pytorch import Tensor
 from halftruth.rows import Rows
 from halftruth.support import Support
