@@ -20,6 +20,7 @@ import calibration
 import learning
 import limits
 import numpy as np
+import scale as engines
 from common import HEAD, LINES, compared, duration, row, say, seconds, section
 
 N_RESAMPLES = 2000
@@ -363,6 +364,7 @@ def main() -> None:
     calibration.resampled(scale)
     limits.run(scale)
     learning.run(scale)
+    engines.run(scale)
     if not given.small:
         Path(__file__).with_name("RESULTS.md").write_text("\n".join(LINES) + "\n", encoding="utf-8")
     return None

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,12 +14,12 @@ import numpy as np
 from common import HEAD, compared, duration, row, say, section
 
 N_ROWS = 10_000_000
-BATCH, N_UPDATES = 65_536, 200
+BATCH, N_UPDATES = 65_536, 100
 PASSES = 5
 """Of each, one after the other in turn, so that a busy moment hits both."""
 BY_HAND = """
     SELECT label, floor(score * 65536) AS bin, count(*) AS n, sum(score) AS total
-    FROM {} GROUP BY 1, 2"""
+    FROM by_hand GROUP BY 1, 2"""
 
 
 def run(scale: float) -> None:
@@ -85,33 +83,140 @@ def through_ibis(path: Path, n: int) -> None:
 
 
 def through_spark(path: Path, n: int) -> None:
-    """Spark on two threads against its own GROUP BY of equal bins, and what each shuffles."""
+    """Spark against its own GROUP BY of equal bins, and what each shuffles."""
     import ibis
 
     import halftruth as ht
+    from halftruth.engines.sql.spark import session
 
-    with spark_session() as spark:
+    with session() as spark:
         rows = ibis.pyspark.connect(spark).read_parquet(str(path))
         spark.read.parquet(str(path)).createOrReplaceTempView("by_hand")
-        calls = (
-            lambda: ht.ScoreTable.from_ibis(rows),
-            lambda: spark.sql(BY_HAND.format("by_hand")).collect(),
+        calls = (lambda: ht.ScoreTable.from_ibis(rows), lambda: spark.sql(BY_HAND).collect())
+        threads = spark.sparkContext.defaultParallelism
+        passes = 3
+        section(
+            f"Spark on {threads} threads: {n:,} rows of Parquet, median of {passes} passes in turn", *HEAD
         )
-        compared("Spark, local[2] / its SQL with 65,536 equal bins", *in_turn(*calls), "≤ 2")
-        for name, call in zip(("halftruth", "by hand"), calls, strict=True):
-            records, written, tasks = shuffled(spark, call)
+        ours, by_hand = in_turn(*calls, passes=passes)
+        compared("from_ibis / SQL by hand, label and floor(score · 65,536)", ours, by_hand, "≤ 2")
+        row("rows a second and thread", *(f"{n / taken / threads / 1e6:.2f} M" for taken in (ours, by_hand)))
+        for name, call in zip(("from_ibis", "by hand"), calls, strict=True):
+            records, written, tasks = shuffled(spark, call, name)
             say(
-                f"\n{name}: {tasks} map tasks shuffle {records:,} records, {written / 2**20:.2f} MiB, "
+                f"\n{name}: {tasks} map task(s) shuffle {records:,} records in {mebibytes(written)}, "
                 f"{written / records:.0f} bytes each."
             )
 
 
-@contextmanager
-def spark_session() -> Iterator[Any]:
-    """Spark on two threads of this machine."""
-    from halftruth.engines.sql import spark
+def shuffled(spark: Any, call: Callable[[], Any], name: str) -> tuple[int, int, int]:
+    """Records and bytes that the tasks of a call write for others to read, and how many tasks do."""
+    context = spark.sparkContext
+    context.setJobGroup(name, "")
+    call()
+    tracker, store = context.statusTracker(), context._jsc.sc().statusStore()
+    jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(name)]
+    stages = [store.lastStageAttempt(stage) for job in jobs for stage in job.stageIds]
+    writing = [stage for stage in stages if stage.shuffleWriteBytes() > 0]
+    sums = ("shuffleWriteRecords", "shuffleWriteBytes", "numCompleteTasks")
+    records, written, tasks = (sum(getattr(stage, name)() for stage in writing) for name in sums)
+    return records, written, tasks
 
-    before = os.environ.get("MASTER")
-    spark.LOCAL["spark.master"] = "local[2]"
-    with spark.session() as session:
-        yield session
+
+# --- Training ------------------------------------------------------------------------------------
+
+
+def in_training(scale: float) -> None:
+    """A batch added to all metrics at once against two metrics of torchmetrics.
+
+    Each metric is timed in a block of its own: threads that one has just used keep a core busy for a while,
+    and would be charged to the next. A loop that has several metrics pays for that, so it is shown too.
+    """
+    import torch
+    from torchmetrics.classification import BinaryAUROC, BinaryCalibrationError
+
+    from halftruth.training import ScoreMetrics
+
+    torch.manual_seed(0)
+    score = torch.rand(BATCH)
+    target = (torch.rand(BATCH) < score).long()
+    makers = (lambda: ScoreMetrics("labeled"), lambda: BinaryCalibrationError(n_bins=15), BinaryAUROC)
+    n = max(10, int(N_UPDATES * scale))
+
+    def block(make: Callable[[], Any]) -> Callable[[], None]:
+        def updates() -> None:
+            metric = make()
+            for _ in range(n):
+                metric.update(score, target)
+
+        return updates
+
+    section(f"Training: update of {BATCH:,} float32 scores, {torch.get_num_threads()} threads", *HEAD)
+    ours, *theirs = (taken / n for taken in in_turn(*map(block, makers)))
+    peers = "torchmetrics' calibration error + AUROC"
+    compared(f"all metrics / {peers}, each in a block of {n} updates", ours, sum(theirs), "≤ 0.5")
+    metrics = [make() for make in makers]
+    updates = [lambda metric=metric: metric.update(score, target) for metric in metrics]
+    ours, *theirs = in_turn(*updates, passes=n)
+    compared("the same, update by update in turn", ours, sum(theirs))
+    mine, *others = map(state_bytes, metrics)
+    row(f"state after {n + 1} batches", mebibytes(mine), mebibytes(sum(others)), "", "", "constant")
+    for _ in range(1000):
+        updates[0]()
+    row(f"state after {n + 1001:,} batches", mebibytes(state_bytes(metrics[0])), "", "", "", "constant")
+
+
+def state_bytes(metric: Any) -> int:
+    """The bytes of a metric's state."""
+    states = [getattr(metric, name) for name in metric._defaults]
+    tensors = [tensor for state in states for tensor in (state if isinstance(state, list) else [state])]
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+
+
+def mebibytes(n: float) -> str:
+    """Bytes for people."""
+    return f"{n / 2**20:.1f} MiB"
+
+
+# --- Growth --------------------------------------------------------------------------------------
+
+
+def growth(folder: Path, scale: float) -> None:
+    """Rows a second against rows, in all and by second of processor time, which is that of one core."""
+    section("Growth: histograms", "rows", "from", "time", "rows a second", "rows a second and core")
+    for n in (10**6, 10**7, 5 * 10**7):
+        if n <= 5 * 10**7 * scale:
+            path = folder / "growth.parquet"
+            write_rows(path, n)
+            for name, call in sources(path, n):
+                wall, processor = least(call)
+                row(f"{n:,}", name, duration(wall), f"{n / wall / 1e6:.0f} M", f"{n / processor / 1e6:.0f} M")
+
+
+def sources(path: Path, n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """The ways in which rows become a histogram."""
+    import halftruth as ht
+
+    yield "Parquet", lambda: ht.ScoreTable.from_file(path, max_rows=0)
+    if n > N_ROWS:
+        return
+    rng = np.random.default_rng(0)
+    score, label = rng.random(n) * rng.random(n), np.where(rng.random(n) < 0.1, 1.0, np.nan)
+    table = ht.PositiveUnlabeled.from_labels(label, score).table
+    yield "NumPy, rows of a table", table.compress
+    if find_spec("torch") is not None:
+        import torch
+
+        tensors = torch.from_numpy(score), torch.from_numpy(label)
+        yield "tensors on the CPU", lambda: ht.ScoreTable.from_torch(*tensors).compress()
+
+
+def least(call: Callable[[], Any], repeats: int = 2) -> tuple[float, float]:
+    """The least seconds of some calls, on the clock and of all cores together, after one to warm up."""
+    call()
+    taken = []
+    for _ in range(repeats):
+        start = time.perf_counter(), time.process_time()
+        call()
+        taken.append((time.perf_counter() - start[0], time.process_time() - start[1]))
+    return min(wall for wall, _ in taken), min(processor for _, processor in taken)

@@ -233,11 +233,10 @@ def with_examples():
 
 
 @pytest.mark.parametrize("page", with_examples())
-def test_examples_and_commands_of_a_page_run(page, tmp_path, monkeypatch, capsys, require, request):
+def test_examples_and_commands_of_a_page_run(page, tmp_path, monkeypatch, capsys, libraries, request):
     if "HALFTRUTH_DATA" in PAGES[page]:
         request.getfixturevalue("data_dir")
-    if re.search(r"(PU|Confidence)Classifier\(", PAGES[page]):
-        require("torch")
+    libraries(PAGES[page])
     monkeypatch.chdir(tmp_path)  # what the sessions write, the commands read
     result = doctest.testfile(str(DOCS / page), module_relative=False, optionflags=FLAGS)
     assert result.failed == 0

@@ -109,8 +109,8 @@ def test_grids_of_margins_with_their_own_center_and_scale(table, grid):
     assert same(found, expected)
 
 
-def test_squares_beyond_32_bits_are_summed_exactly(table):
-    weights = [2.0**15 - 2.0**-20, 3.0, 2.0**14 + 1 / 3, 2.0**-10]
+def test_squares_beyond_53_bits_are_summed_exactly(table):
+    weights = [2.0**14 - 2.0**-20, 3.0, 2.0**13 + 1 / 3, 2.0**-10]
     rows = table(score=[0.5] * 4, label=[1] * 4, w=weights)
     found = ht.ScoreTable.from_ibis(rows, weight="w").strata["positive"]
     assert int(found.square[0]) == sum(int(np.floor(w * w * 2**32 + 0.5)) for w in weights)
@@ -202,6 +202,10 @@ REFUSED = {
     "label": (
         {"score": [0.1, 0.2, 0.3], "label": [1, 2, -1]},
         "2 label(s) outside the code: -1, 2. The code",
+    ),
+    "weightless label": (
+        {"score": [0.1, 0.2], "label": [1, 5], "w": [1.0, 0.0]},
+        "1 label(s) outside the code: 5",
     ),
     "infinite label": ({"score": [0.1, 0.2], "label": [1.0, INF]}, "1 label(s) outside the code: inf"),
     "no rows": (
