@@ -37,14 +37,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def spark(require) -> Iterator[Any]:
+def spark(require, tmp_path_factory) -> Iterator[Any]:
     """A session of two threads."""
     sql = require("pyspark.sql")
     require("ibis")
     from halftruth.engines.sql.spark import LOCAL, _find_java
 
     _find_java()
-    session = sql.SparkSession.builder.config(map=LOCAL | SMALL).getOrCreate()
+    warehouse = {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))}
+    session = sql.SparkSession.builder.config(map=LOCAL | SMALL | warehouse).getOrCreate()
     yield session
     session.stop()
 

@@ -116,9 +116,13 @@ def test_a_session_is_started_with_the_packaged_java_and_stays_quiet(require, fo
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     environment["PATH"] = _without_java(folder)
     command = [sys.executable, "-c", STARTED, str(folder / "*.parquet")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    before = sorted(folder.iterdir())
+    done = subprocess.run(
+        command, env=environment, cwd=folder, capture_output=True, text=True, timeout=300, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("ScoreTable(positive=2, unlabeled=4, negative=2;")
+    assert sorted(folder.iterdir()) == before
 
 
 def _without_java(folder: Path) -> str:

@@ -30,6 +30,7 @@ SETTINGS = LOCAL | {
     "spark.driver.memory": "512m",
     "spark.sql.shuffle.partitions": "4",
     "spark.sql.files.maxPartitionBytes": "16m",
+    "spark.sql.files.openCostInBytes": "16m",  # each file is a task
     "spark.task.maxFailures": "1000",
     "spark.ui.showConsoleProgress": "false",
 }

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from halftruth.engines.sql.complaints import complaint
@@ -46,21 +47,28 @@ def session() -> Iterator[Any]:
         yield active
         return
     _find_java()
+    with TemporaryDirectory(prefix="spark") as folder:
+        made = _started(folder)
+        try:
+            made.sparkContext.setLogLevel("ERROR")
+            yield made
+        finally:
+            made.stop()
+
+
+def _started(folder: str) -> Any:
+    """A new session, whose files, if it is this machine's, go to the folder."""
+    from pyspark.sql import SparkSession
+
     settings: dict[str, Any] = {"spark.app.name": "halftruth", "spark.ui.showConsoleProgress": "false"}
-    settings |= {} if any(os.environ.get(name) for name in CONFIGURED) else LOCAL
+    if not any(os.environ.get(name) for name in CONFIGURED):
+        settings |= LOCAL | {"spark.sql.warehouse.dir": folder}
     try:
-        made = SparkSession.builder.config(map=settings).getOrCreate()
-    except (
-        Exception
-    ) as error:  # of Python where Java does not start, of Java where the cluster does not answer
+        return SparkSession.builder.config(map=settings).getOrCreate()
+    except Exception as error:  # of Python where Java does not start, of Java where no cluster answers
         raise InputError(
             f"Spark does not start: {complaint(error)}. Check JAVA_HOME and the configuration of Spark."
         ) from error
-    try:
-        made.sparkContext.setLogLevel("ERROR")
-        yield made
-    finally:
-        made.stop()
 
 
 def arrow_works(session: Any) -> bool:
