@@ -15,7 +15,7 @@ from common import HEAD, compared, duration, row, say, section
 
 N_ROWS = 10_000_000
 BATCH, N_UPDATES = 65_536, 100
-PASSES = 5
+PASSES = 9
 """Of each, one after the other in turn, so that a busy moment hits both."""
 BY_HAND = """
     SELECT label, floor(score * 65536) AS bin, count(*) AS n, sum(score) AS total
@@ -81,6 +81,10 @@ def through_ibis(path: Path, n: int) -> None:
     )
     section(f"SQL engines: {n:,} rows of Parquet, median of {PASSES} passes in turn", *HEAD)
     compared("Ibis and DuckDB / from_file", ours, direct, "≤ 1.3")
+    table, saved = ht.ScoreTable.from_ibis(rows), path.with_suffix(".npz")
+    table.save(saved)
+    occupied = sum(len(stratum.rows) for stratum in table.strata.values())
+    say(f"\nThe table holds {occupied:,} bins and is a file of {mebibytes(saved.stat().st_size)}.")
 
 
 def through_spark(path: Path, n: int) -> None:

@@ -18,6 +18,7 @@ from halftruth.measure import ScoreMeasure
 from halftruth.resampling import resampled_sums
 from halftruth.results import INFLUENCE, LOGIT, Estimate, Evaluation, Origin
 from halftruth.support import Sums, lifted
+from halftruth.table import ScoreTable
 from halftruth.uncertainty import notes as remarks
 from halftruth.uncertainty.influence import gradients, identified_range, spread_of, unsigned, variance
 from halftruth.uncertainty.prior_range import Range, drawn_scenarios, prior_range
@@ -101,7 +102,7 @@ def evaluate(
     if not isinstance(evidence, Evidence):
         raise InputError(
             f"`evidence` must be Labeled, SoftLabeled, PositiveUnlabeled or PositiveConfidence, got "
-            f"{type(evidence).__name__}. Wrap your arrays, e.g. Labeled(y_true, y_score)."
+            f"{type(evidence).__name__}. {_remedy(evidence)}"
         )
     evidence = evidence.settled()
     level = checks.confidence_level(confidence_level)
@@ -143,6 +144,12 @@ def evaluate(
             *remarks.on_prior(evidence, identified_range(evidence, run.support, one_sample=one_sample)),
         ),
     )
+
+
+def _remedy(given: object) -> str:
+    if isinstance(given, ScoreTable):
+        return "Say what a table is evidence of, e.g. PositiveUnlabeled.from_table(table, prior=…)."
+    return "Wrap your arrays, e.g. Labeled(y_true, y_score)."
 
 
 Values = dict[Request, Vector]

@@ -6,7 +6,7 @@ are neighbours in score are joined first, so that the cost of a resample stops g
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -163,7 +163,7 @@ class Support:
         )
 
 
-class OnePass(Support):
+class OnePass(Support, ABC):
     """Many plain rows, all of weight one, whose measures are read in one pass.
 
     What asks for `score` and `strata` has the rows unfolded into distinct scores.

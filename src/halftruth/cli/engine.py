@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from halftruth.errors import InputError
+from halftruth.errors import InputError, MissingDependency
 
 if TYPE_CHECKING:
     from halftruth.grid import Grid
@@ -34,8 +34,30 @@ def check(names: Sequence[str], saved: Sequence[str]) -> None:
 
 def read(engine: str, name: str, grid: Grid | str | None, **columns: Any) -> Any:
     """The table by its histogram, which the engine makes; with ``by``, one for each group."""
-    from halftruth.engines.sql.connections import open_table
+    try:
+        from halftruth.engines.sql.connections import open_table
+    except MissingDependency as error:
+        if engine == "spark":
+            raise MissingDependency("Spark needs PySpark and Ibis: pip install 'halftruth[spark]'") from error
+        raise
     from halftruth.table import ScoreTable
 
     with open_table(engine, name) as table:
+        _check_numbers(table, columns)
         return ScoreTable.from_ibis(table, **columns, grid=grid)
+
+
+def _check_numbers(table: Any, columns: dict[str, Any]) -> None:
+    """Refuse words where numbers are needed, with what can be done outside Python."""
+    from halftruth.engines.sql.columns import holds_numbers
+    from halftruth.files.messages import quoted
+
+    for role in ("score", "label", "weight"):
+        name = columns[role]
+        if name in table.columns and not holds_numbers(table[name]):
+            label = role == "label"
+            raise InputError(
+                f"Column {quoted(name)} must hold {'numbers or booleans' if label else 'numbers'} for "
+                f"--{role}, it holds {table[name].type()}. Make a view of the table that has "
+                f"{'1, 0 and NULL' if label else 'numbers'} in it, or name another column by --{role}."
+            )

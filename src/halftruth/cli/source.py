@@ -42,15 +42,21 @@ class Source:
         self._refuse_one_for_two()
         if self.engine is not None:
             engine.check(self.files, self._saved)
-        columns: dict[str, Any] = {
-            "--weight": self.weight,
-            "--zeros": self.zeros,
-            "--unlabeled": self.unlabeled,
-            "--by": self.by,
-            "--id": self.id,
-        }
+        self._refuse_columns_of_saved()
+        if self.grid is not None and len(self._saved) == len(self.files):
+            raise InputError(
+                f"--grid is about rows that are read; the saved table {self._saved[0]} has its own, or none. "
+                f"Leave --grid out, or pass the rows."
+            )
+
+    def _refuse_columns_of_saved(self) -> None:
+        """Refuse what is said of columns where all tables are saved; beside rows it is said of these."""
+        columns: dict[str, Any] = {"--by": self.by, "--id": self.id}
         if len(self._saved) == len(self.files):
             columns |= {
+                "--weight": self.weight,
+                "--zeros": self.zeros,
+                "--unlabeled": self.unlabeled,
                 "--score": None if self.score == "score" else self.score,
                 "--label": None if self.label == "label" else self.label,
             }
@@ -59,11 +65,6 @@ class Source:
             raise InputError(
                 f"{given[0]} is about the columns of a file; the saved table {self._saved[0]} has none: its "
                 f"rows are already positive, unlabeled or negative. Leave {given[0]} out, or pass the rows."
-            )
-        if self.grid is not None and len(self._saved) == len(self.files):
-            raise InputError(
-                f"--grid is about rows that are read; the saved table {self._saved[0]} has its own, or none. "
-                f"Leave --grid out, or pass the rows."
             )
 
     def _refuse_one_for_two(self) -> None:
@@ -84,6 +85,10 @@ class Source:
         return stored.among(self.files)
 
     @property
+    def _rows(self) -> list[str]:
+        return [file for file in self.files if file not in self._saved]
+
+    @property
     def scored(self) -> list[str]:
         """The columns of scores; none where all rows come from saved tables."""
         if len(self._saved) == len(self.files):
@@ -93,14 +98,13 @@ class Source:
     def tables(self) -> dict[str, ScoreTable]:
         """The table of each group, or joined file; under the empty name, where there is one for all."""
         tables = stored.load(self._saved)
-        rows = [file for file in self.files if file not in self._saved]
-        if rows:
-            grid = next((table.grid for table in tables if table.grid is not None), None)
-            found = self._read(rows, self.grid or grid)
+        if self._rows:
+            grid = next((table.grid for table in tables.values() if table.grid is not None), None)
+            found = self._read(self._rows, self.grid or grid)
             if isinstance(found, dict):
                 return self._settled(found)
-            tables += self._settled({"": found}).values()
-        return {"": tables[0].merge(*tables[1:])}
+            tables |= {", ".join(self._rows): self._settled({"": found})[""]}
+        return {"": stored.merged(tables)}
 
     def models(self) -> dict[str, dict[str, ScoreTable]]:
         """The table of each score column, by group; under the empty name, where there is one for all."""
@@ -129,7 +133,8 @@ class Source:
                 return engine.read(self.engine, files[0], grid, **columns)
             return ScoreTable.from_file(files, **columns, id=self.id, grid=grid)
         except InputError as error:
-            raise type(error)(f"{error}{self._option_of(str(error))}") from error
+            text = stored.advised(str(error), beside=bool(self._saved))
+            raise type(error)(f"{text}{self._option_of(text)}") from error
 
     def _option_of(self, error: str) -> str:
         """The option by which a column that is not there is named."""
@@ -150,7 +155,7 @@ class Source:
         """The same tables, once it is certain what 0 means in them."""
         if self.zeros is Zeros.negative or any("unlabeled" in table.strata for table in tables.values()):
             return tables
-        where = ", ".join(self.files[:3]) + (", …" if len(self.files) > 3 else "")
+        where = ", ".join(self._rows[:3]) + (", …" if len(self._rows) > 3 else "")
         if self.code is not None:
             raise InputError(
                 f"{where}: No row is unlabeled: the column {self.label!r} has no empty cell and no "

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halftruth.cli import overlap, streams
-from halftruth.errors import InputError
+from halftruth.errors import InputError, MergeError
 
 if TYPE_CHECKING:
     from halftruth.table import ScoreTable
 
 SUFFIX = ".npz"
+IN_PYTHON = 'Use grid="margin".'
+REMEDY = "First save the table of each file by halftruth evaluate FILE --grid margin --save-table TABLE.npz."
 LONGEST = 40
 """Characters of a group in the name of its file: of any script they fit into the 255 bytes of a name."""
 
@@ -28,8 +30,8 @@ def among(files: Iterable[str]) -> list[str]:
     return [file for file in files if file.endswith(SUFFIX)]
 
 
-def load(files: Sequence[str]) -> list[ScoreTable]:
-    """The saved tables of these names and patterns."""
+def load(files: Sequence[str]) -> dict[str, ScoreTable]:
+    """The saved tables of these names and patterns, by file."""
     from halftruth.table import ScoreTable
 
     paths = [path for file in files for path in _matched(file)]
@@ -37,7 +39,32 @@ def load(files: Sequence[str]) -> list[ScoreTable]:
     for path in paths:
         if count[Path(path).resolve()] > 1:
             raise InputError(f"{path} was named more than once, so its rows would count twice. Name it once.")
-    return [ScoreTable.load(path) for path in paths]
+    return {path: ScoreTable.load(path) for path in paths}
+
+
+def merged(tables: Mapping[str, ScoreTable]) -> ScoreTable:
+    """One table of them all; each is named by where it comes from."""
+    binned = next((name for name, table in tables.items() if table.grid is not None), None)
+    if binned is not None:
+        tables = {name: _on_grid_of(tables[binned], binned, table, name) for name, table in tables.items()}
+    first, *others = tables.values()
+    return first.merge(*others)
+
+
+def _on_grid_of(binned: ScoreTable, where: str, table: ScoreTable, name: str) -> ScoreTable:
+    if table.grid not in (None, binned.grid):
+        raise MergeError(
+            f"{where} and {name} have different grids: {binned.grid}, and {table.grid}. {REMEDY}"
+        )
+    try:
+        return table.compress(binned.grid)
+    except InputError as error:
+        raise InputError(f"{name}: {advised(str(error))}") from error
+
+
+def advised(error: str, *, beside: bool = True) -> str:
+    """The error of a score that a grid does not take, with what can be done; beside a saved table or not."""
+    return error.replace(IN_PYTHON, REMEDY if beside else "Use --grid margin.")
 
 
 def _matched(file: str) -> list[str]:

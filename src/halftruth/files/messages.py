@@ -58,7 +58,12 @@ def missing_column(file: str, name: str, columns: Sequence[str]) -> str:
     shown = ", ".join(quoted(own) for own in columns[:20]) + (", …" if len(columns) > 20 else "")
     folded = {own.strip().casefold(): own for own in reversed(columns)}
     near = get_close_matches(name.strip().casefold(), list(folded), 1)
-    if near:
+    if f"{name}=" in file:
+        remedy = (
+            f"Folders named {name}=… are columns to engines alone: read them by ScoreTable.from_ibis, or by "
+            f"--engine duckdb://."
+        )
+    elif near:
         remedy = f"Did you mean {quoted(folded[near[0]])}?"
     elif all(re.fullmatch(r"[-+.\deE]*", own) for own in columns):
         remedy = "The first line must hold the names of the columns."

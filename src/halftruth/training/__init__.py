@@ -14,7 +14,8 @@ __all__ = ["ScoreMetrics"]
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'halftruth.training' has no attribute {name!r}")
-    # torchmetrics and PyTorch load when first used.
+    # torchmetrics and PyTorch load when first used; who lacks both is told of both at once.
+    importlib.import_module("halftruth.training.optional")
     value = getattr(importlib.import_module("halftruth.training.metric"), name)
     globals()[name] = value
     return value

@@ -96,7 +96,7 @@ class Reader:
             self.refuse(self._look(batch)[0].tolist())
 
     def add_on_device(self, batch: Batch, state: Tensor) -> Tensor:
-        """The same without waiting for the device; how many rows have a bad score, target and weight.
+        """The same without waiting for the device; how many rows are bad, as `refuse` takes it.
 
         What is added of a batch with a bad row is worth nothing.
         """
@@ -123,7 +123,7 @@ class Reader:
         return score.isfinite()
 
     def _look(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """The number of rows with a bad score, target and weight; and the stratum of each row."""
+        """How many rows are bad, as `refuse` takes it; and the stratum of each row."""
         y = batch.target
         stratum = torch.zeros_like(y, dtype=torch.int64)
         if self.soft:
@@ -133,21 +133,26 @@ class Reader:
             known = hidden | (y == 0) | (y == 1)
             stratum = torch.where(hidden, 1, torch.where(y == 0, len(self.names) - 1, stratum))
         usual = torch.ones_like(known) if batch.weight is None else _usual(batch.weight)
-        refused = torch.stack([(~good).sum() for good in (self._in_range(batch.score), known, usual)])
+        nan = batch.score.isnan()
+        good = (~nan, self._in_range(batch.score) | nan, known, usual)
+        refused = torch.stack([(~rows).sum() for rows in good])
         return refused, stratum
 
+    def _bad_scores(self, nan: int, outside: int) -> str:
+        """What is wrong with scores that are NaN, and with those outside the grid."""
+        found = [f"{nan} NaN (drop these rows, or look into the model that gave them)"] if nan else []
+        if self.grid.kind == "margin":
+            found += [f"{outside} infinite value(s) (drop or repair these rows)"] if outside else []
+            return f"`preds` must be finite, got {' and '.join(found)}."
+        remedy = 'apply torch.sigmoid if these are logits, or use grid="margin"'
+        found += [f"{outside} value(s) outside ({remedy})"] if outside else []
+        return f"`preds` must be probabilities in [0, 1], got {' and '.join(found)}."
+
     def refuse(self, refused: Sequence[int]) -> None:
-        """Raise where rows have a bad score, target or weight."""
-        scores, targets, weights = refused
-        if scores and self.grid.kind == "probability":
-            raise InputError(
-                f"`preds` must be probabilities in [0, 1], got {scores} value(s) outside or NaN. Apply "
-                f'torch.sigmoid if these are logits, or use grid="margin".'
-            )
-        if scores:
-            raise InputError(
-                f"`preds` must be finite, got {scores} NaN or infinite value(s). Drop or repair these rows."
-            )
+        """Raise where rows have no score (NaN), one outside the grid, a bad target or a bad weight."""
+        nan, outside, targets, weights = refused
+        if nan or outside:
+            raise InputError(self._bad_scores(nan, outside))
         if targets:
             raise InputError(
                 f"`target` must hold {TARGETS[len(self.names)]}; got {targets} other value(s). Map the "

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from halftruth import checks
-from halftruth.belief import ESTIMATE, belief
+from halftruth.belief import ESTIMATE, Belief, belief
 from halftruth.engines.tensors.state import bins_of
-from halftruth.errors import EmptyClassWarning, HalftruthError, InputError, MergeError, NotIdentifiable
+from halftruth.errors import EmptyClassWarning, HalftruthError, InputError, MergeError
 from halftruth.evidence import Evidence, Labeled, PositiveUnlabeled, SoftLabeled
 from halftruth.evidence.positive_unlabeled import POPULATIONS
 from halftruth.grid import Grid
@@ -21,7 +21,8 @@ from halftruth.pytorch import Tensor, torch
 from halftruth.table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
 from halftruth.training.batches import Batch, Reader, coarse_weights, joined, overflown
 from halftruth.training.optional import Metric
-from halftruth.uncertainty.requests import Request, read_requests
+from halftruth.training.values import values_of
+from halftruth.uncertainty.requests import read_requests
 
 KINDS = {"labeled": (POSITIVE, NEGATIVE), "positive_unlabeled": STRATA, "soft": (SOFT,)}
 """What targets can be, and the strata they make."""
@@ -41,7 +42,8 @@ class ScoreMetrics(Metric):
     metrics : names, callables or {label: name or callable}, optional
         As in `evaluate`, which has the same default rows.
     prior, purity, population
-        As in `PositiveUnlabeled`, here of the rows of all batches. Noisy positives have purity < 1.
+        As in `PositiveUnlabeled`, here of the rows of all batches; ranges are refused, of a `PriorEstimate`
+        the value is taken. Noisy positives have purity < 1.
     unlabeled : number, optional
         Another code for unlabeled rows, e.g. 0 where targets say only "known positive or not".
     threshold : float, optional
@@ -57,7 +59,11 @@ class ScoreMetrics(Metric):
     -----
     Values are those of the histogram, 65,536 bins by default; `evaluate` gives a bound on how far they can be
     from those of the rows. What the data do not give, because a class is missing or the prior is
-    not possible, is NaN, with a warning that says why.
+    not possible, is NaN, with one warning that names the metrics and says why.
+
+    Values from positive and unlabeled rows are differences of frequencies, and noise may carry them out of
+    what is possible: a precision above 1, a false positive rate below 0. ``ht.evaluate(metric.evidence())``
+    says how far noise goes.
 
     On a processor, bad batches are refused at once. Elsewhere they are counted without waiting for the
     device, and `compute` refuses the whole.
@@ -107,8 +113,8 @@ class ScoreMetrics(Metric):
                 "A metric takes no prior='estimate': every epoch would have its own prior. Estimate it once, "
                 "prior=ht.estimate_prior(positive, unlabeled)."
             )
-        belief(prior, "prior")
-        belief(purity, "purity", closed_at_one=True)
+        _refuse_range(prior, "prior", belief(prior, "prior"))
+        _refuse_range(purity, "purity", belief(purity, "purity", closed_at_one=True))
         checks.choice(population, "population", POPULATIONS)
         self.shares = {"prior": prior, "purity": purity, "population": population}
         code = np.nan if unlabeled is None else checks.unlabeled_code(unlabeled)
@@ -118,7 +124,7 @@ class ScoreMetrics(Metric):
         # All integers: no conversion of the model that holds the metric changes them.
         self.add_state("histogram", self.reader.empty(weighted=self.weighted), joined)
         self.add_state("weights", torch.zeros(2, dtype=torch.int64), "sum")
-        self.add_state("refused", torch.zeros(3, dtype=torch.int64), "sum")
+        self.add_state("refused", torch.zeros(4, dtype=torch.int64), "sum")
 
     def update(self, preds: Tensor, target: Tensor, sample_weight: Tensor | None = None) -> None:
         """Add a batch.
@@ -146,11 +152,15 @@ class ScoreMetrics(Metric):
             self.weights += coarse_weights(batch.weight)
 
     def compute(self) -> dict[str, Tensor]:
-        """Every metric as a tensor of one float64, over the batches of all processes."""
+        """Every metric as a tensor of one float64, over the batches of all processes.
+
+        What is NaN is named in one warning that says why. Values of positive and unlabeled rows may leave
+        what is possible by noise; ``ht.evaluate(metric.evidence())`` says how far noise goes.
+        """
         values = dict.fromkeys((request.label for request in self.requests), np.nan)
         measure = self._measure()
         if measure is not None:
-            values = {request.label: _value(request, measure) for request in self.requests}
+            values = values_of(self.requests, measure, stacklevel=3)
         return {
             label: torch.tensor(value, dtype=torch.float64, device=self.histogram.device)
             for label, value in values.items()
@@ -164,7 +174,9 @@ class ScoreMetrics(Metric):
         needed = (POSITIVE, UNLABELED) if self.kind == "positive_unlabeled" else ()
         for name in needed:
             if name not in table.strata:
-                warnings.warn(f"No {name} case: metrics are NaN.", EmptyClassWarning, stacklevel=4)
+                zeros = name == UNLABELED and NEGATIVE in table.strata and np.isnan(self.reader.unlabeled)
+                remedy = " If 0 means unlabeled, pass unlabeled=0." if zeros else ""
+                warnings.warn(f"No {name} case: metrics are NaN.{remedy}", EmptyClassWarning, stacklevel=4)
                 return None
         try:
             return _evidence(self.kind, table, self.shares).measure()
@@ -212,6 +224,19 @@ class ScoreMetrics(Metric):
         """The metric as it is: sums are integers whatever the type of the model."""
         return self
 
+    def extra_repr(self) -> str:
+        return f"kind={self.kind!r}, metrics={[request.label for request in self.requests]}"
+
+
+def _refuse_range(given: Any, name: str, read: Belief) -> None:
+    """A metric has one value: no range of a share is taken at its middle in silence."""
+    if read.is_range and read.estimate is None:
+        raise InputError(
+            f"`{name}` of a metric must be a number or a PriorEstimate, got the range {given!r}. Pass the "
+            f"middle, {name}={read.value:g}, and for the range evaluate "
+            f"ht.PositiveUnlabeled.from_table(metric.table, {name}={given!r}, ...)."
+        )
+
 
 def _evidence(kind: str, table: ScoreTable, shares: dict[str, Any]) -> Evidence:
     if kind == "positive_unlabeled":
@@ -222,11 +247,3 @@ def _evidence(kind: str, table: ScoreTable, shares: dict[str, Any]) -> Evidence:
 def _example(grid: Grid) -> ScoreMeasure:
     """A measure of scores that the grid takes, by which default rows are chosen before there are any."""
     return Labeled([1, 0], [1.0 if grid.kind == "probability" else 2.0, 0.0]).measure()
-
-
-def _value(request: Request, measure: ScoreMeasure) -> float:
-    try:
-        return float(request.call(measure))
-    except NotIdentifiable as error:
-        warnings.warn(f"`{request.label}` is NaN: {error}", UserWarning, stacklevel=5)
-        return np.nan

@@ -1,4 +1,4 @@
-"""torchmetrics, which is optional: the one place where it is imported."""
+"""torchmetrics, which is optional and needs PyTorch: the one place where it is imported."""
 
 from halftruth.errors import MissingDependency
 
@@ -6,7 +6,7 @@ try:
     from torchmetrics import Metric
 except ModuleNotFoundError as error:
     raise MissingDependency(
-        "Metrics of a training loop need torchmetrics: pip install 'halftruth[training]'"
+        "Metrics of a training loop need PyTorch and torchmetrics: pip install 'halftruth[training]'"
     ) from error
 
 __all__ = ["Metric"]

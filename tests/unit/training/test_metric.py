@@ -296,8 +296,9 @@ def test_an_empty_batch_adds_nothing():
 def test_one_class_gives_nan_and_says_so(only):
     metric = ScoreMetrics("labeled", ["roc_auc", "brier"])
     metric.update(torch.tensor([0.2, 0.4]), torch.tensor([only, only]))
-    with pytest.warns(EmptyClassWarning, match="No (negative|positive) case"):
+    with pytest.warns(EmptyClassWarning, match="^`roc_auc` is NaN: No (negative|positive) case") as caught:
         values = metric.compute()
+    assert len(caught) == 1
     assert values["roc_auc"].isnan()
     assert float(values["brier"]) == pytest.approx(np.mean((np.array([0.2, 0.4]) - only) ** 2))
 
@@ -308,6 +309,15 @@ def test_positives_and_unlabeled_must_both_be_there(target, missing):
     metric.update(torch.tensor([0.2, 0.4]), torch.tensor(target))
     with pytest.warns(EmptyClassWarning, match=f"No {missing} case"):
         assert all(value.isnan() for value in metric.compute().values())
+
+
+@pytest.mark.parametrize(("parameters", "hint"), [({}, True), ({"unlabeled": -1}, False)])
+def test_zeros_that_may_mean_unlabeled_are_pointed_at(parameters, hint):
+    metric = ScoreMetrics("positive_unlabeled", prior=0.3, **parameters)
+    metric.update(torch.tensor([0.2, 0.4]), torch.tensor([1, 0]))
+    with pytest.warns(EmptyClassWarning, match="No unlabeled case: metrics are NaN") as caught:
+        metric.compute()
+    assert ("If 0 means unlabeled, pass unlabeled=0." in str(caught[0].message)) == hint
 
 
 def test_a_prior_that_the_rows_rule_out_gives_nan_and_says_so():
@@ -321,10 +331,40 @@ def test_without_a_prior_only_what_needs_none_has_a_value():
     score, target, _ = rows("positive_unlabeled")
     metric = ScoreMetrics("positive_unlabeled", ["recall", "f1"], threshold=0.5, unlabeled=0)
     fed(metric, score, np.nan_to_num(target))
-    with pytest.warns(UserWarning, match="`f1` is NaN: The class prior is not identified"):
+    with pytest.warns(UserWarning, match="^`f1` is NaN: The class prior is not identified") as caught:
         values = metric.compute()
+    assert len(caught) == 1
     assert 0 < values["recall"] < 1
     assert values["f1"].isnan()
+
+
+def test_one_warning_names_all_that_is_nan_and_why():
+    # Above 0.8 lie more of the known positives than the unlabeled have room for: false positives below 0.
+    score = torch.tensor([0.9, 0.9, 0.9, 0.3, 0.9, 0.2, 0.2, 0.2, 0.2, 0.2])
+    target = torch.tensor([1.0] * 4 + [np.nan] * 6)
+    asked = {"mcc": "mcc", "precision": "precision", "odd": lambda measure: np.nan, "f1": "f1"}
+    metric = ScoreMetrics("positive_unlabeled", asked, prior=0.7, threshold=0.8)
+    metric.update(score, target)
+    with pytest.warns(UserWarning, match="NaN") as caught:
+        values = metric.compute()
+    assert [str(warning.message) for warning in caught] == [
+        "`mcc` is NaN: undefined: a cell of the confusion matrix is negative or a margin empty. "
+        "`odd` is NaN: the callable gives it for these rows."
+    ]
+    assert caught[0].filename == __file__
+    assert values["mcc"].isnan()
+    assert values["precision"] > 1  # by noise, as the documentation says
+    rows = ht.evaluate(metric.evidence(), ["precision"], threshold=0.8, n_resamples=0)
+    assert float(values["precision"]) == rows["precision"].value
+
+
+def test_no_score_at_the_threshold_gives_nan_and_says_so():
+    metric = ScoreMetrics("labeled", ["precision", "recall"], threshold=0.9)
+    metric.update(torch.tensor([0.2, 0.4]), torch.tensor([0, 1]))
+    with pytest.warns(UserWarning, match="^`precision` is NaN: undefined: .* no score reaches the threshold"):
+        values = metric.compute()
+    assert values["precision"].isnan()
+    assert values["recall"] == 0
 
 
 # --- Bad input -----------------------------------------------------------------------------------
@@ -334,8 +374,16 @@ def test_without_a_prior_only_what_needs_none_has_a_value():
     ("kind", "parameters", "preds", "target", "weight", "message"),
     [
         ("labeled", {}, [0.5, 1.5], [0, 1], None, r"probabilities in \[0, 1\], got 1 value.*torch.sigmoid"),
-        ("labeled", {}, [0.5, np.nan], [0, 1], None, r"got 1 value\(s\) outside or NaN"),
-        ("labeled", {"grid": "margin"}, [np.inf, np.nan], [0, 1], None, r"finite, got 2 NaN or infinite"),
+        ("labeled", {}, [0.5, np.nan], [0, 1], None, r"\[0, 1\], got 1 NaN \(drop these rows[^()]*\)\.$"),
+        ("labeled", {}, [-np.inf, np.nan], [0, 1], None, r"got 1 NaN .* and 1 value\(s\) outside \(apply"),
+        (
+            "labeled",
+            {"grid": "margin"},
+            [np.inf, np.nan],
+            [0, 1],
+            None,
+            r"finite, got 1 NaN .* and 1 infinite",
+        ),
         ("labeled", {}, [0.5, 0.5], [0, 2], None, r"`target` must hold 0 \(negative\) and 1.*got 1 other"),
         ("labeled", {}, [0.5, 0.5], [0, np.nan], None, r"got 1 other value"),
         (
@@ -396,6 +444,14 @@ def test_a_device_without_float64_is_refused():
         ({"kind": "positive_unlabeled", "prior": 1.2}, r"`prior` must lie in \(0, 1\)"),
         ({"kind": "positive_unlabeled", "prior": "estimate"}, "Estimate it once"),
         ({"kind": "positive_unlabeled", "purity": 0}, "`purity` must lie in"),
+        (
+            {"kind": "positive_unlabeled", "prior": (0.2, 0.4)},
+            r"range \(0.2, 0.4\). Pass the middle, prior=0.3",
+        ),
+        (
+            {"kind": "positive_unlabeled", "purity": [0.8, 1]},
+            r"range \[0.8, 1\]. Pass the middle, purity=0.9",
+        ),
         ({"kind": "positive_unlabeled", "population": "both"}, "`population` must be"),
         ({"kind": "labeled", "metrics": ["auroc"]}, "Did you mean 'roc_auc'"),
         ({"kind": "labeled", "metrics": ["f1"]}, "Pass threshold"),
@@ -418,11 +474,29 @@ def test_sums_that_overflow_are_refused():
         metric.compute()
 
 
-def test_a_missing_library_says_what_to_install(monkeypatch):
-    for name in ("halftruth.training", "halftruth.training.metric", "halftruth.training.optional"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.setitem(sys.modules, "torchmetrics", None)
-    with pytest.raises(MissingDependency, match=r"pip install 'halftruth\[training\]'"):
+def test_a_prior_that_was_estimated_counts_by_its_value():
+    score, target, _ = rows("positive_unlabeled")
+    estimate = ht.PriorEstimate(value=0.4, low=0.3, high=0.5, population="all")
+    found, wanted = (
+        fed(ScoreMetrics("positive_unlabeled", ["roc_auc"], prior=prior), score, target).compute()
+        for prior in (estimate, 0.4)
+    )
+    assert found == wanted
+
+
+def test_a_metric_shows_its_kind_and_metrics():
+    metric = ScoreMetrics("labeled", ["roc_auc", "f1"], threshold=0.5)
+    assert repr(metric) == "ScoreMetrics(kind='labeled', metrics=['roc_auc', 'f1'])"
+
+
+@pytest.mark.parametrize("missing", [["torchmetrics"], ["torch", "torchmetrics"], ["torch"]])
+def test_a_missing_library_says_what_to_install(monkeypatch, missing):
+    for name in [*sys.modules]:
+        if name.startswith(("halftruth.training", "halftruth.pytorch", "torchmetrics")):
+            monkeypatch.delitem(sys.modules, name)
+    for name in missing:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingDependency, match=r"PyTorch and torchmetrics: pip .*'halftruth\[training\]'"):
         importlib.import_module("halftruth.training").ScoreMetrics  # noqa: B018
 
 

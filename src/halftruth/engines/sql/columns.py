@@ -18,7 +18,7 @@ class Columns:
     """A table of an engine, and what its columns mean. Each column is an Ibis expression.
 
     ``score`` and ``weight`` are float64, ``label`` is a number, ``group`` a value that has a text; ``names``
-    says how messages call the table and these columns.
+    says how messages call the table and these columns; the groups have a bare name.
     """
 
     table: Any
@@ -45,7 +45,8 @@ def bound(
     numbers = {role: _number(x, role) for role, x in every.items() if role != "by"}
     return Columns(
         table=table,
-        names={"table": _name(table)} | {role: x.get_name() for role, x in every.items()},
+        names={"table": _name(table)}
+        | {role: x.get_name() if role == "by" else called(x, role) for role, x in every.items()},
         score=_plain(numbers["score"].cast("float64")),
         label=_plain(numbers["label"]),
         weight=_plain(numbers["weight"].cast("float64")) if "weight" in numbers else None,
@@ -80,19 +81,37 @@ def _column(table: Any, given: Any, role: str) -> Any:
     raise InputError(f"`{role}` must be the name of a column or an Ibis expression of one, got {given!r}.")
 
 
+def called(column: Any, role: str) -> str:
+    """How messages call a column; an expression without a name of its own has one that nobody gave."""
+    if isinstance(column.op(), (ibis.expr.operations.Field, ibis.expr.operations.Alias)):
+        return f"column {quoted(column.get_name())}"
+    return f"the expression of `{role}`"
+
+
+def holds_numbers(column: Any) -> bool:
+    """Whether a column is of numbers or booleans."""
+    return bool(column.type().is_boolean() or column.type().is_numeric())
+
+
 def _number(column: Any, role: str) -> Any:
     """A column of numbers, as an engine compares and adds them."""
-    kind = column.type()
+    kind, name = column.type(), called(column, role)
+    if not holds_numbers(column):
+        field = (
+            f"table[{column.get_name()!r}]" if isinstance(column.op(), ibis.expr.operations.Field) else "x"
+        )
+        numbers, remedy = (
+            ("numbers or booleans", f"1, 0 and NULL, e.g. ({field} == 'fraud').cast('int8')")
+            if role == "label"
+            else ("numbers", "them")
+        )
+        raise InputError(
+            f"{name[0].upper()}{name[1:]} must hold {numbers} for `{role}`, it holds {kind}. Pass an "
+            f"expression of the table that holds {remedy}."
+        )
     if kind.is_boolean():
         return column.cast("int32")
-    if kind.is_decimal():
-        return column.cast("float64")
-    if not kind.is_numeric():
-        raise InputError(
-            f"Column {quoted(column.get_name())} must hold numbers for `{role}`, it holds {kind}. Pass an "
-            f"expression that does, e.g. table[{column.get_name()!r}].cast('float64')."
-        )
-    return column
+    return column.cast("float64") if kind.is_decimal() else column
 
 
 def _plain(number: Any) -> Any:
@@ -107,8 +126,9 @@ def _group(column: Any) -> Any:
         number = _plain(column)
         return ibis.ifelse(number.isnan(), ibis.null(), number).cast(kind)
     if kind.is_nested() or kind.is_binary() or kind.is_interval():
+        name = called(column, "by")
         raise InputError(
-            f"Column {quoted(column.get_name())} holds {kind}, which has no plain text to name groups by. "
+            f"{name[0].upper()}{name[1:]} holds {kind}, which has no plain text to name groups by. "
             f"Pass an expression that does for `by`."
         )
     return column

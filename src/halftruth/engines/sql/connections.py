@@ -8,9 +8,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
-from halftruth.engines.sql import spark
+from halftruth.engines.sql import addresses, spark
 from halftruth.engines.sql.complaints import complaint
 from halftruth.engines.sql.library import ibis
 from halftruth.errors import InputError, MissingDependency
@@ -19,6 +18,10 @@ from halftruth.files.messages import printable, quoted
 FORMS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".orc": "orc"}
 IN_FILES = ("duckdb", "sqlite")
 """Engines whose address is a file."""
+ENCODE = (
+    " Special characters of a user or password must be percent-encoded: %40 for @, %2F for /, %23 for #, "
+    "%3F for ?."
+)
 
 
 @contextmanager
@@ -57,11 +60,9 @@ def _connected(engine: str) -> Any:
     scheme = engine.partition("://")[0].replace("postgresql", "postgres")
     known = sorted(each.name for each in ibis.util.backend_entry_points())
     if "://" not in engine or scheme not in known:
-        near = get_close_matches(scheme, known, 1)
-        meant = f" Did you mean {near[0]}://…?" if near else ""
         raise InputError(
             f"`engine` must be 'spark' or an address that Ibis knows, such as postgres://user@host/database, "
-            f"got {quoted(_without_password(engine, engine))}.{meant}"
+            f"got {quoted(addresses.masked(engine))}.{_meant(scheme, known)}"
         )
     options = {}
     if scheme in IN_FILES and (path := re.sub(r"^\w+://|\?.*$", "", engine)) not in ("", ":memory:"):
@@ -75,21 +76,19 @@ def _connected(engine: str) -> Any:
             f"Ibis needs its driver of {scheme}: pip install 'ibis-framework[{scheme}]'"
         ) from error
     except Exception as error:  # of whatever class the driver has
-        shown, told = (_without_password(text, engine) for text in (engine, complaint(error)))
+        unclear = addresses.is_unclear(engine)
+        shown, told = addresses.masked(engine), addresses.told(error, engine)
         raise InputError(
             f"No connection to {shown}: {told}. Check host, port, user, password and database."
-        ) from error
+            f"{ENCODE if unclear else ''}"
+        ) from (None if unclear else error)
 
 
-def _without_password(text: str, engine: str) -> str:
-    """A text that may be shown."""
-    try:
-        password = urlsplit(engine).password
-    except ValueError:
-        password = None
-    for secret in {password, unquote(password)} if password else ():
-        text = text.replace(secret, "***")
-    return re.sub(r"(?i)((?:password|passwd|pwd|token|secret)\w*=)[^&\s]+", r"\1***", text)
+def _meant(scheme: str, known: list[str]) -> str:
+    """The engine whose name is near: Spark has a word, others an address."""
+    meant = {name: f"{name}://…" for name in known} | {"spark": "spark", "pyspark": "spark"}
+    near = get_close_matches(scheme.lower(), meant, 1)
+    return f" Did you mean {meant[near[0]]}?" if near else ""
 
 
 def _is_path(name: str) -> bool:
@@ -133,12 +132,18 @@ def _of_name(connection: Any, name: str) -> Any:
                 f"Table {quoted(name)} cannot be read: {complaint(error)}. Check its name."
             ) from error
         where = f"The schema {quoted(schema)}" if schema else "The database"
+        if not tables:
+            none = (
+                f"{where} has no tables, or there is no such schema" if schema else f"{where} has no tables"
+            )
+            raise InputError(
+                f"There is no table {quoted(name)}: {none[0].lower()}{none[1:]}. Check the address, and name "
+                f"the table as schema.table."
+            ) from error
         near = get_close_matches(table, tables, 1)
         shown = ", ".join(map(quoted, tables[:10])) + (", …" if len(tables) > 10 else "")
         remedy = f"Did you mean {quoted(near[0])}?" if near else "Name one of these, or schema.table."
-        raise InputError(
-            f"{where} has no table {quoted(table)}. Its tables: {shown or 'none'}. {remedy}"
-        ) from error
+        raise InputError(f"{where} has no table {quoted(table)}. Its tables: {shown}. {remedy}") from error
 
 
 def _tables(connection: Any, schema: str) -> list[str] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, time
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -21,14 +22,14 @@ def names(column: Any) -> Any:
 
 def _values(column: Any) -> list[Any]:
     if str(column.type) == "float":  # shortest in single precision
-        return list(column.to_numpy())
+        return [float(str(value)) for value in column.to_numpy()]
     return list(column.to_pylist())
 
 
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    text = str(value)
+    text = format(value, "f") if isinstance(value, Decimal) else str(value)
     if isinstance(value, (datetime, time)):
         fraction = re.sub(r"(\.\d*?)0+(?=$|[+-])", r"\1", text)
         return re.sub(r"\+00:00$", "+00", fraction.replace(".+", "+"))

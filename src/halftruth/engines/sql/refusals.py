@@ -9,7 +9,6 @@ from halftruth.engines.sql.expression import finite, in_unit, stratum
 from halftruth.engines.sql.fetching import fetch
 from halftruth.engines.sql.library import ibis
 from halftruth.errors import InputError
-from halftruth.files.messages import quoted
 from halftruth.grouped import MOST_GROUPS, OUTSIDE
 
 
@@ -17,7 +16,7 @@ def score(columns: Columns, count: int) -> NoReturn:
     """Refuse scores that are missing or not finite."""
     shown = _shown(columns, columns.score, _failing(finite(columns.score)))
     raise InputError(
-        f"Scores must be finite numbers, got {count:,} in column {quoted(columns.names['score'])} that are "
+        f"Scores must be finite numbers, got {count:,} in {columns.names['score']} that are "
         f"not, e.g. {shown}. Drop or repair these rows."
     )
 
@@ -26,8 +25,8 @@ def beyond_unit(columns: Columns, count: int) -> NoReturn:
     """Refuse scores outside [0, 1]."""
     shown = _shown(columns, columns.score, _failing(in_unit(columns.score)))
     raise InputError(
-        f"A probability grid takes scores in [0, 1], got {count:,} outside in column "
-        f'{quoted(columns.names["score"])}, e.g. {shown}. Use grid="margin".'
+        f"A probability grid takes scores in [0, 1], got {count:,} outside in "
+        f'{columns.names["score"]}, e.g. {shown}. Use grid="margin".'
     )
 
 
@@ -37,8 +36,8 @@ def weight(columns: Columns, count: int) -> NoReturn:
     good = finite(columns.weight) & (columns.weight >= 0)
     shown = _shown(columns, columns.weight, _failing(good))
     raise InputError(
-        f"Weights must be finite numbers of at least 0, got {count:,} in column "
-        f"{quoted(columns.names['weight'])} that are not, e.g. {shown}. Drop or repair these rows."
+        f"Weights must be finite numbers of at least 0, got {count:,} in "
+        f"{columns.names['weight']} that are not, e.g. {shown}. Drop or repair these rows."
     )
 
 
@@ -46,7 +45,7 @@ def label(columns: Columns, count: int) -> NoReturn:
     """Refuse labels outside the code."""
     shown = _shown(columns, columns.label, stratum(columns) == OUTSIDE, most=5)
     raise InputError(
-        f"Column {quoted(columns.names['label'])} holds {count:,} label(s) outside the code: {shown}. The "
+        f"{_first(columns.names['label'])} holds {count:,} label(s) outside the code: {shown}. The "
         f"code is 1 positive, 0 negative, NULL unlabeled; name another code for unlabeled rows, e.g. "
         f"unlabeled=-1."
     )
@@ -60,7 +59,7 @@ def no_rows(columns: Columns) -> NoReturn:
 def no_weight(columns: Columns) -> NoReturn:
     """Refuse weights that are all zero."""
     raise InputError(
-        f"Column {quoted(columns.names['weight'])} of {columns.names['table']} is zero in all rows. Give at "
+        f"{_first(columns.names['weight'])} of {columns.names['table']} is zero in all rows. Give at "
         f"least one row a positive weight, or leave `weight` out for equal weights."
     )
 
@@ -82,6 +81,11 @@ def many_groups(columns: Columns) -> None:
             f"The column of groups has more than {MOST_GROUPS:,} values, and each would be a group of its "
             f"own; at most {MOST_GROUPS:,} are taken. Name a column with fewer by `by`."
         )
+
+
+def _first(words: str) -> str:
+    """Words at the beginning of a sentence."""
+    return words[0].upper() + words[1:]
 
 
 def _failing(condition: Any) -> Any:

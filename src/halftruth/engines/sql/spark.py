@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -47,13 +47,26 @@ def session() -> Iterator[Any]:
         yield active
         return
     _find_java()
-    with TemporaryDirectory(prefix="spark") as folder:
+    with TemporaryDirectory(prefix="spark") as folder, _no_warehouse():
         made = _started(folder)
         try:
             made.sparkContext.setLogLevel("ERROR")
             yield made
         finally:
             made.stop()
+
+
+@contextmanager
+def _no_warehouse() -> Iterator[None]:
+    """Leave no empty folder behind where a configured Spark makes one for tables that nobody writes."""
+    warehouse = Path("spark-warehouse").absolute()
+    before = warehouse.exists()
+    try:
+        yield
+    finally:
+        if not before:
+            with suppress(OSError):  # it is not there, or holds what somebody wrote
+                warehouse.rmdir()
 
 
 def _started(folder: str) -> Any:

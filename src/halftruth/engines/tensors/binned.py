@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import Any
 
 from halftruth.checks import Vector
@@ -46,9 +45,6 @@ class TensorHistogram(ScoreTable):
 
     def settled(self) -> ScoreTable:
         return ScoreTable(self.bins)
-
-    def save(self, path: str | Path) -> None:
-        self.settled().save(path)
 
     @cached_property
     def support(self) -> Support:

@@ -12,6 +12,7 @@ import numpy as np
 import triton
 import triton.language as tl
 
+from halftruth.engines.tensors.launching import on_its_device
 from halftruth.grid import N_BINS, Grid
 from halftruth.histogram import UNIT
 from halftruth.pytorch import Tensor, torch
@@ -31,6 +32,7 @@ PACKED_ROWS = (1 << 21) - (1 << 12)
 """Rows that one of them holds for sure."""
 
 
+@on_its_device
 def add_rows(
     state: dict[str, Tensor], grid: Grid, score: Tensor, stratum: Tensor, weight: Tensor | None
 ) -> None:
@@ -66,6 +68,7 @@ def packs(grid: Grid, score: Tensor) -> bool:
     return plain and len(score) >= MANY
 
 
+@on_its_device
 def histogram(grid: Grid, score: Tensor, stratum: Tensor, n_strata: int) -> dict[str, Tensor]:
     """The histogram of checked rows that `packs`, without clearing first what is written once."""
     size = n_strata * grid.n_slots

@@ -13,6 +13,7 @@ import numpy as np
 import triton
 import triton.language as tl
 
+from halftruth.engines.tensors.launching import on_its_device
 from halftruth.engines.tensors.walking import EPSILON, Walk
 from halftruth.pytorch import Tensor, torch
 
@@ -23,6 +24,7 @@ FEW = 1 << 20
 LEAST, MOST = tl.constexpr(EPSILON), tl.constexpr(1 - EPSILON)
 
 
+@on_its_device
 def walk(
     score: Tensor, below: Tensor, n_rows: Sequence[int], mass: Sequence[float], pos: Sequence[float]
 ) -> Walk:
@@ -116,7 +118,7 @@ def _walk(
             own += b1 * rows
             py, ly = py + rows * (miss * miss), ly + rows * loss
             qy, ky = qy + rows * (hit * hit), ky + rows * gain
-            above_x = 2 * nx - x0 - x1
+            above_x = (nx - x0) + (nx - x1)  # in 64 bits, which twice nx might not be
             xy += above_x * own_y
         if n_strata > 2:
             z0, z1 = tl.load(z + i, mask=here, other=0), tl.load(z + i + 1, mask=here, other=0)
@@ -129,7 +131,7 @@ def _walk(
             pz, lz = pz + rows * (miss * miss), lz + rows * loss
             qz, kz = qz + rows * (hit * hit), kz + rows * gain
             xz += above_x * own_z
-            yz += (2 * ny - y0 - y1) * own_z
+            yz += ((ny - y0) + (ny - y1)) * own_z
         # Rows that reach the score, none of them where positives lie above the whole population.
         some = here & (predicted != 0.0)
         precision = tl.where(some, reached / tl.where(some, predicted, 1.0), 0.0)
@@ -164,6 +166,7 @@ def _put_four(parts, row, programs, one, two, three, four):
     _put(parts, row + 3, programs, four)
 
 
+@on_its_device
 def moments(score: Tensor, below: Tensor, inside: Sequence[bool], n_rows: int, n_bins: int) -> Tensor:
     """n, Σ s and Σ s² of each stratum in bins of equal population mass, (n_strata, 3, n_bins).
 
@@ -188,7 +191,7 @@ def _first(below, m, rank, x: tl.constexpr, y: tl.constexpr, z: tl.constexpr):
         if y:
             held += tl.load(below + (m + 1) + middle)
         if z:
-            held += tl.load(below + 2 * (m + 1) + middle)
+            held += tl.load(below + (m + 1) + (m + 1) + middle)
         reached = held >= rank
         high = tl.where(reached, middle, high)
         low = tl.where(reached, low, middle + 1)
@@ -228,6 +231,7 @@ def _moments(
     tl.store(out + 2 * n_bins + program, tl.sum(second))
 
 
+@on_its_device
 def means(state: Mapping[str, Tensor], starts: Tensor) -> Tensor:
     """The mean score of each bin's rows, of all three strata; where there are none, where the bin starts."""
     m = len(starts)

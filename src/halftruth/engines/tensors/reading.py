@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, isfinite
 from typing import Any, NamedTuple
 
@@ -47,6 +47,26 @@ class Tensors:
     span: tuple[float, float]
     weighted: frozenset[str] = frozenset()
     weights: tuple[float, float] = (1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "versions", self._versions())
+
+    versions: tuple[int, ...] = field(init=False)
+    """How often the tensors had been written to."""
+
+    def _versions(self) -> tuple[int, ...]:
+        # Those of inference mode do not count it.
+        columns = [x for x in (self.score, self.weight) if x is not None and not x.is_inference()]
+        return tuple(column._version for column in columns)
+
+    def unchanged(self) -> Tensors:
+        """These rows, which are no copies: refused where they were written to since they were checked."""
+        if self._versions() != self.versions:
+            raise InputError(
+                "The tensors of this table were written to after it was made of them. Make it again, or of "
+                "copies, e.g. score.clone()."
+            )
+        return self
 
     @property
     def device(self) -> torch.device:
@@ -199,6 +219,8 @@ def _scores(values: Any, name: str) -> Tensor:
     if out.is_complex() or out.ndim != 1 or len(out) == 0:
         checks.scores(values, name)
     _refuse_number(len(out), name)
+    if out.device.type == "meta":
+        raise InputError(f"`{name}` is on the device meta, which holds no values. Pass real scores.")
     if out.device.type == "mps":
         raise InputError(f"`{name}` is on {out.device}, which has no float64. Move it by .cpu().")
     if not out.is_floating_point():
@@ -221,6 +243,8 @@ def _tensor(values: Any, name: str) -> Tensor:
             f"`{name}` must be a PyTorch tensor, got {type(values).__name__}. Convert it by torch.as_tensor, "
             f"or pass arrays to Labeled or PositiveUnlabeled."
         )
+    if values.layout != torch.strided:
+        raise InputError(f"`{name}` must be a dense tensor, got {values.layout}. Convert it by .to_dense().")
     return values.detach()
 
 
@@ -245,7 +269,7 @@ def _strata(label: Tensor, code: float | None) -> Tensor:
     out.masked_fill_(label == 1, POSITIVE).masked_fill_(label == 0, NEGATIVE)
     if label.is_floating_point():
         out.masked_fill_(label.isnan(), UNLABELED)
-    return out if code is None else out.masked_fill_(label == code, UNLABELED)
+    return out if code is None else out.masked_fill_(label.to(torch.float64) == code, UNLABELED)
 
 
 def _facts(score: Tensor, stratum: Tensor) -> Tensor:

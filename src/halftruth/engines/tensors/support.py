@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -135,14 +135,16 @@ class TensorSupport(OnePass):
     @cached_property
     def _levels(self) -> list[sums.Level]:
         """Σ s and Σ s² (n_strata, 2, m) over the rows of each stratum, by score and by blocks of scores."""
-
-        def powers(at: slice | Tensor, after: slice | Tensor) -> Tensor:
-            first = (self.below[:, after] - self.below[:, at]) * self.atom[at]
-            return torch.stack([first, first * self.atom[at]], dim=1)
-
         m = len(self.atom)
-        blocks = torch.cat([sums.blocks(powers(at, after)) for at, after in walking.chunks(m)], dim=-1)
-        return sums.levels(lambda index: powers(index, index + 1), m, blocks)
+        blocks = torch.cat([sums.blocks(self._powers(*chunk)) for chunk in walking.chunks(m)], dim=-1)
+        return sums.levels(self._powers_at, m, blocks)
+
+    def _powers(self, at: slice | Tensor, after: slice | Tensor) -> Tensor:
+        first = (self.below[:, after] - self.below[:, at]) * self.atom[at]
+        return torch.stack([first, first * self.atom[at]], dim=1)
+
+    def _powers_at(self, index: Tensor) -> Tensor:
+        return self._powers(index, index + 1)
 
     def _ranked(self, stratum: int, rank: Tensor) -> Tensor:
         """The places of the scores of these rows of a stratum, 0 for the lowest row."""
@@ -185,11 +187,6 @@ class TensorSupport(OnePass):
         n, below = list(self.held.values())[stratum], self.below[stratum]
         rank = torch.as_tensor(n - depths(n, n_levels), device=below.device)
         return self._ranked(stratum, torch.cat([rank, below[1:2].clamp(max=n - 1)]))
-
-
-def _total(below: Tensor, strata: list[int]) -> Tensor:
-    """Rows of these strata below each score."""
-    return reduce(torch.add, [below[k] for k in strata]) if strata else torch.zeros_like(below[0])
 
 
 def _of_keys(score: Tensor, stratum: Tensor, names: Iterable[str]) -> tuple[Tensor, Tensor]:

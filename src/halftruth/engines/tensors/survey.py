@@ -5,6 +5,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from halftruth.engines.tensors.launching import on_its_device
 from halftruth.engines.tensors.passes import MOST_PROGRAMS, finished
 from halftruth.grouped import OUTSIDE, STRATA
 from halftruth.pytorch import Tensor, torch
@@ -12,6 +13,7 @@ from halftruth.pytorch import Tensor, torch
 BLOCK = 1024
 
 
+@on_its_device
 def survey(score: Tensor, label: Tensor, code: float | None) -> tuple[Tensor, list[float]]:
     """The index of each row's stratum (n,), and the facts: rows of each stratum, −lowest and highest score.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -39,11 +38,11 @@ class DeviceRows(Rows):
 
     @cached_property
     def score(self) -> Vector:
-        return _host(self.tensors.of(self.name)[0]) + 0.0  # −0.0 is 0.0
+        return _host(self.tensors.unchanged().of(self.name)[0]) + 0.0  # −0.0 is 0.0
 
     @cached_property
     def weight(self) -> Vector | None:
-        weight = self.tensors.of(self.name)[1] if self.name in self.tensors.weighted else None
+        weight = self.tensors.unchanged().of(self.name)[1] if self.name in self.tensors.weighted else None
         return None if weight is None else _host(weight)
 
 
@@ -67,19 +66,16 @@ class TensorTable(ScoreTable):
         own = cast("Mapping[str, DeviceRows]", self.strata)
         return ScoreTable({k: Rows(score=rows.score, weight=rows.weight) for k, rows in own.items()})
 
-    def save(self, path: str | Path) -> None:
-        self.cpu().save(path)
-
     def merge(self, *others: ScoreTable) -> ScoreTable:
         """The table of all rows together, on the device if all of them are there."""
-        parts = [table.tensors for table in (self, *others) if isinstance(table, TensorTable)]
+        parts = [table.tensors.unchanged() for table in (self, *others) if isinstance(table, TensorTable)]
         if len(parts) == 1 + len(others) and len({part.device for part in parts}) == 1:
             return TensorTable(reading.joined(parts))
         return super().merge(*others)
 
     @cached_property
     def support(self) -> Support:
-        return super().support if self.tensors.weighted else TensorSupport.of_rows(self.tensors)
+        return super().support if self.tensors.weighted else TensorSupport.of_rows(self.tensors.unchanged())
 
     def compress(self, grid: Grid | str | None = None) -> ScoreTable:
         """The table as a histogram, made on the device."""
@@ -95,13 +91,13 @@ class TensorTable(ScoreTable):
             return TensorHistogram(sums, wanted, self.tensors.n_rows)
         strata = state.bins_of(sums, wanted, STRATA)
         # So much that a sum may have passed 64 bits.
-        if max(bins.rows.max() for bins in strata.values()) * max(heaviest, heaviest**2) > MOST:
+        if max(bins.rows.max() for bins in strata.values()) * max(1.0, heaviest**2) > MOST:
             return super().compress(wanted)
         plain = [name for name in strata if name not in self.tensors.weighted]
         return ScoreTable({**strata, **{k: replace(strata[k], weight=None, square=None) for k in plain}})
 
     def _state(self, grid: Grid) -> state.State:
-        rows = self.tensors
+        rows = self.tensors.unchanged()
         return state.of_rows(grid, rows.score, rows.stratum, rows.weight, n_strata=len(STRATA))
 
 

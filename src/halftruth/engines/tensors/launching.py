@@ -1,0 +1,24 @@
+"""Where kernels run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from halftruth.pytorch import Tensor, torch
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def on_its_device(call: Callable[P, T]) -> Callable[P, T]:
+    """Triton launches on the current device: make that the one of the first tensor that is passed."""
+
+    @wraps(call)
+    def launched(*args: P.args, **kwargs: P.kwargs) -> T:
+        device = next(x.device for x in args if isinstance(x, Tensor))
+        with torch.cuda.device(device):
+            return call(*args, **kwargs)
+
+    return launched
