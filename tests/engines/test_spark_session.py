@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pyarrow as pa
@@ -148,3 +149,28 @@ def _without_java(folder: Path) -> str:
             if (Path(place) / name).exists() and not (programs / name).exists():
                 (programs / name).symlink_to(Path(place) / name)
     return str(programs)
+
+
+def test_a_session_of_another_thread_stays_as_it_was(require, spark, folder):
+    require("ibis")
+    from halftruth.engines.sql import open_table
+
+    zone = "spark.sql.session.timeZone"
+    before = spark.conf.get(zone), {table.name for table in spark.catalog.listTables()}
+    spark.conf.set(zone, "Europe/Berlin")
+    found = []
+
+    def read() -> None:
+        with open_table("spark", str(folder / "*.parquet")) as table:
+            found.append(ht.ScoreTable.from_ibis(table))
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    thread.join()
+    try:
+        assert len(found[0]) == 8
+        assert spark.range(3).count() == 3
+        assert spark.conf.get(zone) == "Europe/Berlin"
+        assert {table.name for table in spark.catalog.listTables()} == before[1]
+    finally:
+        spark.conf.set(zone, before[0])

@@ -213,7 +213,7 @@ REFUSED = {
         "scores has no rows",
     ),
     "text score": ({"score": ["0.1", "0.2"]}, "must hold numbers for `score`, it holds string. Pass"),
-    "text label": ({"score": [0.1, 0.2], "label": ["1", "0"]}, "table['label'].cast('float64')"),
+    "text label": ({"score": [0.1, 0.2], "label": ["1", "0"]}, "(table['label'] == 'fraud').cast('int8')"),
 }
 
 

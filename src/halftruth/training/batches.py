@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from halftruth.engines.tensors.state import State, add_rows, empty
 from halftruth.errors import InputError
 from halftruth.grid import Grid
@@ -80,6 +82,12 @@ class Reader:
         ends = state.view(torch.float64)
         return {name: (ends if name in ("low", "high") else state)[:, k] for k, name in enumerate(names)}
 
+    def identity(self, *, weighted: bool) -> Tensor:
+        """What tells readers apart, as integers: torchmetrics lets metrics of equal states share them."""
+        numbers = np.asarray([self.unlabeled, self.grid.center, self.grid.scale]).view(np.int64)
+        kinds = [len(self.names), self.grid.kind == "margin", self.grid.n_bins, weighted]
+        return torch.tensor([*kinds, *numbers.tolist()], dtype=torch.int64)
+
     def add_on_host(self, batch: Batch, state: Tensor) -> None:
         """Add the rows to a state in place; a batch with a bad row is refused whole."""
         usual = batch.weight is None or bool(_usual(batch.weight).all())
@@ -129,7 +137,8 @@ class Reader:
         if self.soft:
             known = (y >= 0) & (y <= 1)
         else:
-            hidden = (y.isnan() | (y == self.unlabeled)) & (len(self.names) == 3)
+            # As the compiled loop compares, which has float64 alone.
+            hidden = (y.isnan() | (y.to(torch.float64) == self.unlabeled)) & (len(self.names) == 3)
             known = hidden | (y == 0) | (y == 1)
             stratum = torch.where(hidden, 1, torch.where(y == 0, len(self.names) - 1, stratum))
         usual = torch.ones_like(known) if batch.weight is None else _usual(batch.weight)
@@ -179,15 +188,16 @@ def joined(states: Tensor) -> Tensor:
 
 
 def coarse_weights(weight: Tensor) -> Tensor:
-    """Σ w and Σ w² in steps of 2⁻¹⁰, which no number of rows brings to overflow."""
-    steps = torch.stack([weight, weight * weight]) / LIGHTEST
+    """Σ w in steps of 2⁻¹⁰ and Σ w² in whole ones, of which 64 bits hold those of 2³³ rows."""
+    steps = torch.stack([weight / LIGHTEST, weight * weight])
     return torch.floor(steps + 0.5).to(torch.int64).sum(dim=1)
 
 
 def overflown(state: State, weights: Tensor) -> bool:
     """Whether a sum of weights passed 2⁶³ in a bin: it then lacks 2⁶⁴, and with it the total of all bins."""
     totals = torch.stack([state[name].to(torch.float64).sum() for name in ("weight", "square")])
-    return bool(((totals / UNIT - weights * LIGHTEST).abs() > UNIT / 2).any())
+    steps = totals.new_tensor([LIGHTEST, 1.0])
+    return bool(((totals / UNIT - weights * steps).abs() > UNIT / 2).any())
 
 
 def _usual(weight: Tensor) -> Tensor:

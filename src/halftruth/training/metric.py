@@ -65,8 +65,8 @@ class ScoreMetrics(Metric):
     what is possible: a precision above 1, a false positive rate below 0. ``ht.evaluate(metric.evidence())``
     says how far noise goes.
 
-    On a processor, bad batches are refused at once. Elsewhere they are counted without waiting for the
-    device, and `compute` refuses the whole.
+    On a processor, bad batches are refused at once. Elsewhere they are counted, and `compute` refuses
+    the whole; an update without weights does not wait for the device.
 
     Examples
     --------
@@ -84,6 +84,7 @@ class ScoreMetrics(Metric):
     histogram: Tensor
     weights: Tensor
     refused: Tensor
+    identity: Tensor
 
     def __init__(
         self,
@@ -103,10 +104,15 @@ class ScoreMetrics(Metric):
         self.kind = checks.choice(kind, "kind", tuple(KINDS))
         self.grid = checks.instance(Grid(grid) if isinstance(grid, str) else grid, "grid", Grid)
         self.weighted = bool(weighted)
-        if self.kind != "positive_unlabeled" and (prior, purity, unlabeled) != (None, 1.0, None):
+        if self.kind != "positive_unlabeled" and (prior, purity, unlabeled, population) != (
+            None,
+            1.0,
+            None,
+            "all",
+        ):
             raise InputError(
-                f'`prior`, `purity` and `unlabeled` go with kind="positive_unlabeled", got kind={kind!r}. '
-                f"Leave them out."
+                f'`prior`, `purity`, `population` and `unlabeled` go with kind="positive_unlabeled", got '
+                f"kind={kind!r}. Leave them out."
             )
         if isinstance(prior, str) and prior == ESTIMATE:
             raise InputError(
@@ -123,6 +129,7 @@ class ScoreMetrics(Metric):
         self.requests = read_requests(metrics, [_example(self.grid)], limit)
         # All integers: no conversion of the model that holds the metric changes them.
         self.add_state("histogram", self.reader.empty(weighted=self.weighted), joined)
+        self.add_state("identity", self.reader.identity(weighted=self.weighted), "max")
         self.add_state("weights", torch.zeros(2, dtype=torch.int64), "sum")
         self.add_state("refused", torch.zeros(4, dtype=torch.int64), "sum")
 

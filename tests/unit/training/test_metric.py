@@ -505,3 +505,35 @@ def test_nothing_warns_where_all_is_well():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fed(ScoreMetrics("labeled"), score, target).compute()
+
+
+def test_codes_are_compared_as_numpy_compares_them():
+    """In float64: a code that a float32 target cannot hold is no code of its, and no batch is lost."""
+    metric = ScoreMetrics("positive_unlabeled", prior=0.3, unlabeled=-0.1)
+    with pytest.raises(InputError, match="got 1 other value"):
+        metric.update(torch.tensor([0.9, 0.2]), torch.tensor([1.0, -0.1]))
+    metric.update(torch.tensor([0.9, 0.2]), torch.tensor([1.0, -0.1], dtype=torch.float64))
+    assert len(metric.table) == 2
+
+
+def test_metrics_that_read_targets_differently_share_no_state():
+    shares = {"prior": 0.3, "metrics": ["roc_auc"]}
+    both = MetricCollection(
+        {
+            "zeros": ScoreMetrics("positive_unlabeled", unlabeled=0, **shares),
+            "nan": ScoreMetrics("positive_unlabeled", **shares),
+        }
+    )
+    both.update(torch.tensor([0.9, 0.2]), torch.tensor([1.0, torch.nan]))  # which both read alike
+    both.update(torch.tensor([0.3, 0.7]), torch.tensor([0.0, 1.0]))
+    assert {k: len(v) for k, v in both["zeros"].table.strata.items()} == {"positive": 2, "unlabeled": 2}
+    assert {k: len(v) for k, v in both["nan"].table.strata.items()} == {
+        "positive": 2,
+        "unlabeled": 1,
+        "negative": 1,
+    }
+
+
+def test_a_population_goes_with_positives_and_unlabeled():
+    with pytest.raises(InputError, match="`population`"):
+        ScoreMetrics("labeled", population="unlabeled")

@@ -16,6 +16,7 @@ from halftruth.errors import InputError, MissingDependency
 from halftruth.files.messages import printable, quoted
 
 FORMS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".orc": "orc"}
+ZONE = "spark.sql.session.timeZone"
 IN_FILES = ("duckdb", "sqlite")
 """Engines whose address is a file."""
 ENCODE = (
@@ -44,14 +45,18 @@ def open_table(engine: str, name: str) -> Iterator[Any]:
     ...     strata = read(table, score="score", label="label")[""]
     """
     with ExitStack() as stack:
-        if engine == "spark":
+        if engine == "spark" or engine.startswith("pyspark://"):
             session = stack.enter_context(spark.session())
+            stack.callback(session.conf.set, ZONE, session.conf.get(ZONE))  # which Ibis sets
             connection = ibis.pyspark.connect(session)
         else:
             connection = _connected(engine)
             stack.callback(connection.disconnect)
         if connection.name in ("pyspark", "duckdb") and _is_path(name):
-            yield _of_path(connection, name)
+            table = _of_path(connection, name)
+            if connection.name == "pyspark":
+                stack.callback(session.catalog.dropTempView, table.get_name())
+            yield table
         else:
             yield _of_name(connection, name)
 

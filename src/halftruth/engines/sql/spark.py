@@ -30,7 +30,7 @@ LOCAL = {
 
 @contextmanager
 def session() -> Iterator[Any]:
-    """The active session, or one that is stopped at the end.
+    """The session that runs, or one that is stopped at the end.
 
     Examples
     --------
@@ -42,18 +42,25 @@ def session() -> Iterator[Any]:
         from pyspark.sql import SparkSession
     except ModuleNotFoundError as error:
         raise MissingDependency("Spark needs PySpark: pip install 'halftruth[spark]'") from error
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        yield active
+    # The active one is of this thread; one that another thread made is not ours to stop either.
+    running = SparkSession.getActiveSession() or _of_another_thread(SparkSession)
+    if running is not None:
+        yield running
         return
     _find_java()
     with TemporaryDirectory(prefix="spark") as folder, _no_warehouse():
         made = _started(folder)
         try:
-            made.sparkContext.setLogLevel("ERROR")
+            with suppress(Exception):  # Spark Connect has no context
+                made.sparkContext.setLogLevel("OFF")
             yield made
         finally:
             made.stop()
+
+
+def _of_another_thread(kind: Any) -> Any:
+    made = getattr(kind, "_instantiatedSession", None)
+    return made if made is not None and made.sparkContext._jsc is not None else None
 
 
 @contextmanager
@@ -88,8 +95,11 @@ def arrow_works(session: Any) -> bool:
     """Whether rows may come from Spark as Arrow."""
     if int(session.version.partition(".")[0]) > 3:
         return True
-    version = session.sparkContext._jvm.java.lang.System.getProperty("java.specification.version")
-    return float(version) <= LAST_JAVA
+    try:
+        machine = session.sparkContext._jvm
+    except Exception:  # Spark Connect has no context, and sends Arrow alone
+        return True
+    return float(machine.java.lang.System.getProperty("java.specification.version")) <= LAST_JAVA
 
 
 def _find_java() -> None:
