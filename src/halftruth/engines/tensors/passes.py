@@ -91,7 +91,8 @@ def _walk(
     for k in range(blocks):
         i = (program.to(tl.int64) * blocks + k) * block + tl.arange(0, block)
         here = i < m
-        s = tl.load(score + i, mask=here, other=0.5)
+        # Bins without rows may start far beyond the probabilities, where squares are infinite.
+        s = tl.minimum(tl.maximum(tl.load(score + i, mask=here, other=0.5), 0.0), 1.0)
         x0, x1 = tl.load(x + i, mask=here, other=0), tl.load(x + i + 1, mask=here, other=0)
         own_x = x1 - x0
         predicted = a0 * (nx - x0).to(tl.float64)

@@ -67,7 +67,9 @@ def losses(score: Tensor, below: Tensor, *, positive: bool) -> Tensor:
     parts = []
     for at, after in chunks(len(score)):
         rows = below[after] - below[at]
-        miss, hit = (1 - score[at], score[at]) if positive else (score[at], 1 - score[at])
+        # Bins without rows may start far beyond the probabilities, where squares are infinite.
+        s = score[at].clamp(0, 1)
+        miss, hit = (1 - s, s) if positive else (s, 1 - s)
         log = hit.clamp(EPSILON, 1 - EPSILON).log_()
         parts.append(torch.stack([(rows * miss.square()).sum(), -(rows * log).sum()]))
     return torch.stack(parts).sum(dim=0)
