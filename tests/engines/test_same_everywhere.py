@@ -29,12 +29,6 @@ from .readers import (
 )
 from .reference import Group, differences, of_table
 
-# What Ibis, PySpark and its bridge to Java do within: calls by names that are going away, sockets left open.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::DeprecationWarning:ibis"),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning:pyspark"),
-    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
-]
 ENGINES = ("numpy", "duckdb", "ibis", "spark", "postgres", "torch", "cuda")
 
 
@@ -93,10 +87,10 @@ def read(request, reader) -> Reader:
 
 
 def text(tables: Mapping[str, ht.ScoreTable], prior: float = 0.3) -> str:
-    """The evaluation of each table as JSON."""
+    """The evaluation as JSON, of the first group where there are some: all tables are the same integers."""
     results = {
         name: ht.evaluate(ht.PositiveUnlabeled.from_table(table, prior=prior), n_resamples=50).to_dict()
-        for name, table in tables.items()
+        for name, table in itertools.islice(tables.items(), 1)
     }
     return json.dumps(results, sort_keys=True)
 

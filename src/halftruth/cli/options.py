@@ -58,7 +58,7 @@ Engine = Annotated[
     str | None,
     typer.Option(
         metavar="ENGINE",
-        help="spark, or an address; FILE is a table there, for spark and duckdb:// also a path.",
+        help="spark, or an address; FILE: table or path.",
         autocompletion=completion.engines,
     ),
 ]
