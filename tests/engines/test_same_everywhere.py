@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import halftruth as ht
@@ -172,6 +172,7 @@ small = st.lists(
 numbers = itertools.count()
 
 
+@settings(max_examples=40)
 @given(small, st.sampled_from(["score", "margin"]), st.booleans(), st.booleans())
 def test_small_tables_of_any_numbers(reader, folder, rows, score, weighted, grouped):
     names = ("score", "margin", "double", "weight", "group")
