@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable
 from typing import Any
@@ -36,6 +37,17 @@ def seconds(call: Callable[[], Any], repeats: int = 3) -> float:
         call()
         times.append(time.perf_counter() - start)
     return min(times)
+
+
+def in_turn(*calls: Callable[[], Any], passes: int) -> list[float]:
+    """The median time of each, one after the other, after one pass to warm up."""
+    times: list[list[float]] = [[] for _ in calls]
+    for _ in range(passes + 1):
+        for taken, call in zip(times, calls, strict=True):
+            start = time.perf_counter()
+            call()
+            taken.append(time.perf_counter() - start)
+    return [statistics.median(taken[1:]) for taken in times]
 
 
 def duration(value: float) -> str:

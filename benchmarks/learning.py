@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import statistics
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from common import HEAD, compared, section
+from common import HEAD, compared, in_turn, section
 
 SIZES = (784, 100, 100, 1)
 N_UNLABELED, N_POSITIVE, BATCH = 60_000, 10_000, 512
@@ -61,22 +59,11 @@ def positive_unlabeled(x: Any, y: Any, n_positive: int) -> Callable[[], None]:
     return lambda: train(network, loss, x, batches, epochs=1) and None
 
 
-def medians(*calls: Callable[[], None]) -> list[float]:
-    """The median time of each, in turn, after one pass to warm up."""
-    times: list[list[float]] = [[] for _ in calls]
-    for _ in range(PASSES + 1):
-        for taken, call in zip(times, calls, strict=True):
-            start = time.perf_counter()
-            call()
-            taken.append(time.perf_counter() - start)
-    return [statistics.median(taken[1:]) for taken in times]
-
-
 def run(scale: float) -> None:
     """One pass of each."""
     n, n_positive = int(N_UNLABELED * scale), int(N_POSITIVE * scale)
     x, y = images(n)
-    ours, theirs = medians(positive_unlabeled(x, y, n_positive), supervised(x, y))
+    ours, theirs = in_turn(positive_unlabeled(x, y, n_positive), supervised(x, y), passes=PASSES)
     section(
         f"Learning: 784-100-100-1 in batches of {BATCH} on the CPU, median of {PASSES} passes in turn", *HEAD
     )

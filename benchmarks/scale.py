@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import HEAD, compared, duration, row, say, section
+from common import HEAD, compared, duration, in_turn, row, say, section
 
 N_ROWS = 10_000_000
 BATCH, N_UPDATES = 65_536, 100
@@ -55,17 +54,6 @@ def write_rows(path: Path, n: int) -> None:
     duckdb.execute(f"COPY (SELECT {rows} FROM range({n})) TO '{path}' (FORMAT parquet)")
 
 
-def in_turn(*calls: Callable[[], Any], passes: int = PASSES) -> list[float]:
-    """The median time of each, one after the other, after one pass to warm up."""
-    times: list[list[float]] = [[] for _ in calls]
-    for _ in range(passes + 1):
-        for taken, call in zip(times, calls, strict=True):
-            start = time.perf_counter()
-            call()
-            taken.append(time.perf_counter() - start)
-    return [statistics.median(taken[1:]) for taken in times]
-
-
 # --- SQL engines ---------------------------------------------------------------------------------
 
 
@@ -77,7 +65,9 @@ def through_ibis(path: Path, n: int) -> None:
 
     rows = ibis.duckdb.connect().read_parquet(path)
     ours, direct = in_turn(
-        lambda: ht.ScoreTable.from_ibis(rows), lambda: ht.ScoreTable.from_file(path, max_rows=0)
+        lambda: ht.ScoreTable.from_ibis(rows),
+        lambda: ht.ScoreTable.from_file(path, max_rows=0),
+        passes=PASSES,
     )
     section(f"SQL engines: {n:,} rows of Parquet, median of {PASSES} passes in turn", *HEAD)
     compared("Ibis and DuckDB / from_file", ours, direct, "≤ 1.3")
@@ -153,7 +143,7 @@ def in_training(scale: float) -> None:
         return updates
 
     section(f"Training: update of {BATCH:,} float32 scores, {torch.get_num_threads()} threads", *HEAD)
-    ours, *theirs = (taken / n for taken in in_turn(*map(block, makers)))
+    ours, *theirs = (taken / n for taken in in_turn(*map(block, makers), passes=PASSES))
     peers = "torchmetrics' calibration error + AUROC"
     compared(f"all metrics / {peers}, each in a block of {n} updates", ours, sum(theirs), "≤ 0.5")
     metrics = [make() for make in makers]

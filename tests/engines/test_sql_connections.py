@@ -54,11 +54,16 @@ def test_a_table_by_name_and_by_schema(database):
     assert count(f"duckdb://{database}", "other.scores") == 2
 
 
-def test_a_database_is_opened_to_read_only(database):
-    before = database.stat().st_mtime_ns
-    count(f"duckdb://{database}", "scores")
-    assert database.stat().st_mtime_ns == before
-    assert not database.with_name("shop.duckdb.wal").exists()
+def test_a_database_is_opened_to_read_only_and_closed_again(database):
+    from halftruth.engines.sql import open_table
+
+    with (
+        open_table(f"duckdb://{database}", "scores"),
+        pytest.raises(duckdb.ConnectionException, match="different configuration"),
+    ):
+        duckdb.connect(str(database))  # to write: only one who reads alone is in the way
+    with duckdb.connect(str(database)) as writer:
+        writer.execute("CREATE TABLE written (x INTEGER)")
 
 
 def test_paths_and_globs(folder):
