@@ -229,7 +229,8 @@ def test_ties_cost_nothing(setting: Setting) -> None:
         assert bound is not None
         limit = 1e-4 if weighted else 1e-8
         if bound != np.inf or not weighted:
-            assert bound <= limit * (1 + abs(value)), (name, parameters, value, bound)
+            # A small denominator makes a ratio large, and enlarges what rounding costs by the ratio squared.
+            assert bound <= limit * (1 + value**2), (name, parameters, value, bound)
 
 
 def _large(make: Callable[..., np.ndarray], n: int = 100_000) -> tuple[Evidence, Evidence]:
