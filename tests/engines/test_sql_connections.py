@@ -64,7 +64,8 @@ def test_a_database_is_opened_to_read_only_and_closed_again(database):
         duckdb.connect(str(database))  # to write: only one who reads alone is in the way
     with duckdb.connect(str(database)) as writer:
         writer.execute("CREATE TABLE written (x INTEGER)")
-    assert "score" in table.columns  # it is held until here, so that nothing but the end of the block closed it
+    # The table is held until here, so that nothing but the end of the block closed it.
+    assert "score" in table.columns
 
 
 def test_paths_and_globs(folder):
