@@ -120,16 +120,17 @@ class Bins:
         heavy = len(score) > MOST or (
             weight is not None and max(weight.sum(), (weight * weight).sum()) > MOST
         )
-        if len(score) >= COMPILED and value is None and not heavy:
+        if value is not None and not (value.min() >= 0 and value.max() <= 1):
+            raise InputError(f"Soft labels must lie in [0, 1], got {value.min():g} to {value.max():g}.")
+        names = sums_of(grid, weighted=weight is not None, soft=value is not None)
+        if len(score) >= COMPILED and not heavy:
             from halftruth import kernels
 
-            dense = kernels.bin_rows(score, weight, grid.kind, grid.center, grid.scale, grid.n_bins)
-            kept = np.flatnonzero(dense.rows).astype(np.int32)
-            columns: dict[str, Any] = {name: column[kept] for name, column in dense._asdict().items()}
-            columns |= {"position": None} if grid.kind == "margin" else {}
-            columns |= {"weight": None, "square": None} if weight is None else {}
-            return cls(grid=grid, index=kept, **columns)
-        names = sums_of(grid, weighted=weight is not None, soft=value is not None)
+            dense = kernels.bin_rows(score, weight, value, **grid.to_dict())
+            kept = np.flatnonzero(dense[:, 0]).astype(np.int32)
+            columns: dict[str, Any] = dict(zip(names, dense[kept].T.copy(), strict=False))
+            columns |= dict(zip(("low", "high"), dense.view(np.float64)[kept, -2:].T.copy(), strict=True))
+            return cls(grid=grid, index=kept, **{"position": None, **columns}, meaning=meaning)
         adds = _adds(score, np.ones(len(score)) if weight is None else weight, value)
         columns = {name: fixed(adds[name]) for name in names if name != "rows"}
         columns["rows"] = np.ones(len(score), dtype=np.int64)
@@ -266,8 +267,6 @@ def _adds(score: Vector, weight: Vector, value: Vector | None) -> dict[str, Vect
     out = {"position": weight * score, "weight": weight, "square": weight * weight}
     if value is None:
         return out
-    if not (value.min() >= 0 and value.max() <= 1):
-        raise InputError(f"Soft labels must lie in [0, 1], got {value.min():g} to {value.max():g}.")
     weighed = weight * value
     return out | {
         "value": weighed,

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import halftruth as ht
-from halftruth import kernels
-from halftruth.kernels import binning, compiling, folding, sorting
+from halftruth import histogram, kernels
+from halftruth.kernels import compiling, folding, sorting
 from halftruth.metrics import proper
 from halftruth.sweep import sweep
 
@@ -231,18 +231,22 @@ def plain_bins(score: Any, kind: str, center: float, scale: float, n_bins: int) 
     return np.minimum(np.floor((t + 1) * (n_bins / 2)), n_bins - 1).astype(np.int64)
 
 
-def plain_sums(score: Any, weight: Any, index: Any, n: int, kind: str) -> binning.Bins:
-    unit = 2.0**32
-    rows, position, weights, square = np.zeros((4, n), np.int64)
-    low, high = np.full(n, np.inf), np.full(n, -np.inf)
-    np.add.at(rows, index, 1)
-    if kind == "probability":
-        np.add.at(position, index, np.floor(weight * score * unit + 0.5).astype(np.int64))
-    np.add.at(weights, index, np.floor(weight * unit + 0.5).astype(np.int64))
-    np.add.at(square, index, np.floor(weight * weight * unit + 0.5).astype(np.int64))
-    np.minimum.at(low, index, score)
-    np.maximum.at(high, index, score)
-    return binning.Bins(rows, position, weights, square, low, high)
+def plain_sums(score: Any, weight: Any, index: Any, n: int, kind: str) -> dict[str, Any]:
+    names, w = ["rows"], np.ones(len(score)) if weight is None else weight
+    adds = {"rows": np.ones(len(score)) / 2**32, "position": w * score, "weight": w, "square": w * w}
+    names += ["position"] * (kind == "probability") + ["weight", "square"] * (weight is not None)
+    out = {name: np.zeros(n, np.int64) for name in names}
+    for name, column in out.items():
+        np.add.at(column, index, np.floor(adds[name] * 2**32 + 0.5).astype(np.int64))
+    out |= {"low": np.full(n, np.inf), "high": np.full(n, -np.inf)}
+    np.minimum.at(out["low"], index, score)
+    np.maximum.at(out["high"], index, score)
+    return out
+
+
+def binned(score: Any, weight: Any, kind: str, center: float, scale: float, n_bins: int) -> list[Any]:
+    state = kernels.bin_rows(score, weight, kind=kind, center=center, scale=scale, n_bins=n_bins)
+    return [*state[:, :-2].T, *state.view(np.float64)[:, -2:].T]
 
 
 def adversarial(n_bins: int) -> Any:
@@ -259,14 +263,14 @@ def adversarial(n_bins: int) -> Any:
     return np.concatenate([*near, powers, 1 - powers, ends])
 
 
-@pytest.mark.parametrize("n_bins", [1, 7, 4096])
+@pytest.mark.parametrize("n_bins", [1, 7, 4096, 1 << 16, 1 << 18, 1 << 20])
 def test_bins_of_probabilities_to_the_bit(n_bins: int) -> None:
     rng = np.random.default_rng(5)
     score = np.concatenate([rng.random(500_000), rng.beta(0.05, 0.05, 500_000), adversarial(n_bins)])
-    found = kernels.bin_rows(score, None, "probability", 0.0, 1.0, n_bins)
+    found = binned(score, None, "probability", 0.0, 1.0, n_bins)
     index = plain_bins(score, "probability", 0.0, 1.0, n_bins)
-    expected = plain_sums(score, np.ones(len(score)), index, n_bins + 2, "probability")
-    for mine, plain in zip(found, expected, strict=True):
+    expected = plain_sums(score, None, index, n_bins + 2, "probability")
+    for mine, plain in zip(found, expected.values(), strict=True):
         np.testing.assert_array_equal(mine, plain)
 
 
@@ -278,12 +282,30 @@ def test_bins_of_weighted_rows_to_the_bit(kind: str, weighted: bool) -> None:
     if kind == "margin":
         score = np.concatenate([3 * rng.standard_cauchy(300_000), [1e308, -1e308, 0.1, 5e-324, 0.0]])
     weight = rng.exponential(3, len(score)) if weighted else None
-    found = kernels.bin_rows(score, weight, kind, 0.1, 1.7, 4096)
+    found = binned(score, weight, kind, 0.1, 1.7, 4096)
     index = plain_bins(score, kind, 0.1, 1.7, 4096)
     n = 4098 if kind == "probability" else 4096
-    expected = plain_sums(score, np.ones(len(score)) if weight is None else weight, index, n, kind)
-    for mine, plain in zip(found, expected, strict=True):
+    expected = plain_sums(score, weight, index, n, kind)
+    for mine, plain in zip(found, expected.values(), strict=True):
         np.testing.assert_array_equal(mine, plain)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["probability", "margin"])
+def test_bins_of_soft_labels_to_the_bit(kind: str, weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(8)
+    score = rng.random(300_000) * (3 if kind == "margin" else 1)
+    soft = np.concatenate([rng.random(299_996), [0.0, 0.5, np.nextafter(0.5, 0), 1.0]])
+    weight = rng.exponential(3, len(score)) + 0.01 if weighted else None
+
+    def columns(compiled_from: int) -> dict[str, Any]:
+        monkeypatch.setattr(histogram, "COMPILED", compiled_from)
+        return vars(histogram.Bins.of(ht.Grid(kind, n_bins=4096), score, weight, value=soft))
+
+    fast, plain = columns(1), columns(len(score) + 1)
+    assert fast.keys() == plain.keys()
+    for name, column in plain.items():
+        np.testing.assert_array_equal(fast[name], column, err_msg=name)
 
 
 # --- threads --------------------------------------------------------------------------------------
@@ -300,7 +322,7 @@ def test_results_do_not_depend_on_threads() -> None:
         return [
             np.asarray(kernels.fold([p, u, q], *coefficients, bounded=True)),
             *kernels.mass_moments([p, u, q], [share != 0 for share in coefficients[0]], 20),
-            *kernels.bin_rows(u, weight, "probability", 0.0, 1.0, 512),
+            *binned(u, weight, "probability", 0.0, 1.0, 512),
             kernels.sort(shuffled),
         ]
 

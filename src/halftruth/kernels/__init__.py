@@ -5,7 +5,7 @@ results do not depend on the number of threads. The kernels release the lock of 
 plain threads, because Numba's own may end the process after a fork or when two threads call at once.
 """
 
-from halftruth.kernels.binning import bin_rows
+from halftruth.kernels.adding import bin_rows
 from halftruth.kernels.folding import fold, mass_moments
 from halftruth.kernels.precisions import best_precisions
 from halftruth.kernels.sorting import sort

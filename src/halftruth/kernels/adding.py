@@ -1,4 +1,10 @@
-"""Rows added to a dense histogram in place, batch after batch."""
+"""Rows added to dense histograms: batch after batch in place, or all at once without a sort.
+
+A histogram is an array (slots, columns) of integers: rows; Σ w s where the scores are probabilities; Σ w and
+Σ w² where there are weights; and of soft labels Σ w q, Σ w q², Σ w over q ≥ ½, Σ w q s of probabilities,
+Σ w² q and Σ w² q² of weighted rows. The last two columns are the lowest and the highest score, as bits:
+a bin that a row touches lies in one place.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from halftruth.checks import Vector
+from halftruth.kernels import compiling
 from halftruth.kernels.binning import _bins_of
-from halftruth.kernels.compiling import BLOCK, Integers, compiled, frozen
+from halftruth.kernels.compiling import BLOCK, Integers, chunks_of, compiled, each, frozen
 
 
 def add_rows(
@@ -24,14 +31,10 @@ def add_rows(
     scale: float,
     n_bins: int,
 ) -> int:
-    """Add rows to a state (slots, columns) in place, or none of them if any has no place; how many have none.
+    """Add rows to a histogram in place, or none of them if any has no place; how many have none.
 
-    One stratum takes soft labels q in [0, 1]. Of two or three, the first holds targets 1 and the last targets
-    0; the middle one of three holds NaN and ``unlabeled``.
-
-    Columns: rows; Σ w s where the scores are probabilities; Σ w and Σ w² where there are weights; and of soft
-    labels Σ w q, Σ w q², Σ w over q ≥ ½, Σ w q s of probabilities, Σ w² q and Σ w² q² of weighted rows.
-    The last two are the lowest and the highest score, as bits: a bin that a row touches lies in one place.
+    One stratum takes soft labels q in [0, 1]. Of two or three, which follow each other, the first holds
+    targets 1 and the last targets 0; the middle one of three holds NaN and ``unlabeled``.
     Scores are float32 or float64, targets these or int64: a copy of either costs as much as a look.
     """
     probability = kind == "probability"
@@ -41,6 +44,48 @@ def add_rows(
     if not bad:
         _add(scores, targets, weights, state, n_strata, unlabeled, probability, center, scale, n_bins)
     return int(bad)
+
+
+def bin_rows(
+    score: Vector,
+    weight: Vector | None = None,
+    value: Vector | None = None,
+    *,
+    kind: str,
+    center: float,
+    scale: float,
+    n_bins: int,
+) -> Integers:
+    """The histogram of one stratum of checked rows; ``value`` holds their soft labels."""
+    probability = kind == "probability"
+    scores, weights, values = (frozen(() if x is None else x) for x in (score, weight, value))
+    soft, weighted = value is not None, weight is not None
+    slots = n_bins + 2 * probability
+    columns = 3 + probability + 2 * weighted + soft * (3 + probability + 2 * weighted)
+    chunks = chunks_of(len(scores))
+    # Integers and extremes may be added in any order, so a thread keeps one histogram.
+    workers = min(compiling.THREADS, len(chunks))
+
+    def binned(own: Any) -> Integers:
+        state = np.zeros((slots, columns), np.int64)
+        state.view(np.float64)[:, -2:] = np.inf, -np.inf
+        for start, stop in own:
+            rows = (x[start:stop] for x in (scores, values, weights))
+            _add(*rows, state, 1, np.nan, probability, center, scale, n_bins)
+        return state
+
+    return joined(each(binned, ((chunks[i::workers],) for i in range(workers))))
+
+
+def joined(states: list[Integers]) -> Integers:
+    """One histogram of many, which is written over the first."""
+    first, *others = states
+    ends = first.view(np.float64)
+    for state in others:
+        first[:, :-2] += state[:, :-2]
+        np.minimum(ends[:, -2], state.view(np.float64)[:, -2], out=ends[:, -2])
+        np.maximum(ends[:, -1], state.view(np.float64)[:, -1], out=ends[:, -1])
+    return first
 
 
 @compiled
@@ -80,30 +125,27 @@ def _add(
     center: Any,
     scale: Any,
     n_bins: Any,
-) -> Any:
+) -> None:
     slots = n_bins + 2 if probability else n_bins
-    weighted = len(weight) > 0
+    weighted, soft = len(weight) > 0, len(target) > 0 and n_strata == 1
     first = 2 if probability else 1
     ends = state.view(np.float64)[:, -2:]
     key = np.empty(BLOCK, np.int64)
     s, w, q = np.empty(BLOCK), np.ones(BLOCK), np.empty(BLOCK)
-    seen = 0
     for start in range(0, len(score), BLOCK):
         n = min(BLOCK, len(score) - start)
         _copy(score[start : start + n], s)
-        _copy(target[start : start + n], q)
         if weighted:
             _copy(weight[start : start + n], w)
         _bins_of(s[:n], probability, center, scale, n_bins, key)
         if n_strata > 1:
-            _to_strata(key[:n], q, unlabeled, slots * (n_strata - 1), slots * (n_strata == 3))
-        seen += _touch(key[:n], state)
+            _to_strata(key[:n], target[start : start + n], unlabeled, slots, n_strata)
         _add_scores(key[:n], s, w, state, ends, probability)
         if weighted:
             _add_weights(key[:n], w, state[:, first:])
-        if n_strata == 1:
+        if soft:
+            _copy(target[start : start + n], q)
             _add_labels(key[:n], s, w, q, state[:, first + 2 * weighted :], probability, weighted)
-    return seen
 
 
 @compiled
@@ -113,36 +155,33 @@ def _copy(values: Any, out: Any) -> None:
 
 
 @compiled
-def _to_strata(key: Any, y: Any, unlabeled: Any, to_last: Any, to_middle: Any) -> None:
-    for i in range(len(key)):
-        hidden = (y[i] != y[i]) | (y[i] == unlabeled)
-        key[i] += to_middle if hidden else (to_last if y[i] == 0 else 0)
-
-
-@compiled
-def _touch(key: Any, state: Any) -> Any:
-    """Bins brought into the cache, many at a time; a loop that writes to them would wait for one by one."""
-    seen = 0
-    for i in range(len(key)):
-        seen += state[np.uintp(key[i]), 0]
-    return seen
+def _to_strata(key: Any, y: Any, unlabeled: Any, slots: Any, n_strata: Any) -> None:
+    to_last = slots * (n_strata - 1)
+    if n_strata == 2:
+        for i in range(len(key)):
+            key[i] += to_last if y[i] == 0 else 0
+    else:
+        for i in range(len(key)):
+            hidden = (y[i] != y[i]) | (y[i] == unlabeled)
+            key[i] += slots if hidden else (to_last if y[i] == 0 else 0)
 
 
 @compiled
 def _fixed(x: Any) -> Any:
-    return np.int64(np.floor(x * 2.0**32 + 0.5))
+    return np.int64(x * 2.0**32 + 0.5)  # the floor of what is positive
 
 
 @compiled
 def _add_scores(key: Any, s: Any, w: Any, sums: Any, ends: Any, probability: Any) -> None:
     for i in range(len(key)):
-        b = np.uintp(key[i])  # unsigned, so that no index is taken to count from the end
+        b, x = np.uintp(key[i]), s[i]  # unsigned, so that no index is taken to count from the end
         sums[b, 0] += 1
         if probability:
-            sums[b, 1] += _fixed(w[i] * s[i])
-        # Without a branch, which a processor would guess wrong and wait for memory to see it.
-        ends[b, 0] = min(ends[b, 0], s[i])
-        ends[b, 1] = max(ends[b, 1], s[i])
+            sums[b, 1] += _fixed(w[i] * x)
+        # Written whether or not it is new: a branch that is guessed wrong waits for memory to see it.
+        low, high = ends[b, 0], ends[b, 1]
+        ends[b, 0] = x if x < low else low
+        ends[b, 1] = x if x > high else high
 
 
 @compiled
