@@ -9,7 +9,7 @@ import numpy as np
 from halftruth.kernels.compiling import compiled
 
 ROUNDING = 2.0**-22
-"""How far s^⅛ − (1−s)^⅛ may be off in single precision: 1.875 · 2⁻²⁴ of the roots, whose sum is at most 1.84."""
+"""How far s^⅛ − (1−s)^⅛ may be off in single precision: 1.875 · 2⁻²⁴ of two roots that add up to < 1.84."""
 TINY = 1e-30
 """Above, single precision has all of its digits."""
 MOST_SINGLE = 1 << 18
