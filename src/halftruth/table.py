@@ -230,8 +230,7 @@ class ScoreTable:
         -------
         ScoreTable
             Of exact rows; `compress` makes the histogram, on the same device. Evidence is made of it by
-            ``PositiveUnlabeled.from_table`` or ``Labeled.from_table``; on a processor those classes are
-            faster with the tensors themselves.
+            ``PositiveUnlabeled.from_table`` or ``Labeled.from_table``.
 
         Examples
         --------

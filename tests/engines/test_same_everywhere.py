@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import halftruth as ht
 
 from .data import CASES, GROUPED, MARGIN, MARGINS, PLAIN, PROBABILITIES, Case, Data, made
+from .devices import as_devices
 from .hard import hard
 from .readers import (
     Reader,
@@ -29,7 +30,7 @@ from .readers import (
 )
 from .reference import Group, differences, of_table
 
-ENGINES = ("numpy", "duckdb", "ibis", "spark", "postgres", "torch", "cuda")
+ENGINES = ("numpy", "duckdb", "ibis", "spark", "postgres", "torch", "tensors", "cuda")
 
 
 @pytest.fixture(scope="session")
@@ -69,6 +70,16 @@ def reader(request, require) -> Any:
             pytest.skip("PyTorch finds no CUDA device")
         return from_torch(torch, "cuda")
 
+    def tensors() -> Reader:
+        read = from_torch(require("torch"), "cpu")
+
+        def patched(data: Data, case: Case) -> Tables:
+            with pytest.MonkeyPatch.context() as patch:
+                as_devices(patch)
+                return read(data, case)
+
+        return patched
+
     ways = {
         "numpy": lambda: from_arrays,
         "duckdb": lambda: from_files,
@@ -76,6 +87,7 @@ def reader(request, require) -> Any:
         "spark": spark,
         "postgres": postgres,
         "torch": lambda: from_torch(require("torch"), "cpu"),
+        "tensors": tensors,
         "cuda": cuda,
     }
     return cache(lambda name: ways[name]())
@@ -179,5 +191,5 @@ def test_small_tables_of_any_numbers(reader, folder, rows, score, weighted, grou
     data = Data(f"small_{next(numbers)}", dict(zip(names, zip(*rows, strict=True), strict=True)), folder)
     grid = "margin" if score == "margin" else None
     case = Case(score, "double", "weight" if weighted else None, "group" if grouped else None, grid)
-    for read in (from_strata, from_files, reader("ibis"), reader("torch")):
+    for read in (from_strata, from_files, reader("ibis"), reader("torch"), reader("tensors")):
         same(data.expected(case), read(data, case))

@@ -72,6 +72,11 @@ class Tensors:
     def device(self) -> torch.device:
         return self.score.device
 
+    @property
+    def on_host(self) -> bool:
+        """Whether the host can read these rows as they are: its loops are faster than PyTorch's there."""
+        return self.device.type == "cpu"
+
     def of(self, name: str) -> tuple[Tensor, Tensor | None]:
         """The scores and weights of one stratum, in the order of the rows."""
         if len(self.n_rows) == 1:

@@ -47,7 +47,7 @@ class DeviceRows(Rows):
 
 
 class TensorTable(ScoreTable):
-    """Exact rows on a device, evaluated there; those with weights are evaluated on the host.
+    """Exact rows on a device, evaluated there; those with weights, or of a processor, on the host.
 
     Parameters
     ----------
@@ -75,7 +75,9 @@ class TensorTable(ScoreTable):
 
     @cached_property
     def support(self) -> Support:
-        return super().support if self.tensors.weighted else TensorSupport.of_rows(self.tensors.unchanged())
+        if self.tensors.on_host or self.tensors.weighted:
+            return super().support
+        return TensorSupport.of_rows(self.tensors.unchanged())
 
     def compress(self, grid: Grid | str | None = None) -> ScoreTable:
         """The table as a histogram, made on the device."""
@@ -84,7 +86,7 @@ class TensorTable(ScoreTable):
         unit = low >= 0 and high <= 1
         wanted = Grid(grid) if isinstance(grid, str) else grid or Grid("probability" if unit else "margin")
         fits = unit or wanted.kind == "margin"
-        if not fits or lightest < LIGHTEST or heaviest > HEAVIEST:
+        if self.tensors.on_host or not fits or lightest < LIGHTEST or heaviest > HEAVIEST:
             return super().compress(wanted)  # which says what is wrong
         sums = self._state(wanted)
         if not self.tensors.weighted and len(self) <= MOST:
