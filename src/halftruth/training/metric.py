@@ -158,6 +158,16 @@ class ScoreMetrics(Metric):
         if batch.weight is not None:
             self.weights += coarse_weights(batch.weight)
 
+    def forward(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
+        """Add a batch as `update` does, and give its own values; a batch that is refused changes nothing."""
+        before = dict(vars(self))
+        try:
+            values: dict[str, Tensor] = super().forward(*args, **kwargs)
+        except Exception:  # torchmetrics has put the state of all batches aside by then
+            vars(self).update(before)
+            raise
+        return values
+
     def compute(self) -> dict[str, Tensor]:
         """Every metric as a tensor of one float64, over the batches of all processes.
 

@@ -112,6 +112,19 @@ def test_any_shape_is_flattened_and_no_gradient_is_kept():
     assert not any(value.requires_grad for value in [*values.values(), *metric.metric_state.values()])
 
 
+def test_a_batch_that_forward_refuses_changes_nothing():
+    metric = ht.training.ScoreMetrics("labeled", ["roc_auc"])
+    good = torch.tensor([0.9, 0.4, 0.6]), torch.tensor([1, 1, 0])
+    metric.update(*good)
+    before = metric.histogram.clone(), metric.compute()["roc_auc"]
+    with pytest.raises(ht.InputError, match="outside"):
+        metric(torch.tensor([0.5, 1.5]), torch.tensor([1, 0]))
+    assert torch.equal(metric.histogram, before[0])
+    assert metric.compute()["roc_auc"] == before[1]
+    metric(*good)
+    assert metric.table.strata["positive"].rows.sum() == 4
+
+
 @pytest.mark.parametrize("code", [0, -1])
 def test_another_code_for_unlabeled(code):
     score, target, _ = rows("positive_unlabeled")
