@@ -22,6 +22,8 @@ MANY = 1 << 22
 """Rows from which packed sums pay for being unpacked."""
 COUNT = tl.constexpr(42)
 """In a packed sum the rows are counted above this bit; below, their distances from a start are added up."""
+ROW = tl.constexpr(1 << COUNT.value)
+"""One row in a packed sum."""
 SHARED = tl.constexpr(4)
 """Bins that share a start: together less than 2²¹ fixed-point steps wide, on the grid of `N_BINS`."""
 COPIES = 16
@@ -242,7 +244,7 @@ def _pack(
     key = tl.load(stratum + i, mask=here, other=0).to(tl.int32) * slots + slot
     start = tl.load(starts + slot // SHARED).to(tl.uint32, bitcast=True).to(tl.int64)
     copy = (program % copies).to(tl.int64) * size
-    tl.atomic_add(packed + copy + key, (_fixed(s) - start) + (1 << COUNT), mask=here, sem="relaxed")
+    tl.atomic_add(packed + copy + key, (_fixed(s) - start) + ROW, mask=here, sem="relaxed")
     near = here
     if filtered:
         # A byte of each bin says how near its edges the ends lie: so small a table stays in the cache.
@@ -279,7 +281,7 @@ def _unpack(
     at = packed + tl.arange(0, copies)[:, None] * size + key[None, :]
     each = tl.load(at, mask=here[None, :], other=0)
     tl.store(at, tl.zeros((copies, block), tl.int64), mask=here[None, :])
-    count, away = tl.sum(each >> COUNT, 0), tl.sum(each & ((1 << COUNT) - 1), 0)
+    count, away = tl.sum(each >> COUNT, 0), tl.sum(each & (ROW - 1), 0)
     start = tl.load(starts + (key % slots) // SHARED, mask=here, other=0).to(tl.uint32, bitcast=True)
     moved = away + count * start.to(tl.int64)
     if not fresh:
