@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -12,6 +16,8 @@ from halftruth.errors import InputError
 from halftruth.grid import Grid
 
 from .reference import differences, of_table
+
+SECRET = "p@ss/w#rd?%:+ é"
 
 
 @pytest.fixture
@@ -131,3 +137,81 @@ def test_a_wrong_database_is_named(postgres_url):
     with pytest.raises(InputError, match='database "none" does not exist') as refused, open_table(wrong, "x"):
         pass
     assert "hidden" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ['"scores.csv"', 'public."a ""b"".c"', '"my.schema"."x/y"'])
+def test_names_with_dots(table, postgres, postgres_url, name):
+    from halftruth.engines.sql import open_table
+
+    postgres.con.execute('CREATE SCHEMA IF NOT EXISTS "my.schema"')
+    with postgres.con.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE {name} (score double precision, label int)")
+        cursor.execute(f"INSERT INTO {name} VALUES (0.5, 1), (0.25, 0)")
+    postgres.con.commit()
+    try:
+        with open_table(postgres_url, name) as rows:
+            assert len(ht.ScoreTable.from_ibis(rows)) == 2
+    finally:
+        postgres.con.execute(f"DROP TABLE {name}")
+        postgres.con.commit()
+
+
+def test_a_table_that_looks_like_a_file_is_shown_as_it_must_be_written(postgres, postgres_url):
+    from halftruth.engines.sql import open_table
+
+    postgres.con.execute('CREATE TABLE "scores.csv" (score double precision, label int)')
+    postgres.con.commit()
+    try:
+        with (
+            pytest.raises(InputError, match=r"""no table 'csv' in the schema 'scores'. .*'"scores.csv"'\?"""),
+            open_table(postgres_url, "scores.csv"),
+        ):
+            pass
+    finally:
+        postgres.con.execute('DROP TABLE "scores.csv"')
+        postgres.con.commit()
+
+
+@pytest.fixture
+def locked(postgres, postgres_url) -> Iterator[str]:
+    """A role of the server whose password is asked for."""
+    postgres.con.execute(f"CREATE ROLE locked LOGIN PASSWORD '{SECRET}'")
+    rules = Path(postgres.con.execute("SHOW hba_file").fetchone()[0])
+    before = rules.read_text()
+    rules.write_text(f"host all locked 127.0.0.1/32 scram-sha-256\n{before}")
+    postgres.con.execute("SELECT pg_reload_conf()")
+    postgres.con.commit()
+    while _lets_in(postgres_url.replace("postgres@", "locked@")):  # until the server has read the rules
+        time.sleep(0.01)
+    yield "locked"
+    rules.write_text(before)
+    postgres.con.execute("SELECT pg_reload_conf()")
+    postgres.con.execute("DROP ROLE locked")
+    postgres.con.commit()
+
+
+def _lets_in(url: str) -> bool:
+    import psycopg
+
+    try:
+        psycopg.connect(url).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def test_a_password_is_percent_decoded_and_a_wrong_one_not_shown(locked, postgres_url):
+    from halftruth.engines.sql import open_table
+
+    def address(password: str) -> str:
+        return postgres_url.replace("postgres@", f"{locked}:{password}@")
+
+    with open_table(address(quote(SECRET, safe="+")), "pg_catalog.pg_class") as table:
+        assert "relname" in table.columns
+    with (
+        pytest.raises(InputError, match="password authentication failed") as refused,
+        open_table(address("p%2540ss"), "pg_catalog.pg_class"),
+    ):
+        pass
+    assert not {"p%2540ss", "p%40ss", "p@ss"} & set(str(refused.value).split())
+    assert "locked:***@127.0.0.1" in str(refused.value)

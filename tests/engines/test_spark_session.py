@@ -26,6 +26,16 @@ from halftruth.engines.sql import open_table
 
 with open_table("spark", sys.argv[1]) as table:
     print(ht.ScoreTable.from_ibis(table))
+
+from pyspark import SparkContext
+
+print("left running:", SparkContext._active_spark_context)
+try:
+    with open_table("spark", "none.parquet"):
+        pass
+except ht.InputError as error:
+    print(error)
+print("left running:", SparkContext._active_spark_context)
 """
 
 
@@ -64,6 +74,20 @@ def test_a_table_of_the_session(spark, folder):
         spark.catalog.dropTempView("scored")
 
 
+@pytest.mark.parametrize("name", ["scored.csv", "a `b`.c", "ibis_own"])
+def test_views_of_any_name_stay_and_none_is_added(spark, folder, name):
+    spark.read.parquet(str(folder / "one.parquet")).createTempView("`" + name.replace("`", "``") + "`")
+    before = {table.name for table in spark.catalog.listTables()}
+    try:
+        assert count(f'"{name}"') == 4
+        assert {table.name for table in spark.catalog.listTables()} == before
+        with pytest.raises(InputError, match=r"has no table 'x\.y'\. Its tables: ") as refused:
+            count('"x.y"')
+        assert (f"'{name}'" if name.isidentifier() else f"""'"{name}"'""") in str(refused.value)
+    finally:
+        spark.catalog.dropTempView(name)
+
+
 @pytest.mark.parametrize("name", ["none.parquet", "none/*.parquet", "damaged.parquet"])
 def test_paths_that_cannot_be_read(spark, tmp_path, name):
     (tmp_path / "damaged.parquet").write_bytes(b"PAR1 no PAR1")
@@ -73,11 +97,15 @@ def test_paths_that_cannot_be_read(spark, tmp_path, name):
 
 
 def test_settings_of_the_session_are_left_as_they_were(spark, folder):
-    from halftruth.engines.sql.spark import ARROW
+    from halftruth.engines.sql.spark import ARROW, ZONE
 
-    before = spark.conf.get(ARROW)
-    count(str(folder / "one.parquet"))
-    assert spark.conf.get(ARROW) == before
+    before, zone = spark.conf.get(ARROW), spark.conf.get(ZONE)
+    spark.conf.set(ZONE, "Europe/Berlin")
+    try:
+        count(str(folder / "one.parquet"))
+        assert (spark.conf.get(ARROW), spark.conf.get(ZONE)) == (before, "Europe/Berlin")
+    finally:
+        spark.conf.set(ZONE, zone)
 
 
 def test_whole_groups_beside_empty_cells_stay_whole(spark, require, tmp_path):
@@ -122,7 +150,10 @@ def test_a_session_is_started_with_the_packaged_java_and_stays_quiet(require, fo
         command, env=environment, cwd=folder, capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("ScoreTable(positive=2, unlabeled=4, negative=2;")
+    read, after, refused, at_last = done.stdout.splitlines()
+    assert read.startswith("ScoreTable(positive=2, unlabeled=4, negative=2;")
+    assert refused.startswith("none.parquet cannot be read: ")
+    assert after == at_last == "left running: None"
     assert sorted(folder.iterdir()) == before
 
 

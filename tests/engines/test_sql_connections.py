@@ -54,6 +54,38 @@ def test_a_table_by_name_and_by_schema(database):
     assert count(f"duckdb://{database}", "other.scores") == 2
 
 
+QUOTED = {
+    "scores.csv": '"scores.csv"',
+    "my.schema.my.table": '"my.schema.my.table"',
+    'say "x".y': '"say ""x"".y"',
+    '"x"': '"""x"""',
+    "a/b": '"a/b"',
+}
+
+
+@pytest.mark.parametrize("table", QUOTED)
+def test_a_table_of_any_name_in_quotes(database, table):
+    written = QUOTED[table]
+    with duckdb.connect(str(database)) as connection:
+        connection.execute('CREATE SCHEMA "my.schema"')
+        for name in (written, f'"my.schema".{written}'):
+            connection.execute(f"CREATE TABLE {name} AS FROM scores LIMIT 1")
+    for name in (written, f"main.{written}", f'"my.schema".{written}', f'shop."my.schema".{written}'):
+        assert count(f"duckdb://{database}", name) == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "main.", ".scores", "a..b", '"', '""', '"scores', 'main."scores', '"main"s', "a.b.c.d"]
+)
+def test_what_is_no_name_is_refused(database, name):
+    with pytest.raises(InputError) as refused:
+        count(f"duckdb://{database}", name)
+    assert str(refused.value) == (
+        f"A table must be named table, schema.table or catalog.schema.table, got {name!r}. A part with a dot "
+        f"of its own stands in double quotes, and a quote in it twice: '\"my.table\"'."
+    )
+
+
 def test_a_database_is_opened_to_read_only_and_closed_again(database):
     from halftruth.engines.sql import open_table
 
@@ -78,8 +110,17 @@ def test_paths_and_globs(folder):
     ("scors", "The database has no table 'scors'. Its tables: 'scores'. Did you mean 'scores'?"),
     ("other.zzz", "The schema 'other' has no table 'zzz'. Its tables: 'scores'. Name one of these"),
     ("pub.scores", "no table 'pub.scores': the schema 'pub' has no tables, or there is no such schema."),
+    ("shop.other.scors", "The schema 'shop.other' has no table 'scors'. Its tables: 'scores'. Did you mean"),
+    ("temp.main.scors", "There is no table 'temp.main.scors': the schema 'temp.main' has no tables"),
+    ("dotted.more", "There is no table 'more' in the schema 'dotted'. Did you mean '\"dotted.more\"'?"),
+    ("other.dotted.x", "There is no table 'other.dotted.x': the schema 'other.dotted' has no tables"),
+    ("dotted_more", "Its tables: '\"dotted.more\"', 'scores'. Did you mean '\"dotted.more\"'?"),
+    ("none.csv", "Check the path, or write '\"none.csv\"' for a table."),
 ])  # fmt: skip
 def test_a_missing_table_and_those_there_are(database, name, message):
+    if "dotted" in name:
+        with duckdb.connect(str(database)) as connection:
+            connection.execute('CREATE TABLE "dotted.more" AS FROM scores')
     with pytest.raises(InputError) as refused:
         count(f"duckdb://{database}", name)
     assert message in str(refused.value)
@@ -160,15 +201,18 @@ def test_special_characters_of_a_password_are_named_and_not_shown(require, passw
     assert refused.value.__cause__ is None
 
 
-@pytest.mark.parametrize(("password", "told"), [
-    ("hunter2", "no *** at all"),
-    ("at", "ValueError"),
-    ("al", "no hunter2 at all"),
+@pytest.mark.parametrize(("password", "complaint", "told"), [
+    ("hunter2", "no hunter2 at all", "no *** at all"),
+    ("at", "no hunter2 at all", "ValueError"),
+    ("al", "no hunter2 at all", "no hunter2 at all"),
+    ("hunter%32", "no hunter2 at all", "no *** at all"),
+    ("hunter%32", "no hunter%32 at all", "no *** at all"),
+    ("%61t", "no hunter2 at all", "ValueError"),
 ])  # fmt: skip
-def test_complaints_that_hold_a_password(password, told):
+def test_complaints_that_hold_a_password(password, complaint, told):
     from halftruth.engines.sql import addresses
 
-    assert addresses.told(ValueError("no hunter2 at all"), f"postgres://me:{password}@host/db") == told
+    assert addresses.told(ValueError(complaint), f"postgres://me:{password}@host/db") == told
 
 
 def test_words_for_labels_in_python():

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, require: Any) -> Pat
         quoted = '"' + STRANGE.replace('"', '""') + '"'
         database.execute(f"CREATE TABLE {quoted} AS FROM 'scores.parquet'")
         database.execute("CREATE SCHEMA lake; CREATE TABLE lake.scores AS FROM 'scores.parquet'")
+        database.execute("CREATE TABLE \"scores.csv\" AS FROM 'scores.parquet'")
+        database.execute("CREATE TABLE lake.\"a.npz\" AS FROM 'scores.parquet'")
         database.execute("CREATE TABLE empty AS FROM 'scores.parquet' LIMIT 0")
     return tmp_path
 
@@ -86,7 +89,9 @@ def test_a_table_equals_the_file(run: Any, args: str) -> None:
     assert run("evaluate", "scores", *ENGINE, *args.split(), *FEW) == expected
 
 
-@pytest.mark.parametrize("name", ["s p", STRANGE, "lake.scores", "scores.parquet"])
+@pytest.mark.parametrize(
+    "name", ["s p", STRANGE, "lake.scores", "scores.parquet", '"scores.csv"', 'lake."a.npz"']
+)
 def test_names_and_paths(run: Any, name: str) -> None:
     expected = run("evaluate", "scores.parquet", "--prior", "0.4", *FEW)[0]
     assert run("evaluate", name, *ENGINE, "--prior", "0.4", *FEW)[0] == expected
@@ -141,6 +146,15 @@ def test_months_of_an_engine_are_saved_apart(run: Any) -> None:
     assert len(merged) == N
 
 
+def test_groups_that_a_file_system_may_not_tell_apart_are_saved_apart(run: Any) -> None:
+    names = {form: unicodedata.normalize(form, "각") for form in ("NFC", "NFD")}
+    with duckdb.connect("scores.db") as database:
+        database.execute("UPDATE scores SET month = if(month = 'jan', $NFC, $NFD)", names)
+    run("evaluate", "scores", *ENGINE, "--by", "month", "--prior", "0.4", *FEW, "--save-table", "month.npz")
+    saved = {unicodedata.normalize("NFC", path.name) for path in Path().glob("month-*.npz")}
+    assert len(saved) == 2
+
+
 # --- Refusals -----------------------------------------------------------------------------------------
 
 
@@ -168,6 +182,9 @@ def test_months_of_an_engine_are_saved_apart(run: Any) -> None:
             "1, 0 and NULL in it",
         ),
         ("scores --engine Spark", "Did you mean spark?"),
+        ("scores.csv --engine duckdb://scores.db", "Check the path, or write '\"scores.csv\"' for a table."),
+        ('"scores.csv --engine duckdb://scores.db', "cannot be read"),
+        ('lake."scores --engine duckdb://scores.db', "A table must be named table, schema.table or catalog"),
         ("scores --engine duckdb://scores.db --label coded", "coded"),
         ("scores --engine duckdb://scores.db --label full", "--zeros negative or --zeros unlabeled"),
         ("scores --engine duckdb://scores.db --score margin --grid probability", "[0, 1]"),

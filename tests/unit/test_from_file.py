@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet
 import pytest
 
 import halftruth as ht
@@ -214,6 +215,45 @@ def test_groups_that_are_numbers_come_by_size(tmp_path, kind, max_rows):
     path = tmp_path / f"rows.{kind}"
     frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
     assert list(ht.ScoreTable.from_file(path, by="g", max_rows=max_rows)) == ["-1", "1", "9", "10", "100"]
+
+
+def test_groups_do_not_depend_on_the_time_zone_of_the_machine(tmp_path):
+    path = tmp_path / "moments.parquet"
+    moments = pd.to_datetime(
+        ["2024-02-29T23:02:03.5Z", "2024-03-01T00:00:00Z", None], utc=True, format="ISO8601"
+    )
+    frame = pd.DataFrame({"score": [0.1, 0.2, 0.3], "label": [1.0, np.nan, np.nan], "g": moments})
+    frame.to_parquet(path)
+    code = "import sys, halftruth as ht; print(list(ht.ScoreTable.from_file(sys.argv[1], by='g')))"
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code, str(path)],
+            env={**os.environ, "TZ": zone},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for zone in ("UTC", "America/New_York")
+    }
+    assert found == {"['2024-02-29 23:02:03.5+00', '2024-03-01 00:00:00+00', 'missing']\n"}
+
+
+def test_zeros_and_nan_are_one_group_each(tmp_path):
+    path = tmp_path / "signs.parquet"
+    signs = np.array([0.0, -0.0, np.nan, np.copysign(np.nan, -1.0), np.inf, -np.inf])
+    for dtype in ("float32", "float64"):
+        frame = pd.DataFrame({"score": np.linspace(0, 1, 6), "label": 1.0, "g": signs.astype(dtype)})
+        pyarrow.parquet.write_table(
+            pyarrow.Table.from_pydict({name: frame[name].to_numpy() for name in frame}), path
+        )
+        for max_rows in (0, 10):
+            found = ht.ScoreTable.from_file(path, by="g", max_rows=max_rows)
+            assert {name: len(table) for name, table in found.items()} == {
+                "-inf": 1,
+                "0.0": 2,
+                "inf": 1,
+                "nan": 2,
+            }
 
 
 @pytest.mark.parametrize("max_rows", [0, None])

@@ -38,7 +38,7 @@ class Columns:
         if self.weight is not None:
             values.append(f"{number(*numeric(part, self.weight))} AS w")
         if self.by is not None:
-            values.append(f"{part.at(self.by)[0]}::VARCHAR AS g")
+            values.append(f"{group(*part.at(self.by))} AS g")
         return ", ".join(values)
 
 
@@ -60,13 +60,24 @@ def number(at: str, kind: str) -> str:
     return f"coalesce({value}, 'nan'::DOUBLE)"
 
 
+def group(at: str, kind: str) -> str:
+    """The text of a group; zeros and NaN have no sign there."""
+    if kind in ("FLOAT", "DOUBLE"):
+        plain = f"CASE WHEN {_ordered(at)} THEN {at} + 0::{kind} WHEN {at} IS NOT NULL THEN 'nan'::{kind} END"
+        return f"({plain})::VARCHAR"
+    return f"{at}::VARCHAR"
+
+
+def _ordered(value: str) -> str:
+    """Whether a number is not NaN; isnan is taken for false where statistics of Parquet leave NaN out."""
+    return f"isfinite({value}) OR abs({value}) = 'inf'::DOUBLE"
+
+
 def stratum(at: str, kind: str, unlabeled: float | None) -> str:
     """The index of a label's stratum."""
     if _is_number(kind):
         value = at if kind in INTEGERS else f"{at}::{'TINYINT' if kind == 'BOOLEAN' else 'DOUBLE'}"
-        # Not isnan: DuckDB may take it for false where statistics of a Parquet file leave NaN out.
-        number = f"isfinite({value}) OR abs({value}) = 'inf'::DOUBLE"
-        absent = f"{at} IS NULL" + ("" if kind in (*INTEGERS, "BOOLEAN") else f" OR NOT ({number})")
+        absent = f"{at} IS NULL" + ("" if kind in (*INTEGERS, "BOOLEAN") else f" OR NOT ({_ordered(value)})")
         return f"CASE WHEN {absent} THEN 1 ELSE {_coded(value, unlabeled)} END"
     # The usual spellings first: a CASE computes the rest only for the rows that get there.
     text = f"lower(trim({at}::VARCHAR))"

@@ -154,6 +154,7 @@ class Source:
         paths = ", ".join(map(literal, sorted(reach)))
         self._engine.execute(f"SET allowed_paths = [{paths}]")
         self._engine.execute("SET enable_external_access = false")
+        self._engine.execute("SET TimeZone = 'UTC'")  # groups are named alike on every machine
         self._engine.execute("SET lock_configuration = true")
 
     def register(self, name: str, columns: Mapping[str, Any]) -> None:

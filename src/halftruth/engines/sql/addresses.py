@@ -26,6 +26,12 @@ def masked(engine: str) -> str:
     return _parameters(f"{before}***{after}")
 
 
+def for_ibis(engine: str) -> str:
+    """An address whose password Ibis reads as it is meant: it takes a + for a space."""
+    before, secret, after = _parts(engine)
+    return engine if secret is None else before + secret.replace("+", "%2B") + after
+
+
 def is_unclear(engine: str) -> bool:
     """Whether it is uncertain where the password of an address ends."""
     secret = _parts(engine)[1]

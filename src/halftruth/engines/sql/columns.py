@@ -122,13 +122,12 @@ def _plain(number: Any) -> Any:
 def _group(column: Any) -> Any:
     """A column of groups, each as one value on its way from the engine."""
     kind = column.type()
-    if kind.is_floating():
-        number = _plain(column)
-        return ibis.ifelse(number.isnan(), ibis.null(), number).cast(kind)
     if kind.is_nested() or kind.is_binary() or kind.is_interval():
         name = called(column, "by")
         raise InputError(
             f"{name[0].upper()}{name[1:]} holds {kind}, which has no plain text to name groups by. "
             f"Pass an expression that does for `by`."
         )
-    return column
+    if kind.is_uuid() or kind.is_unknown():  # Arrow or Ibis has no such values: the engine writes them
+        return column.cast("string")
+    return _plain(column).cast(kind)

@@ -13,6 +13,8 @@ from halftruth.histogram import HEAVIEST, LIGHTEST, UNIT
 
 NO_SCORE = -4
 """The key of rows whose score is missing or not finite."""
+KEYS = ("key", "g", "nan")
+"""By what rows are added up."""
 NEGLIGIBLE = 2.0**-60
 """A score below adds no step to a sum, and its product might underflow, an error in PostgreSQL."""
 FAR, NEAR = 1e100, 1e-100
@@ -53,20 +55,18 @@ def histogram(columns: Columns, grid: Grid) -> Any:
         values |= _loads(rows)
     if grid.kind == "probability":
         values["position"] = _steps(rows.part if columns.weight is None else rows.amount * rows.part)
-    if columns.group is None:
-        return rows.group_by("key").aggregate(**values)
-    found = rows.group_by(["key", "g"]).aggregate(**values)
+    found = rows.group_by([name for name in KEYS if name in rows.columns]).aggregate(**values)
     # Whole numbers beside empty cells pass through floats on the way from some engines.
-    return found.mutate(g=found.g.cast("string")) if found.g.type().is_integer() else found
+    is_whole = columns.group is not None and found.g.type().is_integer()
+    return found.mutate(g=found.g.cast("string")) if is_whole else found
 
 
 def heaviest_bin(columns: Columns, grid: Grid) -> Any:
     """The largest of all bins' sums, as a float that does not overflow; one row."""
-    cells = _cells(columns, grid)
-    rows = columns.table.select(**cells)
+    rows = columns.table.select(**_cells(columns, grid))
     loads = {"rows": rows.count().cast("float64")}
     loads |= _loads(rows) if columns.weight is not None else {}
-    found = rows.group_by([name for name in ("key", "g") if name in cells]).aggregate(**loads)
+    found = rows.group_by([name for name in KEYS if name in rows.columns]).aggregate(**loads)
     return found.aggregate(load=ibis.greatest(0.0, *(found[name].max() for name in loads)))
 
 
@@ -93,7 +93,10 @@ def in_unit(score: Any) -> Any:
 
 
 def _cells(columns: Columns, grid: Grid) -> dict[str, Any]:
-    """Of each row: key, score s, weight w, group g; amount and part are weight and score safe to multiply."""
+    """Of each row: key, score s, weight w, group g; amount and part are weight and score safe to multiply.
+
+    A group that is NaN has no g but one in nan: on the way from some engines NaN becomes NULL.
+    """
     s, w = columns.score, columns.weight
     cells = {"key": _key(columns, grid), "s": s}
     if grid.kind == "probability":
@@ -101,7 +104,10 @@ def _cells(columns: Columns, grid: Grid) -> dict[str, Any]:
     if w is not None:
         cells |= {"w": w, "amount": ibis.ifelse((w >= LIGHTEST) & (w <= HEAVIEST), w, 0.0)}
     if columns.group is not None:
-        cells["g"] = columns.group
+        cells["g"] = g = columns.group
+        if g.type().is_floating():
+            cells["g"] = ibis.ifelse(g.isnan(), ibis.null(), g).cast(g.type())
+            cells["nan"] = ibis.ifelse(g.isnan(), 1, 0)
     return cells
 
 

@@ -4,10 +4,10 @@ from halftruth.errors import MissingDependency
 
 try:
     import ibis
-    import pyarrow  # noqa: F401, ICN001
+    import pyarrow  # noqa: ICN001
 except ModuleNotFoundError as error:
     raise MissingDependency(
         "Reading a table of a SQL engine needs Ibis and PyArrow: pip install 'halftruth[ibis]'"
     ) from error
 
-__all__ = ["ibis"]
+__all__ = ["ibis", "pyarrow"]

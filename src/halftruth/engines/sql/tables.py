@@ -1,0 +1,122 @@
+"""Tables of an open connection, by name or path, and those there are where one is missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from halftruth.engines.sql.complaints import complaint
+from halftruth.engines.sql.identifiers import has_quotes, in_quotes, parts
+from halftruth.engines.sql.library import ibis
+from halftruth.errors import InputError
+from halftruth.files.messages import printable, quoted
+
+FORMS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".orc": "orc"}
+OF_PATHS = r"[/\\*?]"
+"""Letters that a table hardly has in its name."""
+
+
+def found(connection: Any, name: str) -> Any:
+    """The table of this name or, where the engine reads files, of this path."""
+    if connection.name in ("pyspark", "duckdb") and _is_path(name):
+        return _of_path(connection, name)
+    *schema, table = parts(name)
+    try:
+        if connection.name == "pyspark" and not re.fullmatch(r"\w+", table):  # Ibis has Spark parse it
+            path = ".".join("`" + part.replace("`", "``") + "`" for part in (*schema, table))
+            return _viewed(connection, lambda session: session.table(path))
+        return connection.table(table, database=tuple(schema) or None)
+    except Exception as error:  # of whatever class the driver has
+        raise InputError(_missing(connection, name, complaint(error))) from error
+
+
+# Paths -------------------------------------------------------------------------------------------------
+
+
+def _is_path(name: str) -> bool:
+    return not has_quotes(name) and (bool(re.search(OF_PATHS, name)) or _form(name) is not None)
+
+
+def _form(name: str) -> str | None:
+    return FORMS.get(Path(re.sub(r"\.(gz|zst)$", "", name.lower())).suffix)
+
+
+def _of_path(connection: Any, path: str) -> Any:
+    form = _form(path) or "parquet"
+    read: Callable[[str], Any] | None = getattr(connection, f"read_{form}", None)
+    if form == "orc" and connection.name == "pyspark":
+        read = _orc(connection)
+    if read is None:
+        raise InputError(f"{connection.name} does not read {form}. Use 'spark', or write {path} as Parquet.")
+    try:
+        return read(path)
+    except Exception as error:  # of whatever class the driver has
+        table = "" if re.search(OF_PATHS, path) else f", or write {quoted(in_quotes(path))} for a table"
+        raise InputError(
+            f"{printable(path)} cannot be read: {complaint(error)}. Check the path{table}."
+        ) from error
+
+
+def _orc(connection: Any) -> Callable[[str], Any]:
+    return lambda path: _viewed(connection, lambda session: session.read.orc(path))
+
+
+def _viewed(connection: Any, read: Callable[[Any], Any]) -> Any:
+    """What Spark reads by itself, as a table of Ibis."""
+    name = ibis.util.gen_name("view")
+    read(connection.raw_sql("SELECT 1").sparkSession).createOrReplaceTempView(name)
+    return connection.table(name)
+
+
+# What is not there -------------------------------------------------------------------------------------
+
+
+def _missing(connection: Any, name: str, told: str) -> str:
+    """That a table is not there, which are, and which was perhaps meant."""
+    *schema, table = parts(name)
+    tables = _tables(connection, schema)
+    if tables is None or table in tables:
+        return f"Table {quoted(name)} cannot be read: {told}. Check its name."
+    where = f"the schema {quoted('.'.join(schema))}" if schema else "the database"
+    if schema and name in (_tables(connection, ()) or ()):
+        return f"There is no table {quoted(table)} in {where}. Did you mean {quoted(in_quotes(name))}?"
+    if not tables:
+        none = f"{where} has no tables{', or there is no such schema' if schema else ''}"
+        return (
+            f"There is no table {quoted(name)}: {none}. Check the address, and name the table as "
+            f"schema.table."
+        )
+    near = get_close_matches(table, tables, 1)
+    shown = ", ".join(quoted(_typed(each)) for each in tables[:10]) + (", …" if len(tables) > 10 else "")
+    remedy = f"Did you mean {quoted(_typed(near[0]))}?" if near else "Name one of these, or schema.table."
+    return f"{where[0].upper()}{where[1:]} has no table {quoted(table)}. Its tables: {shown}. {remedy}"
+
+
+def _typed(table: str) -> str:
+    """A table as it must be written."""
+    return in_quotes(table) if "." in table or table.startswith('"') or _is_path(table) else table
+
+
+def _tables(connection: Any, schema: Sequence[str]) -> list[str] | None:
+    """The tables of a schema, or None where the engine does not tell."""
+    for told in (_described, _listed):
+        with suppress(Exception):  # of whatever class the driver has
+            return sorted(told(connection, schema))
+    return None
+
+
+def _described(connection: Any, schema: Sequence[str]) -> list[str]:
+    """By the SQL standard, which most engines follow; Ibis 12 does not list the tables of DuckDB 2."""
+    every = connection.table("tables", database="information_schema")
+    *catalog, own = schema or (connection.current_database,)
+    held = every.filter(every.table_schema == own)
+    held = held.filter(held.table_catalog == catalog[0]) if catalog else held
+    return list(held.table_name.to_pyarrow().to_pylist())
+
+
+def _listed(connection: Any, schema: Sequence[str]) -> list[str]:
+    return list(connection.list_tables(database=tuple(schema) or None))
