@@ -74,7 +74,7 @@ def test_a_table_of_the_session(spark, folder):
         spark.catalog.dropTempView("scored")
 
 
-@pytest.mark.parametrize("name", ["scored.csv", "a `b`.c", "ibis_own"])
+@pytest.mark.parametrize("name", ["scored.csv", "a `b`.c", "ibis_own", "été", "2024"])
 def test_views_of_any_name_stay_and_none_is_added(spark, folder, name):
     spark.read.parquet(str(folder / "one.parquet")).createTempView("`" + name.replace("`", "``") + "`")
     before = {table.name for table in spark.catalog.listTables()}
@@ -83,7 +83,7 @@ def test_views_of_any_name_stay_and_none_is_added(spark, folder, name):
         assert {table.name for table in spark.catalog.listTables()} == before
         with pytest.raises(InputError, match="has no table ") as refused:
             count(f'"{name}x"')
-        typed = name if name.isidentifier() else f'"{name}"'
+        typed = f'"{name}"' if "." in name else name
         assert f"Did you mean '{typed}'?" in str(refused.value)
     finally:
         spark.catalog.dropTempView(name)
@@ -97,13 +97,19 @@ def test_paths_that_cannot_be_read(spark, tmp_path, name):
     assert "\n" not in str(refused.value)
 
 
-def test_settings_of_the_session_are_left_as_they_were(spark, folder):
+def test_settings_of_the_session_are_left_as_they_were(spark, require, folder):
     from halftruth.engines.sql.spark import ARROW, ZONE
 
     before, zone = spark.conf.get(ARROW), spark.conf.get(ZONE)
     spark.conf.set(ZONE, "Europe/Berlin")
     try:
         count(str(folder / "one.parquet"))
+        assert (spark.conf.get(ARROW), spark.conf.get(ZONE)) == (before, "Europe/Berlin")
+        table = require("ibis").pyspark.connect(spark).read_parquet(str(folder / "one.parquet"))
+        spark.conf.set(ZONE, "Europe/Berlin")  # which Ibis has set
+        ht.ScoreTable.from_ibis(table)
+        with pytest.raises(InputError):
+            ht.ScoreTable.from_ibis(table, label=table.score)
         assert (spark.conf.get(ARROW), spark.conf.get(ZONE)) == (before, "Europe/Berlin")
     finally:
         spark.conf.set(ZONE, zone)

@@ -208,11 +208,39 @@ def test_special_characters_of_a_password_are_named_and_not_shown(require, passw
     ("hunter%32", "no hunter2 at all", "no *** at all"),
     ("hunter%32", "no hunter%32 at all", "no *** at all"),
     ("%61t", "no hunter2 at all", "ValueError"),
+    ("hun+er2", "no hun%2Ber2 at all", "no *** at all"),
 ])  # fmt: skip
 def test_complaints_that_hold_a_password(password, complaint, told):
     from halftruth.engines.sql import addresses
 
     assert addresses.told(ValueError(complaint), f"postgres://me:{password}@host/db") == told
+
+
+@pytest.mark.parametrize(("engine", "sent"), [
+    ("postgres://me:a+b@host/db", "postgres://me:a%2Bb@host/db"),
+    ("postgres://me:a+b@c+d@host/db?x=e+f@g", "postgres://me:a%2Bb@c%2Bd@host/db?x=e+f@g"),
+    ("mysql+x://a+b:c@host/db", "mysql+x://a+b:c@host/db"),  # Ibis decodes no user
+    ("clickhouse://host:8123/db?user=a+b@c", "clickhouse://host:8123/db?user=a+b@c"),
+    ("clickhouse://host:8123?user=a+b@c", "clickhouse://host:8123?user=a+b@c"),
+    ("duckdb://", "duckdb://"),
+])  # fmt: skip
+def test_what_ibis_is_sent_of_an_address(engine, sent):
+    from halftruth.engines.sql.addresses import for_ibis
+
+    assert for_ibis(engine) == sent
+
+
+def test_a_column_that_spark_does_not_read(spark, tmp_path):
+    path = tmp_path / "ids.parquet"
+    ids = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([bytes(16)] * 3, pa.binary(16)))
+    pq.write_table(ROWS.append_column("id", ids), path)
+    with pytest.raises(InputError, match="Illegal Parquet type") as refused:
+        count("spark", str(path))
+    assert str(refused.value).endswith(
+        ". Spark does not read a column of this type: write the file without it or with its values as text, "
+        "or use --engine duckdb://."
+    )
+    assert count("duckdb://", str(path)) == 3
 
 
 def test_words_for_labels_in_python():

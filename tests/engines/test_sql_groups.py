@@ -79,6 +79,21 @@ def test_in_spark(require, spark, path, kind):
         spark.conf.set("spark.sql.session.timeZone", zone)
 
 
+@pytest.mark.parametrize("kind", ["moment"])
+def test_expressions_mean_what_they_do_in_the_session(require, spark, path, kind):
+    ibis = require("ibis")
+    in_duckdb, in_spark = ibis.duckdb.connect(), ibis.pyspark.connect(spark)
+    in_duckdb.settings["TimeZone"] = ELSEWHERE
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", ELSEWHERE)
+    try:
+        for rows in (in_duckdb.read_parquet(path), in_spark.read_parquet(str(path))):
+            hours = list(ht.ScoreTable.from_ibis(rows, by=rows.g.hour()))
+            assert hours == ["1", "19", "missing"]  # both half past one in New York
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)
+
+
 @pytest.fixture
 def in_postgres(postgres, path, kind) -> Iterator[Any]:
     rows = pq.read_table(path)

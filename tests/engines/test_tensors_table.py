@@ -288,6 +288,29 @@ def test_many_rows_are_evaluated_as_on_the_host(device):
             assert getattr(b[name], number) == pytest.approx(getattr(a[name], number), rel=1e-11), name
 
 
+def test_the_host_reads_tensors_of_the_processor_itself(require):
+    torch = require("torch")
+    from halftruth.engines.tensors.binned import TensorHistogram
+
+    score, label = (torch.as_tensor(x) for x in rows_of("smooth"))
+    table = ht.ScoreTable.from_torch(score, label)
+    assert not isinstance(table.support, OnePass)
+    assert not isinstance(table.compress(), TensorHistogram)
+
+
+def test_tensors_that_are_negated_when_read(require):
+    torch = require("torch")
+    score = torch.linspace(0.1, 0.9, 50, dtype=torch.float64)
+    negated = torch.complex(torch.zeros_like(score), -score).conj().imag
+    assert negated.is_neg()
+    label = torch.ones(50)
+    table = ht.ScoreTable.from_torch(negated, label, weight=negated)
+    plain = ht.ScoreTable.from_torch(score, label, weight=score)
+    np.testing.assert_array_equal(table.strata["positive"].score, score.numpy())
+    np.testing.assert_array_equal(table.strata["positive"].weight, score.numpy())
+    assert_same_bins(table.compress(), plain.compress())
+
+
 def test_one_tensor_for_each_stratum(device):
     from halftruth.engines import tensors
 

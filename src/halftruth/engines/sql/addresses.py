@@ -13,6 +13,8 @@ SHORTEST = 4
 """Shorter passwords are found in ordinary words: to mask them there would tell their letters."""
 WHOLE = re.compile(r"(?s)((?:[A-Za-z][\w+.-]*://)?+[^:]*:)(.*)(@[^@]*)")
 """What comes before the password, from the user's colon to the last @ whatever stands between, and after."""
+IN_AUTHORITY = re.compile(r"(?s)([A-Za-z][\w+.-]*://[^:/?#]*:)([^/?#]*)(@.*)")
+"""The same for the password as Ibis finds it: no part of the path or the parameters."""
 PARAMETER = r"(?i)((?:pass|pwd|token|secret|key)\w*=)[^&\s]"
 
 
@@ -28,8 +30,8 @@ def masked(engine: str) -> str:
 
 def for_ibis(engine: str) -> str:
     """An address whose password Ibis reads as it is meant: it takes a + for a space."""
-    before, secret, after = _parts(engine)
-    return engine if secret is None else before + secret.replace("+", "%2B") + after
+    found = IN_AUTHORITY.fullmatch(engine)
+    return engine if found is None else found[1] + _sent(found[2]) + found[3]
 
 
 def is_unclear(engine: str) -> bool:
@@ -44,12 +46,17 @@ def told(error: Exception, engine: str) -> str:
     if is_unclear(engine):
         return type(error).__name__
     secret = _parts(engine)[1] or ""
-    for each in sorted({secret, unquote(secret)} - {""}, key=len, reverse=True):
+    for each in sorted({secret, unquote(secret), _sent(secret)} - {""}, key=len, reverse=True):
         if len(each) >= SHORTEST:
             text = text.replace(each, "***")
         elif re.search(rf"(?<!\w){re.escape(each)}(?!\w)", text):
             return type(error).__name__
     return _parameters(text)
+
+
+def _sent(secret: str) -> str:
+    """A password as it is handed to Ibis."""
+    return secret.replace("+", "%2B")
 
 
 def _parts(engine: str) -> tuple[str, str | None, str]:

@@ -128,6 +128,14 @@ def _group(column: Any) -> Any:
             f"{name[0].upper()}{name[1:]} holds {kind}, which has no plain text to name groups by. "
             f"Pass an expression that does for `by`."
         )
-    if kind.is_uuid() or kind.is_unknown():  # Arrow or Ibis has no such values: the engine writes them
+    if kind.is_decimal() and kind.scale is None:
+        return _shortest(column.cast("string"))
+    # Arrow or Ibis has no such values: the engine writes them.
+    if kind.is_uuid() or kind.is_inet() or kind.is_macaddr() or kind.is_unknown():
         return column.cast("string")
     return _plain(column).cast(kind)
+
+
+def _shortest(text: Any) -> Any:
+    """Decimals of any scale without zeros at their end, as 1.5 and 1.50 are one number; nan as of floats."""
+    return ibis.ifelse(text.contains("."), text.re_replace(r"\.?0+$", ""), text).lower()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from halftruth.engines.sql import spark
 from halftruth.engines.sql.columns import Columns
 from halftruth.engines.sql.library import ibis
 from halftruth.grid import Grid
@@ -13,7 +14,8 @@ from halftruth.histogram import HEAVIEST, LIGHTEST, UNIT
 
 NO_SCORE = -4
 """The key of rows whose score is missing or not finite."""
-KEYS = ("key", "g", "nan")
+MOMENT = "moment"
+KEYS = ("key", "g", "nan", MOMENT)
 """By what rows are added up."""
 NEGLIGIBLE = 2.0**-60
 """A score below adds no step to a sum, and its product might underflow, an error in PostgreSQL."""
@@ -57,7 +59,7 @@ def histogram(columns: Columns, grid: Grid) -> Any:
         values["position"] = _steps(rows.part if columns.weight is None else rows.amount * rows.part)
     found = rows.group_by([name for name in KEYS if name in rows.columns]).aggregate(**values)
     # Whole numbers beside empty cells pass through floats on the way from some engines.
-    is_whole = columns.group is not None and found.g.type().is_integer()
+    is_whole = "g" in found.columns and found.g.type().is_integer()
     return found.mutate(g=found.g.cast("string")) if is_whole else found
 
 
@@ -95,7 +97,8 @@ def in_unit(score: Any) -> Any:
 def _cells(columns: Columns, grid: Grid) -> dict[str, Any]:
     """Of each row: key, score s, weight w, group g; amount and part are weight and score safe to multiply.
 
-    A group that is NaN has no g but one in nan: on the way from some engines NaN becomes NULL.
+    A group that is NaN has no g but one in nan: on the way from some engines NaN becomes NULL. A moment of
+    Spark is counted in microseconds: it would come as what a clock shows in the zone of the session.
     """
     s, w = columns.score, columns.weight
     cells = {"key": _key(columns, grid), "s": s}
@@ -105,10 +108,31 @@ def _cells(columns: Columns, grid: Grid) -> dict[str, Any]:
         cells |= {"w": w, "amount": ibis.ifelse((w >= LIGHTEST) & (w <= HEAVIEST), w, 0.0)}
     if columns.group is not None:
         cells["g"] = g = columns.group
+        if _is_moment_of_spark(columns):
+            cells[MOMENT] = unix_micros(cells.pop("g"))
         if g.type().is_floating():
             cells["g"] = ibis.ifelse(g.isnan(), ibis.null(), g).cast(g.type())
             cells["nan"] = ibis.ifelse(g.isnan(), 1, 0)
     return cells
+
+
+def unix_micros(moment: Any) -> Any:
+    """Microseconds since 1970, by a function of Spark."""
+    return _spark_function(moment)
+
+
+_spark_function = ibis.udf.scalar.builtin(unix_micros, signature=(("timestamp",), "int64"))
+
+
+def _is_moment_of_spark(columns: Columns) -> bool:
+    group: Any = columns.group
+    if not group.type().is_timestamp():
+        return False
+    try:
+        backend = columns.table.get_backend()
+    except ibis.common.exceptions.IbisError:  # the expression of no engine yet
+        return False
+    return backend.name == "pyspark" and spark.has_moments(backend, columns.table.select(g=group))
 
 
 def _key(columns: Columns, grid: Grid) -> Any:

@@ -101,7 +101,10 @@ def _fetched(columns: Columns, grid: Grid) -> dict[str, Any]:
         raise
     found: dict[str, Any] = {name: table[name].to_numpy() for name in table.column_names if name != "g"}
     if columns.group is not None:
-        found["g"] = names(table["g"], found.pop("nan", None))
+        try:
+            found["g"] = names(table["g"], found.pop("nan", None))
+        except (OverflowError, ValueError) as error:
+            refusals.group(columns, error)
     loads = [found.pop(name) for name in ("weight_load", "square_load") if name in found]
     large = (np.max([found["rows"], *loads], axis=0) > MOST_LOAD) & (found["key"] >= 0)
     if large.any():

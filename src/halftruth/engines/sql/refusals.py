@@ -9,6 +9,7 @@ from halftruth.engines.sql.expression import finite, in_unit, stratum
 from halftruth.engines.sql.fetching import fetch
 from halftruth.engines.sql.library import ibis
 from halftruth.errors import InputError
+from halftruth.files.messages import excerpt, quoted
 from halftruth.grouped import MOST_GROUPS, OUTSIDE
 
 
@@ -51,6 +52,17 @@ def label(columns: Columns, count: int) -> NoReturn:
     )
 
 
+def group(columns: Columns, error: Exception) -> NoReturn:
+    """Refuse groups that Python has no value for, such as days after the year 9999."""
+    name = columns.names["by"]
+    field = f"table[{name!r}]" if name in columns.table.columns else "x"
+    raise InputError(
+        f"The column of groups {quoted(name)} holds a value that cannot be named: "
+        f"{excerpt(str(error), 160)}. "
+        f'Cast it to text in the expression of `by`, e.g. by={field}.cast("string").'
+    ) from error
+
+
 def no_rows(columns: Columns) -> NoReturn:
     """Refuse a table without rows."""
     raise InputError(f"{columns.names['table']} has no rows. Pass at least one.")
@@ -75,12 +87,21 @@ def heavy(columns: Columns) -> NoReturn:
 
 def many_groups(columns: Columns) -> None:
     """Refuse a column of many values before the bins of each are fetched."""
-    each = columns.table.select(g=columns.group).distinct().limit(MOST_GROUPS + 1)
+    each = groups(columns).limit(MOST_GROUPS + 1)
     if fetch(each.count().as_table(), columns.names["table"])[0][0].as_py() > MOST_GROUPS:
         raise InputError(
             f"The column of groups has more than {MOST_GROUPS:,} values, and each would be a group of its "
             f"own; at most {MOST_GROUPS:,} are taken. Name a column with fewer by `by`."
         )
+
+
+def groups(columns: Columns) -> Any:
+    """The values of the groups, NaN as NULL: in some engines no NaN is the same as another."""
+    g = columns.group
+    assert g is not None
+    if g.type().is_floating():
+        g = ibis.ifelse(g.isnan(), ibis.null(), g).cast(g.type())
+    return columns.table.select(g=g).distinct()
 
 
 def _first(words: str) -> str:

@@ -92,6 +92,17 @@ def _started(folder: str) -> Any:
         ) from error
 
 
+def session_of(backend: Any) -> Any:
+    """The session behind a connection of Ibis."""
+    return backend.raw_sql("SELECT 1").sparkSession
+
+
+def has_moments(backend: Any, column: Any) -> bool:
+    """Whether a table of one column holds moments, which Ibis does not tell from times on a wall clock."""
+    (field,) = backend.raw_sql(backend.compile(column)).schema
+    return bool(field.dataType.typeName() == "timestamp")
+
+
 def arrow_works(session: Any) -> bool:
     """Whether rows may come from Spark as Arrow."""
     if int(session.version.partition(".")[0]) > 3:

@@ -18,6 +18,10 @@ from halftruth.files.messages import printable, quoted
 FORMS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".orc": "orc"}
 OF_PATHS = r"[/\\*?]"
 """Letters that a table hardly has in its name."""
+PLAIN = r"\w+"
+"""A name that Spark parses without quotes."""
+UNREAD = ("Illegal Parquet type", "Parquet type not supported")
+"""What Spark says of a column that it has no type for, whether the column is used or not."""
 
 
 def found(connection: Any, name: str) -> Any:
@@ -26,7 +30,7 @@ def found(connection: Any, name: str) -> Any:
         return _of_path(connection, name)
     *schema, table = parts(name)
     try:
-        if connection.name == "pyspark" and not re.fullmatch(r"\w+", table):  # Ibis has Spark parse it
+        if connection.name == "pyspark" and not re.fullmatch(PLAIN, table):  # Ibis has Spark parse it
             path = ".".join("`" + part.replace("`", "``") + "`" for part in (*schema, table))
             return _viewed(connection, lambda session: session.table(path))
         return connection.table(table, database=tuple(schema) or None)
@@ -55,10 +59,19 @@ def _of_path(connection: Any, path: str) -> Any:
     try:
         return read(path)
     except Exception as error:  # of whatever class the driver has
-        table = "" if re.search(OF_PATHS, path) else f", or write {quoted(in_quotes(path))} for a table"
         raise InputError(
-            f"{printable(path)} cannot be read: {complaint(error)}. Check the path{table}."
+            f"{printable(path)} cannot be read: {complaint(error)}. {_remedy(path, str(error))}"
         ) from error
+
+
+def _remedy(path: str, told: str) -> str:
+    if any(words in told for words in UNREAD):
+        return (
+            "Spark does not read a column of this type: write the file without it or with its values as "
+            "text, or use --engine duckdb://."
+        )
+    table = "" if re.search(OF_PATHS, path) else f", or write {quoted(in_quotes(path))} for a table"
+    return f"Check the path{table}."
 
 
 def _orc(connection: Any) -> Callable[[str], Any]:

@@ -104,4 +104,4 @@ class TensorTable(ScoreTable):
 
 
 def _host(column: Tensor) -> Vector:
-    return np.asarray(column.cpu().numpy(), dtype=np.float64)
+    return np.asarray(column.cpu().resolve_neg().numpy(), dtype=np.float64)
