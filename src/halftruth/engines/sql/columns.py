@@ -131,7 +131,7 @@ def _group(column: Any) -> Any:
     if kind.is_decimal() and kind.scale is None:
         return _shortest(column.cast("string"))
     # Arrow or Ibis has no such values: the engine writes them.
-    if kind.is_uuid() or kind.is_inet() or kind.is_macaddr() or kind.is_unknown():
+    if kind.is_uuid() or kind.is_inet() or kind.is_unknown():
         return column.cast("string")
     return _plain(column).cast(kind)
 

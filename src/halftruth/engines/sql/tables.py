@@ -18,7 +18,7 @@ from halftruth.files.messages import printable, quoted
 FORMS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".orc": "orc"}
 OF_PATHS = r"[/\\*?]"
 """Letters that a table hardly has in its name."""
-PLAIN = r"\w+"
+PLAIN = r"[A-Za-z_][A-Za-z0-9_]*"
 """A name that Spark parses without quotes."""
 UNREAD = ("Illegal Parquet type", "Parquet type not supported")
 """What Spark says of a column that it has no type for, whether the column is used or not."""
