@@ -31,6 +31,12 @@ def _skip_or_fail(reason: str, *, required_by: str) -> NoReturn:
     pytest.skip(reason)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest tests to the front, whatever the order of the others."""
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """Folder of the real data sets, named by HALFTRUTH_DATA.

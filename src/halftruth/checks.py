@@ -19,7 +19,7 @@ def native(values: Any, name: str) -> NDArray[Any]:
     """Bring any accepted container to a NumPy array, missing values as NaN."""
     library = type(values).__module__.partition(".")[0]
     if library == "torch":
-        tensor = values.detach().cpu()
+        tensor = values.detach().cpu().resolve_neg()
         return np.asarray((tensor.double() if tensor.is_floating_point() else tensor).numpy())
     if isinstance(values, np.ma.MaskedArray):
         return np.asarray(np.ma.filled(values.astype(np.float64), np.nan))

@@ -81,8 +81,9 @@ def places(group: Any) -> Iterable[tuple[str, Any]]:
     """The groups in their order, each with the places of its rows."""
     if group is None:
         return [("", slice(None))]
-    names = ordered(set(group.tolist()))
-    refuse_groups(len(names))
+    distinct = set(group.tolist())
+    refuse_groups(len(distinct))
+    names = ordered(distinct)
     place = {name: k for k, name in enumerate(names)}
     code = np.fromiter(map(place.__getitem__, group.tolist()), dtype=np.int64, count=len(group))
     order = np.argsort(code, kind="stable")
@@ -93,8 +94,8 @@ def refuse_groups(count: int) -> None:
     """Raise where a column has so many values that it was hardly meant to make groups."""
     if count > MOST_GROUPS:
         raise InputError(
-            f"The column of groups has {count:,} values, and each would be a group of its own; at most "
-            f"{MOST_GROUPS:,} are taken. Name a column with fewer by `by`."
+            f"The column of groups has more than {MOST_GROUPS:,} values, and each would be a group of its "
+            f"own; at most {MOST_GROUPS:,} are taken. Name a column with fewer by `by`."
         )
 
 

@@ -71,11 +71,17 @@ def refuse_prior(prior: float, purity: float, alpha: float, sizes: Sizes, popula
     low, high = float(sizes.pi(0.0, purity)), float(sizes.pi(1.0, purity))
     raise InputError(
         f"`prior` must lie in [{low:.6g}, {high:.6g}], what the counts allow in this table "
-        f"(n_P={float(sizes.positive):g}, n_U={float(sizes.unlabeled):g}, "
-        f"n_N={float(sizes.negative):g}, purity={purity:g}); got {prior:g}. With "
+        f"(n_P={_count(sizes.positive)}, n_U={_count(sizes.unlabeled)}, "
+        f"n_N={_count(sizes.negative)}, purity={purity:g}); got {prior:g}. With "
         f'population="all" the prior is the share of positives among all rows; pass '
         f'population="unlabeled" if it is the share among the unlabeled.'
     )
+
+
+def _count(weight: Number) -> str:
+    """A number of rows in full; weights may make it a fraction."""
+    size = float(weight)
+    return f"{size:,.15g}" if size.is_integer() else f"{size:,.6g}"
 
 
 def refuse_purity(purity: float, alpha: float) -> None:

@@ -130,10 +130,13 @@ def through_a_file(table: ht.ScoreTable, folder: Path) -> ht.ScoreTable:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_integers_of_the_rows_and_the_same_json(data, case, read, expected_text):
-    found = read(data, case)
-    same(data.expected(case), found)
-    assert text(found) == expected_text(case)
+def test_the_integers_of_the_rows(data, case, read):
+    same(data.expected(case), read(data, case))
+
+
+@pytest.mark.parametrize("case", CASES[::5], ids=str)
+def test_the_same_json(data, case, read, expected_text):
+    assert text(read(data, case)) == expected_text(case)
 
 
 @pytest.mark.parametrize("case", [PLAIN, GROUPED, MARGIN], ids=str)

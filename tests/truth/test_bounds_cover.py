@@ -194,6 +194,7 @@ def test_bounds_hold_over_a_range_with_the_realised_share(band: str, draws, caps
         assert hits >= fewest(n), name
 
 
+@pytest.mark.first
 @pytest.mark.slow
 @pytest.mark.parametrize("n_read", [20, 200])
 def test_bounds_hold_with_a_labeled_sample(n_read: int, draws, capsys) -> None:

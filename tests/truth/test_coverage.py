@@ -23,6 +23,7 @@ def slack(n_sets: int) -> float:
     return float(3 * np.sqrt(0.95 * 0.05) * (n_sets**-0.5 - FULL**-0.5))
 
 
+@pytest.mark.first
 @pytest.mark.slow
 def test_intervals_cover_when_the_prior_is_known(draws, capsys):
     n_sets = draws(FULL)
@@ -35,6 +36,7 @@ def test_intervals_cover_when_the_prior_is_known(draws, capsys):
     assert 0.94 - slack(n_sets) / 4 <= result.mean() <= 0.96 + slack(n_sets) / 4
 
 
+@pytest.mark.first
 @pytest.mark.slow
 def test_intervals_cover_when_the_prior_is_estimated(draws, capsys):
     n_sets = draws(FULL)

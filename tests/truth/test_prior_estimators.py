@@ -225,6 +225,7 @@ which there is towards the truth: auto had 1.2 times its error over 210 data set
 
 
 # The kernel methods (km1, km2) are left out for their time.
+@pytest.mark.first
 @pytest.mark.slow
 def test_auto_is_near_the_best_method_of_each_family_and_the_best_on_average(draws, capsys):
     n = max(20, draws(N_FAMILY))  # of fewer the standard errors are not known

@@ -12,7 +12,7 @@ import pytest
 
 import halftruth as ht
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.first, pytest.mark.slow]
 
 PROGRAM = Path(__file__).with_name("spark_executors.py")
 N_ROWS, N_FILES = 50_000_000, 16

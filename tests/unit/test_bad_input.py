@@ -363,7 +363,7 @@ ARGUMENTS = {
     "not a table": (lambda: PositiveUnlabeled.from_table([1]), r"`table` must be a ScoreTable, got list"),
     "labeled table": (
         lambda: PositiveUnlabeled.from_table(LABELED.table),
-        r"needs unlabeled rows, got .*Use Labeled",
+        r"needs unlabeled rows, got .*Use Labeled where .*\. If 0 means unlabeled, read .* with unlabeled=0\.",
     ),
     "PU table": (
         lambda: Labeled.from_table(PU.table),

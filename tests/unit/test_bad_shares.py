@@ -11,6 +11,7 @@ import pytest
 
 import halftruth as ht
 from halftruth import InputError, NotIdentifiable, PositiveConfidence, PositiveUnlabeled, PriorEstimate
+from halftruth.rows import Rows
 
 P, U = [0.9, 0.4], [0.9, 0.6, 0.3, 0.2]
 PU = PositiveUnlabeled(P, U)
@@ -66,6 +67,16 @@ def test_prior_outside_what_the_counts_allow(prior: Any, purity: Any, limits: st
     message = rf"`prior` must lie in {limits}.*n_P=2, n_U=4, n_N=2.*got 0\..*pass population=\"unlabeled\""
     with pytest.raises(InputError, match=message):
         pu(prior=prior, purity=purity, negative=[0.1, 0.5], population="all")
+
+
+def test_counts_are_shown_in_full() -> None:
+    rows = {
+        "positive": Rows(score=np.full(1, 0.9), weight=np.array([1234567.0])),
+        "unlabeled": Rows(score=np.full(2, 0.3), weight=np.array([7654321.0, 1.0])),
+        "negative": Rows(score=np.full(1, 0.1), weight=np.array([1 / 3])),
+    }
+    with pytest.raises(InputError, match=r"n_P=1,234,567, n_U=7,654,322, n_N=0\.333333, purity=1\)"):
+        ht.PositiveUnlabeled.from_table(ht.ScoreTable(rows), prior=0.01)
 
 
 def test_the_limits_that_the_counts_allow_are_allowed() -> None:

@@ -19,6 +19,7 @@ import pytest
 import halftruth as ht
 from halftruth.cli import main
 from halftruth.comparison import compare
+from halftruth.files import query
 
 RNG = np.random.default_rng(0)
 N = 300
@@ -349,11 +350,34 @@ def test_too_many_groups_are_refused(run: Any, tmp_path: Path) -> None:
     path.write_text("\n".join(lines))
     status, out, err = run(str(path), "--zeros", "unlabeled", "--by", "case")
     assert (status, out) == (2, "")
-    assert "The column of groups has 1,001 values, and each would be a group of its own; at most" in err
+    assert (
+        "The column of groups has more than 1,000 values, and each would be a group of its own; at most"
+        in err
+    )
     assert err.endswith("Name a column with fewer by --by.\n")
     path.write_text("\n".join(lines[:-1]))
     assert len(ht.ScoreTable.from_file(path, by="case")) == 1000
     path.write_text("\n".join(lines))
     for limit in (0, None):
-        with pytest.raises(ht.InputError, match="has 1,001 values"):
+        with pytest.raises(ht.InputError, match="has more than 1,000 values"):
             ht.ScoreTable.from_file(path, by="case", max_rows=limit)
+
+
+@pytest.mark.parametrize(("first", "message"), [(1001, "has more than 1,000 values"), (1000, "'bad'")])
+def test_too_many_groups_are_refused_before_all_rows_are_read(
+    first: int, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query, "FIRST_ROWS", first)
+    path = tmp_path / "cases.csv"
+    # The bad row is seen only where all of them are read.
+    path.write_text("\n".join(["score,label,case", *(f"0.5,{i % 2},{i}" for i in range(1001)), "bad,1,1"]))
+    with pytest.raises(ht.InputError, match=message):
+        ht.ScoreTable.from_file(path, by="case", max_rows=0)
+
+
+def test_the_group_of_empty_cells_counts_among_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "cases.csv"
+    lines = ["score,label,case", "bad,1,", *(f"0.5,{i % 2},{i}" for i in range(1000))]
+    path.write_text("\n".join(lines))
+    with pytest.raises(ht.InputError, match="has more than 1,000 values"):
+        ht.ScoreTable.from_file(path, by="case", max_rows=0)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import halftruth as ht
+from halftruth import histogram
 from halftruth.files.terms import Sql, Term
 from halftruth.grid import Grid
 from halftruth.histogram import UNIT, Bins
@@ -137,6 +138,14 @@ def test_a_table_of_propensities_stays_exact():
 def test_weights_out_of_range_are_refused_with_the_remedy(weight):
     with pytest.raises(ht.InputError, match="Multiply all weights"):
         ht.Labeled([1, 0], [0.9, 0.2], sample_weight=[1.0, weight]).table.compress()
+
+
+@pytest.mark.parametrize("compiled_from", [1, 3])
+@pytest.mark.parametrize("soft", [[0.5, 1.001], [-0.001, 0.5], [np.nan, 0.5]])
+def test_soft_labels_out_of_range_are_refused(soft, compiled_from, monkeypatch):
+    monkeypatch.setattr(histogram, "COMPILED", compiled_from)
+    with pytest.raises(ht.InputError, match=r"Soft labels must lie in \[0, 1\], got "):
+        Bins.of(Grid("probability"), np.array([0.2, 0.4]), value=np.array(soft))
 
 
 def test_sums_that_would_overflow_are_refused():

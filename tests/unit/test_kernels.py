@@ -16,7 +16,7 @@ from hypothesis.extra.numpy import arrays
 
 import halftruth as ht
 from halftruth import histogram, kernels
-from halftruth.kernels import compiling, folding, sorting
+from halftruth.kernels import adding, compiling, folding, sorting
 from halftruth.metrics import proper
 from halftruth.sweep import sweep
 
@@ -332,6 +332,25 @@ def test_results_do_not_depend_on_threads() -> None:
             assert mine.tobytes() == other.tobytes()
 
 
+@pytest.mark.parametrize(("bins", "threads"), [(50, 3), (100, 2), (150, 1), (1000, 1)])
+def test_threads_hold_no_more_than_a_given_number_of_integers(
+    bins: int, threads: int, small_pieces: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adding, "MOST_HELD", 600)  # a bin of margins takes three
+    held: list[int] = []
+    joined = adding.joined
+
+    def counted(states: list[Any]) -> Any:
+        held.append(len(states))
+        return joined(states)
+
+    monkeypatch.setattr(adding, "joined", counted)
+    score = np.random.default_rng(9).standard_normal(1000)
+    state = with_threads(3, lambda: binned(score, None, "margin", 0.0, 1.0, bins))
+    assert held == [threads]
+    assert state[0].sum() == len(score)
+
+
 # --- compiling ------------------------------------------------------------------------------------
 
 USE = "import numpy, halftruth.kernels as k; assert (k.sort(numpy.array([2.0, 1.0])) == [1, 2]).all()"
@@ -346,7 +365,7 @@ def stderr_of(code: str, cache: Path) -> str:
 
 
 def test_first_compile_says_so_once(tmp_path: Path) -> None:
-    said = "halftruth: compiling kernels for this machine, once; this takes some seconds.\n"
+    said = "halftruth: compiling kernels for this machine, once for each kind of data; this takes some seconds.\n"
     assert stderr_of(USE, tmp_path) == said
     assert stderr_of(USE, tmp_path) == ""
 

@@ -167,6 +167,8 @@ class PositiveUnlabeled(Evidence):
         for name in (POSITIVE, UNLABELED):
             if name not in table.strata or (known and known.meaning not in (None, PROPENSITY)):
                 remedy = "Use Labeled where every row has its label."
+                if name == UNLABELED and NEGATIVE in table.strata:
+                    remedy += " If 0 means unlabeled, read the table with unlabeled=0."
                 if POSITIVE not in table.strata:
                     remedy = "Without a known positive nothing can be said of the others."
                 raise InputError(f"PU evidence needs {name} rows, got {table!r}. {remedy}")

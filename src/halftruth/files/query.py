@@ -15,8 +15,21 @@ from halftruth.files.cells import Columns
 from halftruth.files.source import Part, Query, Source
 from halftruth.files.terms import Sql, Term
 from halftruth.grid import Grid
-from halftruth.grouped import BAD_SCORE, BAD_WEIGHT, NO_WEIGHT, OUTSIDE, named, places, strata_of
+from halftruth.grouped import (
+    BAD_SCORE,
+    BAD_WEIGHT,
+    MOST_GROUPS,
+    NO_WEIGHT,
+    OUTSIDE,
+    named,
+    places,
+    refuse_groups,
+    strata_of,
+)
 from halftruth.histogram import Bins
+
+FIRST_ROWS = 1_000_000
+"""Rows among which groups are counted before all rows are read."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -110,6 +123,20 @@ def binned_rows(source: Source, columns: Columns, grid: Grid | None) -> dict[str
             "Several score columns stay row by row, which a histogram cannot, and there are more rows than "
             "`max_rows`. Raise it, or read one score column at a time."
         )
+    if columns.by is not None:
+        refuse_groups(_first_groups(source, columns))
+    return _binned(source, columns, grid)
+
+
+def _first_groups(source: Source, columns: Columns) -> int:
+    """How many groups the first rows have, counted no further than is needed to refuse them."""
+    rows, parameters = relation(source, columns)
+    first = f"SELECT g FROM ({rows}) LIMIT {FIRST_ROWS}"
+    groups = f"SELECT DISTINCT g FROM ({first}) LIMIT {MOST_GROUPS + 1}"
+    return int(source.fetch(f"SELECT count(*) AS n FROM ({groups})", parameters)["n"][0])
+
+
+def _binned(source: Source, columns: Columns, grid: Grid | None) -> dict[str, BinnedRows]:
     tried = grid or Grid("probability")
     found = source.fetch(*histogram_sql(source, columns, tried))
     if not len(found["key"]):
@@ -123,7 +150,7 @@ def binned_rows(source: Source, columns: Columns, grid: Grid | None) -> dict[str
     if (found["key"] == BAD_SCORE).any():
         if grid is not None:
             refusals.beyond_unit(source, columns.scores[0])
-        return binned_rows(source, columns, Grid("margin"))
+        return _binned(source, columns, Grid("margin"))
     if not (found["key"] >= 0).any():
         refusals.no_weight(source, columns.weight)
     made = strata_of(tried, found, columns.by)

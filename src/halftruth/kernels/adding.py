@@ -17,6 +17,9 @@ from halftruth.kernels import compiling
 from halftruth.kernels.binning import _bins_of
 from halftruth.kernels.compiling import BLOCK, Integers, chunks_of, compiled, each, frozen
 
+MOST_HELD = 1 << 26
+"""Integers in the histograms of all threads together, 512 MB, unless a single one is larger."""
+
 
 def add_rows(
     score: Any,
@@ -64,7 +67,7 @@ def bin_rows(
     columns = 3 + probability + 2 * weighted + soft * (3 + probability + 2 * weighted)
     chunks = chunks_of(len(scores))
     # Integers and extremes may be added in any order, so a thread keeps one histogram.
-    workers = min(compiling.THREADS, len(chunks))
+    workers = max(1, min(compiling.THREADS, len(chunks), MOST_HELD // (slots * columns)))
 
     def binned(own: Any) -> Integers:
         state = np.zeros((slots, columns), np.int64)

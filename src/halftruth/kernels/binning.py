@@ -11,7 +11,8 @@ from halftruth.kernels.compiling import compiled
 ROUNDING = 2.0**-22
 """How far s^⅛ − (1−s)^⅛ may be off in single precision: 1.875 · 2⁻²⁴ of two roots that add up to < 1.84."""
 TINY = 1e-30
-"""Above, single precision has all of its digits."""
+"""Scores up to this are left to double precision: below about 1e-38 single has few digits, and nothing at all
+where denormals are flushed to zero (torch.set_flush_denormal)."""
 MOST_SINGLE = 1 << 18
 """Bins up to which that decides for nearly all scores."""
 

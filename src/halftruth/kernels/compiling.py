@@ -33,7 +33,11 @@ class _Notice(event.Listener):
         if self.said or not str(getattr(kernel, "__module__", "")).startswith(__package__):
             return
         self.said = True
-        kept = "for this machine, once" if _cached(kernel) else "that no writable cache can keep"
+        kept = (
+            "for this machine, once for each kind of data"
+            if _cached(kernel)
+            else "that no writable cache can keep"
+        )
         sys.stderr.write(f"halftruth: compiling kernels {kept}; this takes some seconds.\n")
 
     def on_end(self, event: Any) -> None:

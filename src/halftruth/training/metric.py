@@ -161,9 +161,11 @@ class ScoreMetrics(Metric):
     def forward(self, *args: Any, **kwargs: Any) -> dict[str, Tensor]:
         """Add a batch as `update` does, and give its own values; a batch that is refused changes nothing."""
         before = dict(vars(self))
+        if self.dist_sync_on_step:  # then it is added to all batches first, in place
+            before |= self._copy_state_dict()
         try:
             values: dict[str, Tensor] = super().forward(*args, **kwargs)
-        except Exception:  # torchmetrics has put the state of all batches aside by then
+        except BaseException:  # torchmetrics has put the state of all batches aside by then
             vars(self).update(before)
             raise
         return values

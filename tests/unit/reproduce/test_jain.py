@@ -539,6 +539,7 @@ def test_results_do_not_depend_on_the_number_of_processes(tmp_path: Path, data_d
 
 
 # Supervised models see 11,000 rows here at most, so that shuttle does not take all the time.
+@pytest.mark.first
 @pytest.mark.slow
 def test_networks_recover_no_worse_than_in_the_paper(
     data_dir: Path, draws: Callable[[int], int], capsys: pytest.CaptureFixture[str]

@@ -8,7 +8,6 @@ import os
 import pickle
 import sys
 import warnings
-from functools import partial
 
 import numpy as np
 import pytest
@@ -112,82 +111,36 @@ def test_any_shape_is_flattened_and_no_gradient_is_kept():
     assert not any(value.requires_grad for value in [*values.values(), *metric.metric_state.values()])
 
 
-def test_a_batch_that_forward_refuses_changes_nothing():
-    metric = ht.training.ScoreMetrics("labeled", ["roc_auc"])
-    good = torch.tensor([0.9, 0.4, 0.6]), torch.tensor([1, 1, 0])
+def held(metric):
+    """All that a metric holds, tensors by their bytes."""
+    return {
+        name: value.numpy().tobytes() if isinstance(value, torch.Tensor) else value
+        for name, value in vars(metric).items()
+        if isinstance(value, (torch.Tensor, bool, int, type(None)))
+    }
+
+
+@pytest.mark.parametrize("synced", [False, True])
+def test_a_batch_that_fails_in_forward_changes_nothing(synced, monkeypatch):
+    metric = ScoreMetrics("labeled", ["roc_auc"], weighted=True, dist_sync_on_step=synced)
+    good = torch.tensor([0.9, 0.4, 0.6]), torch.tensor([1, 1, 0]), torch.tensor([1.0, 2.0, 3.0])
     metric.update(*good)
-    before = metric.histogram.clone(), metric.compute()["roc_auc"]
-    with pytest.raises(ht.InputError, match="outside"):
+    value = metric.compute()["roc_auc"]
+    before = held(metric)
+    with pytest.raises(InputError, match="outside"):
         metric(torch.tensor([0.5, 1.5]), torch.tensor([1, 0]))
-    assert torch.equal(metric.histogram, before[0])
-    assert metric.compute()["roc_auc"] == before[1]
+    assert held(metric) == before
+    with pytest.raises(KeyboardInterrupt), monkeypatch.context() as patch:
+        patch.setattr("halftruth.training.metric.values_of", interrupted)
+        metric(*good)
+    assert held(metric) == before
+    assert metric.compute()["roc_auc"] == value
     metric(*good)
     assert metric.table.strata["positive"].rows.sum() == 4
 
 
-@pytest.mark.parametrize("code", [0, -1])
-def test_another_code_for_unlabeled(code):
-    score, target, _ = rows("positive_unlabeled")
-    known = target == 1
-    metric = ScoreMetrics("positive_unlabeled", ["roc_auc"], prior=0.5, unlabeled=code)
-    fed(metric, score, np.where(known, 1, code))
-    table = at_once("positive_unlabeled", score, np.where(known, 1.0, np.nan))
-    assert columns(metric.table) == columns(table)
-    assert float(metric.compute()["roc_auc"]) == ht.roc_auc(ht.PositiveUnlabeled.from_table(table, prior=0.5))
-
-
-def test_rows_of_weight_zero_are_left_out():
-    score, target, weight = rows("labeled")
-    weight[::3] = 0
-    metric = fed(ScoreMetrics("labeled", weighted=True), score, target, weight)
-    assert columns(metric.table) == columns(
-        at_once("labeled", *(x[weight > 0] for x in (score, target, weight)))
-    )
-
-
-def test_batches_without_weights_weigh_one():
-    score, target, weight = rows("labeled")
-    metric = fed(ScoreMetrics("labeled", weighted=True), score, target, weight)
-    fed(metric, score, target)
-    table = at_once("labeled", *(np.concatenate(x) for x in ([score] * 2, [target] * 2, [weight, weight**0])))
-    assert columns(metric.table) == columns(table)
-
-
-def test_metrics_by_name_by_function_and_by_label():
-    score, target, _ = rows("labeled")
-    wanted = ht.Labeled.from_table(at_once("labeled", score, target))
-    part = partial(ht.partial_auc, max_fpr=0.1)
-    for metrics, labels in (
-        ("roc_auc", ["roc_auc"]),
-        ([ht.brier, "f1"], ["brier", "f1"]),
-        ({"low": part}, ["low"]),
-    ):
-        found = fed(ScoreMetrics("labeled", metrics, threshold=0.5), score, target).compute()
-        assert list(found) == labels
-    assert float(found["low"]) == part(wanted)
-
-
-def test_the_evidence_has_intervals():
-    score, target, _ = rows("positive_unlabeled")
-    metric = fed(made("positive_unlabeled", ["roc_auc"]), score, target)
-    estimate = ht.evaluate(metric.evidence(), ["roc_auc"], n_resamples=50)["roc_auc"]
-    assert estimate.low < estimate.value == float(metric.compute()["roc_auc"]) < estimate.high
-
-
-def test_the_size_of_the_state_does_not_depend_on_the_number_of_batches():
-    def size(metric):
-        return sum(tensor.nbytes for tensor in metric.metric_state.values())
-
-    metric = ScoreMetrics("labeled", grid=ht.Grid("probability", n_bins=256))
-    before = size(metric)
-    score, target, _ = rows("labeled")
-    for _ in range(20):
-        fed(metric, score, target, size=50)
-    assert size(metric) == before < 20_000
-    assert len(pickle.dumps(metric)) < 60_000
-
-
-# --- What torchmetrics asks of a metric ----------------------------------------------------------
+def interrupted(*args, **kwargs):
+    raise KeyboardInterrupt
 
 
 @each_kind
