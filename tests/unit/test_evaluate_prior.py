@@ -247,6 +247,20 @@ def test_a_prior_too_large_for_the_scores_is_refuted(population: str, purity: fl
         assert not refuted(quick(draw(population=population, purity=purity, prior=right), ROWS)), right
 
 
+def test_a_range_is_refuted_where_its_middle_is() -> None:
+    known = draw(prior=0.4)
+    upper = ht.prior_upper_bound(known)
+    told = {
+        (upper - 0.05, upper + 0.2): (True, "The prior's range, from below its middle"),
+        (upper - 0.3, upper + 0.05): (False, "The upper part of the prior's range"),
+        (upper + 0.01, upper + 0.2): (True, "The prior is refuted"),
+    }
+    for prior, (wrong, words) in told.items():
+        result = quick(draw(prior=prior), ROWS)
+        assert result.refuted == wrong, prior
+        assert any(note.startswith(words) for note in result.notes), (prior, result.notes)
+
+
 def test_a_right_estimate_of_the_other_population_is_not_refuted() -> None:
     # α and π are far apart where many positives are known.
     table = MODEL.positive_unlabeled(600, 1200, n_negative=100, rng=1, population="all", prior=None)

@@ -215,3 +215,13 @@ def test_the_shortcut_hides_no_refutation():
                 hidden += bounds.upper_bound(*masses, n_p, len(u), level, below=claimed) > claimed
     assert compared > 300
     assert hidden == 0
+
+
+def test_an_evidence_is_its_two_samples() -> None:
+    strata = ht.simulate.GaussianClasses(prior=0.2).draw_strata(200, 1000, rng=0)
+    scores = strata.positive.score, strata.unlabeled.score
+    bound = ht.prior_upper_bound(*scores)
+    assert ht.prior_upper_bound(ht.PositiveUnlabeled(*scores)) == bound
+    assert ht.prior_upper_bound(ht.PositiveUnlabeled(*scores, purity=0.9)) == 0.9 * bound
+    with pytest.raises(ht.InputError, match="or one PositiveUnlabeled evidence; got Labeled alone"):
+        ht.prior_upper_bound(ht.Labeled([1, 0], [0.9, 0.2]))

@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 
 from halftruth import checks
 from halftruth.checks import Vector
-from halftruth.prior.samples import Samples
-from halftruth.rows import Rows
-from halftruth.table import POSITIVE, UNLABELED, ScoreTable
 
 SPACING = 0.8
 """Of each rank to the next. Wider spacing would gain little, and lose much where scores are tied."""
@@ -34,7 +31,7 @@ TOLERANCE = 1e-6
 
 def prior_upper_bound(
     positive: Any,
-    unlabeled: Any,
+    unlabeled: Any = None,
     *,
     confidence_level: float = 0.95,
     positive_weight: Any = None,
@@ -48,7 +45,8 @@ def prior_upper_bound(
     Parameters
     ----------
     positive, unlabeled : array
-        Scores of clean positives (a random sample of the positives) and of the unlabeled.
+        Scores of clean positives (a random sample of the positives) and of the unlabeled; or one evidence as
+        ``positive``, whose purity counts.
     confidence_level : float
     positive_weight, unlabeled_weight : array, optional
         Unequal weights count as (Σw)²/Σw² rows, and the bound is then approximate.
@@ -65,14 +63,10 @@ def prior_upper_bound(
     >>> ht.prior_upper_bound(rng.normal(4, 1, 2_000), unlabeled) < 0.12
     True
     """
-    level = checks.confidence_level(confidence_level)
-    p, u = checks.scores(positive, "positive"), checks.scores(unlabeled, "unlabeled")
-    p_weight = checks.weights(positive_weight, "positive_weight", length=len(p))
-    u_weight = checks.weights(unlabeled_weight, "unlabeled_weight", length=len(u))
-    strata = {POSITIVE: Rows(score=p, weight=p_weight), UNLABELED: Rows(score=u, weight=u_weight)}
-    samples = Samples.of(ScoreTable(strata))
-    sizes = samples.n_positive, samples.n_unlabeled
-    return upper_bound(samples.positive, samples.unlabeled, *sizes, level)
+    from halftruth.prior.given import read  # which needs the bound of masses
+
+    given = read(positive, unlabeled, None, 1.0, (positive_weight, unlabeled_weight, None))
+    return given.upper(checks.confidence_level(confidence_level))
 
 
 def upper_bound(

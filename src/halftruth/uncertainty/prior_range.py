@@ -48,7 +48,7 @@ def prior_range(evidence: Evidence, confidence_level: float) -> Range:
         return _unrefuted(evidence, confidence_level)
     notes: tuple[str, ...] = ()
     if isinstance(evidence, PositiveUnlabeled) and NEGATIVE not in evidence.table.strata:
-        notes = _refuted(evidence, confidence_level) + _impure(evidence, confidence_level)
+        notes = refutations(evidence, confidence_level)
     both = evidence.prior.is_range and evidence.purity.is_range
     n = N_GRID_OF_TWO if both else N_GRID
     grids = evidence.prior.grid(n), evidence.purity.grid(n)
@@ -193,6 +193,11 @@ def _unrefuted(evidence: PositiveUnlabeled, confidence_level: float) -> Range:
     return Range(tuple(scenarios), (note,), unknown=True)
 
 
+def refutations(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[str, ...]:
+    """What the data say against the prior and the purity, of evidence without known negatives."""
+    return _refuted(evidence, confidence_level) + _impure(evidence, confidence_level)
+
+
 def _refuted(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[str, ...]:
     ends = evidence.alpha_ends()
     if not ends:
@@ -202,14 +207,17 @@ def _refuted(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[str,
     upper = alpha_bound(evidence, confidence_level, below=claimed)
     if claimed <= upper:
         return ()
-    what = "The prior is" if ends[0] > upper else "The upper part of the prior's range is"
+    # Values are those of the middle of a range: where it is refuted, so are they.
+    refuted = float(evidence.alpha_of(evidence.prior.value)) > upper
+    whole, middle = "The prior is", "The prior's range, from below its middle, where values are read, is"
+    what = (whole if ends[0] > upper else middle) if refuted else "The upper part of the prior's range is"
     alpha = f"α = {ends[0]:.4g}" if ends[0] == ends[1] else f"up to α = {ends[1]:.4g}"
     note = (
         f"{what} refuted by the data: it puts {alpha} positives among the unlabeled, and more than "
         f"{upper:.4g} would need more scores like the positives' there than were seen (confidence "
         f"{confidence_level:g}). Lower the prior, or doubt the purity or SCAR."
     )
-    return (Refuted(note) if ends[0] > upper else note,)
+    return (Refuted(note) if refuted else note,)
 
 
 def _impure(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[str, ...]:
