@@ -22,10 +22,13 @@ from halftruth.table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
 from halftruth.training.batches import Batch, Reader, coarse_weights, joined, overflown
 from halftruth.training.optional import Metric
 from halftruth.training.values import values_of
+from halftruth.uncertainty.prior_range import refutations
 from halftruth.uncertainty.requests import read_requests
 
 KINDS = {"labeled": (POSITIVE, NEGATIVE), "positive_unlabeled": STRATA, "soft": (SOFT,)}
 """What targets can be, and the strata they make."""
+CONFIDENCE = 0.999
+"""With which rows have to refute a prior or a purity before it is said, epoch after epoch."""
 
 
 class ScoreMetrics(Metric):
@@ -173,8 +176,9 @@ class ScoreMetrics(Metric):
     def compute(self) -> dict[str, Tensor]:
         """Every metric as a tensor of one float64, over the batches of all processes.
 
-        What is NaN is named in one warning that says why. Values of positive and unlabeled rows may leave
-        what is possible by noise; ``ht.evaluate(metric.evidence())`` says how far noise goes.
+        What is NaN is named in one warning that says why, and a prior or a purity that the rows refute in
+        another. Values of positive and unlabeled rows may leave what is possible by noise;
+        ``ht.evaluate(metric.evidence())`` says how far noise goes.
         """
         values = dict.fromkeys((request.label for request in self.requests), np.nan)
         measure = self._measure()
@@ -198,10 +202,15 @@ class ScoreMetrics(Metric):
                 warnings.warn(f"No {name} case: metrics are NaN.{remedy}", EmptyClassWarning, stacklevel=4)
                 return None
         try:
-            return _evidence(self.kind, table, self.shares).measure()
+            evidence = _evidence(self.kind, table, self.shares)
+            measure = evidence.measure()
         except HalftruthError as error:  # settings were checked: the rows rule them out
             warnings.warn(f"Metrics are NaN: {error}", UserWarning, stacklevel=4)
             return None
+        if isinstance(evidence, PositiveUnlabeled) and NEGATIVE not in table.strata:
+            for note in refutations(evidence, CONFIDENCE):
+                warnings.warn(note, UserWarning, stacklevel=4)
+        return measure
 
     @property
     def table(self) -> ScoreTable:

@@ -8,6 +8,7 @@ import os
 import pickle
 import sys
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -111,6 +112,85 @@ def test_any_shape_is_flattened_and_no_gradient_is_kept():
     assert not any(value.requires_grad for value in [*values.values(), *metric.metric_state.values()])
 
 
+@pytest.mark.parametrize("code", [0, -1])
+def test_another_code_for_unlabeled(code):
+    score, target, _ = rows("positive_unlabeled")
+    known = target == 1
+    metric = ScoreMetrics("positive_unlabeled", ["roc_auc"], prior=0.4, unlabeled=code)
+    fed(metric, score, np.where(known, 1, code))
+    table = at_once("positive_unlabeled", score, np.where(known, 1.0, np.nan))
+    assert columns(metric.table) == columns(table)
+    assert float(metric.compute()["roc_auc"]) == ht.roc_auc(ht.PositiveUnlabeled.from_table(table, prior=0.4))
+
+
+def test_rows_of_weight_zero_are_left_out():
+    score, target, weight = rows("labeled")
+    weight[::3] = 0
+    metric = fed(ScoreMetrics("labeled", weighted=True), score, target, weight)
+    assert columns(metric.table) == columns(
+        at_once("labeled", *(x[weight > 0] for x in (score, target, weight)))
+    )
+
+
+def test_batches_without_weights_weigh_one():
+    score, target, weight = rows("labeled")
+    metric = fed(ScoreMetrics("labeled", weighted=True), score, target, weight)
+    fed(metric, score, target)
+    table = at_once("labeled", *(np.concatenate(x) for x in ([score] * 2, [target] * 2, [weight, weight**0])))
+    assert columns(metric.table) == columns(table)
+
+
+def test_metrics_by_name_by_function_and_by_label():
+    score, target, _ = rows("labeled")
+    wanted = ht.Labeled.from_table(at_once("labeled", score, target))
+    part = partial(ht.partial_auc, max_fpr=0.1)
+    for metrics, labels in (
+        ("roc_auc", ["roc_auc"]),
+        ([ht.brier, "f1"], ["brier", "f1"]),
+        ({"low": part}, ["low"]),
+    ):
+        found = fed(ScoreMetrics("labeled", metrics, threshold=0.5), score, target).compute()
+        assert list(found) == labels
+    assert float(found["low"]) == part(wanted)
+
+
+def test_the_evidence_has_intervals():
+    score, target, _ = rows("positive_unlabeled")
+    metric = fed(made("positive_unlabeled", ["roc_auc"]), score, target)
+    estimate = ht.evaluate(metric.evidence(), ["roc_auc"], n_resamples=50)["roc_auc"]
+    assert estimate.low < estimate.value == float(metric.compute()["roc_auc"]) < estimate.high
+
+
+def test_the_size_of_the_state_does_not_depend_on_the_number_of_batches():
+    def size(metric):
+        return sum(tensor.nbytes for tensor in metric.metric_state.values())
+
+    metric = ScoreMetrics("labeled", grid=ht.Grid("probability", n_bins=256))
+    before = size(metric)
+    score, target, _ = rows("labeled")
+    for _ in range(20):
+        fed(metric, score, target, size=50)
+    assert size(metric) == before < 20_000
+    assert len(pickle.dumps(metric)) < 60_000
+
+
+def test_a_prior_that_the_rows_refute_is_said_to_be():
+    strata = ht.simulate.GaussianClasses(prior=0.3).draw_strata(500, 3000, rng=0)
+    score = np.append(strata.positive.score, strata.unlabeled.score)
+    target = np.repeat([1.0, np.nan], [500, 3000])
+    for prior, words in ((0.3, None), (0.8, "The prior is refuted by the data")):
+        metric = ScoreMetrics("positive_unlabeled", ["roc_auc"], prior=prior, population="unlabeled")
+        fed(metric, score, target)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            metric.compute()
+        found = [str(warning.message) for warning in said]
+        assert found == [] if words is None else (len(found) == 1 and found[0].startswith(words))
+
+
+# --- What torchmetrics asks of a metric ----------------------------------------------------------
+
+
 def held(metric):
     """All that a metric holds, tensors by their bytes."""
     return {
@@ -121,8 +201,15 @@ def held(metric):
 
 
 @pytest.mark.parametrize("synced", [False, True])
-def test_a_batch_that_fails_in_forward_changes_nothing(synced, monkeypatch):
-    metric = ScoreMetrics("labeled", ["roc_auc"], weighted=True, dist_sync_on_step=synced)
+def test_a_batch_that_fails_in_forward_changes_nothing(synced):
+    interrupted = []
+
+    def area(measure):
+        if interrupted:
+            raise KeyboardInterrupt
+        return ht.roc_auc(measure)
+
+    metric = ScoreMetrics("labeled", {"roc_auc": area}, weighted=True, dist_sync_on_step=synced)
     good = torch.tensor([0.9, 0.4, 0.6]), torch.tensor([1, 1, 0]), torch.tensor([1.0, 2.0, 3.0])
     metric.update(*good)
     value = metric.compute()["roc_auc"]
@@ -130,18 +217,14 @@ def test_a_batch_that_fails_in_forward_changes_nothing(synced, monkeypatch):
     with pytest.raises(InputError, match="outside"):
         metric(torch.tensor([0.5, 1.5]), torch.tensor([1, 0]))
     assert held(metric) == before
-    with monkeypatch.context() as patch:
-        patch.setattr("halftruth.training.metric.values_of", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            metric(*good)
+    interrupted.append(True)
+    with pytest.raises(KeyboardInterrupt):
+        metric(*good)
     assert held(metric) == before
+    interrupted.clear()
     assert metric.compute()["roc_auc"] == value
     metric(*good)
     assert metric.table.strata["positive"].rows.sum() == 4
-
-
-def interrupted(*args, **kwargs):
-    raise KeyboardInterrupt
 
 
 @each_kind
