@@ -10,7 +10,7 @@ from halftruth.engines.sql.fetching import fetch
 from halftruth.engines.sql.library import ibis
 from halftruth.errors import InputError
 from halftruth.files.messages import excerpt, quoted
-from halftruth.grouped import MOST_GROUPS, OUTSIDE
+from halftruth.grouped import MOST_GROUPS, OUTSIDE, refuse_groups
 
 
 def score(columns: Columns, count: int) -> NoReturn:
@@ -88,11 +88,7 @@ def heavy(columns: Columns) -> NoReturn:
 def many_groups(columns: Columns) -> None:
     """Refuse a column of many values before the bins of each are fetched."""
     each = groups(columns).limit(MOST_GROUPS + 1)
-    if fetch(each.count().as_table(), columns.names["table"])[0][0].as_py() > MOST_GROUPS:
-        raise InputError(
-            f"The column of groups has more than {MOST_GROUPS:,} values, and each would be a group of its "
-            f"own; at most {MOST_GROUPS:,} are taken. Name a column with fewer by `by`."
-        )
+    refuse_groups(fetch(each.count().as_table(), columns.names["table"])[0][0].as_py())
 
 
 def groups(columns: Columns) -> Any:
