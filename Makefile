@@ -12,7 +12,8 @@ PYTEST_ARGS ?=
 HALFTRUTH_DRAWS ?= 1
 
 PY := $(VENV)/bin/python
-PIP := $(PY) -m pip --disable-pip-version-check
+# What is never imported need not be compiled, and that is most of it.
+INSTALL := $(PY) -m pip --disable-pip-version-check install --quiet --no-compile
 RUNTIME := $(VENV)/.halftruth-runtime
 DEV := $(VENV)/.halftruth-dev
 BROWSER := $(VENV)/.halftruth-browser
@@ -29,26 +30,26 @@ help:  ## show this list
 $(RUNTIME): pyproject.toml src/halftruth/_version.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "halftruth needs Python 3.11 or newer, $(PYTHON) is %d.%d: pass PYTHON=..." % sys.version_info[:2])'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --editable .
+	$(INSTALL) --editable .
 	@touch $@
 
 # Dependency groups need pip 25.1. PyTorch is optional: where this version cannot be had, the tests
 # that need it are skipped, and fail if HALFTRUTH_REQUIRE_EXTRAS=1.
 $(DEV): $(RUNTIME)
-	$(PIP) install --quiet --upgrade "pip>=25.1"
-	$(PIP) install --quiet --group dev
+	$(INSTALL) --upgrade "pip>=25.1"
+	$(INSTALL) --group dev
 ifneq ($(strip $(TORCH)),)
-	$(PIP) install --quiet "$(TORCH)" --group training || echo "$(TORCH) cannot be installed here: its tests will be skipped" >&2
+	$(INSTALL) "$(TORCH)" --group training || echo "$(TORCH) cannot be installed here: its tests will be skipped" >&2
 endif
 	@touch $@
 
 # The browser itself is the machine's own: $CHROMIUM, or chromium on the PATH.
 $(BROWSER): $(DEV)
-	$(PIP) install --quiet --group browser
+	$(INSTALL) --group browser
 	@touch $@
 
 $(DOCS): $(DEV)
-	$(PIP) install --quiet --group docs
+	$(INSTALL) --group docs
 	@touch $@
 
 demo: $(RUNTIME)  ## hide most labels of a real data set, evaluate, reveal the truth
@@ -83,7 +84,7 @@ docs: $(DOCS)  ## build the documentation into build/site, warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --site-dir build/site
 
 bench: $(DEV)  ## speed against other libraries, as ratios
-	$(PIP) install --quiet --group bench || echo "some libraries to compare with cannot be installed here" >&2
+	$(INSTALL) --group bench || echo "some libraries to compare with cannot be installed here" >&2
 	$(PY) benchmarks/run.py $(BENCH_ARGS)
 
 prior-study: $(DEV)  ## compare the estimators of the prior, writes docs/prior-estimators.md (needs HALFTRUTH_DATA)
