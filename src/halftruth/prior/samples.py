@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from halftruth.checks import Vector
+from halftruth.histogram import COMPILED
 from halftruth.large import LargeSupport
 from halftruth.rows import Rows
 from halftruth.support import Sums, Support
@@ -37,7 +38,7 @@ class Samples:
         plain = {k: rows for k, rows in table.strata.items() if isinstance(rows, Rows) and rows.is_plain}
         if set(plain) != {POSITIVE, UNLABELED} or len(plain) < len(table.strata):
             return cls.from_sums(table, table.support, table.support.sums())
-        if isinstance(table.support, LargeSupport):
+        if len(table) >= COMPILED and isinstance(table.support, LargeSupport):  # which else costs a sort more
             ordered = table.support.sorted
         else:
             ordered = {name: np.sort(rows.score) for name, rows in plain.items()}
