@@ -8,6 +8,7 @@ from scipy import integrate, stats
 
 import halftruth as ht
 from halftruth.prior import bounds
+from halftruth.prior.samples import Samples
 
 RNG = np.random.default_rng(20)
 P = RNG.normal(2, 1, 200)
@@ -225,3 +226,9 @@ def test_an_evidence_is_its_two_samples() -> None:
     assert ht.prior_upper_bound(ht.PositiveUnlabeled(*scores, purity=0.9)) == 0.9 * bound
     with pytest.raises(ht.InputError, match="or one PositiveUnlabeled evidence; got Labeled alone"):
         ht.prior_upper_bound(ht.Labeled([1, 0], [0.9, 0.2]))
+
+
+def test_the_support_of_few_rows_is_not_made_for_the_bound() -> None:
+    table = ht.PositiveUnlabeled([0.9, 0.8, 0.4], [0.7, 0.5, 0.1, 0.3]).table
+    Samples.of(table)
+    assert "support" not in vars(table)

@@ -50,7 +50,7 @@ def _bins_of(score: Any, probability: Any, center: Any, scale: Any, n_bins: Any,
 
 @compiled
 def _guess(score: Any, n_bins: Any, out: Any) -> None:
-    """Bins from roots in single precision, which take a third of the time; −1 near an edge, 0 and 1 too."""
+    """Bins from roots in single precision, which are found faster; −1 near an edge, 0 and 1 too."""
     half = n_bins / 2
     slack = ROUNDING * half
     for i in range(len(score)):

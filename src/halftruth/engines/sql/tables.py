@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from halftruth.engines.sql import spark
 from halftruth.engines.sql.complaints import complaint
 from halftruth.engines.sql.identifiers import has_quotes, in_quotes, parts
 from halftruth.engines.sql.library import ibis
@@ -81,7 +82,7 @@ def _orc(connection: Any) -> Callable[[str], Any]:
 def _viewed(connection: Any, read: Callable[[Any], Any]) -> Any:
     """What Spark reads by itself, as a table of Ibis."""
     name = ibis.util.gen_name("view")
-    read(connection.raw_sql("SELECT 1").sparkSession).createOrReplaceTempView(name)
+    read(spark.session_of(connection)).createOrReplaceTempView(name)
     return connection.table(name)
 
 
