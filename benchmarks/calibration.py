@@ -138,7 +138,7 @@ def one_size(score: Any, y: Any, fused: Any, width: Any, against: list[tuple[Any
 def resampled(scale: float) -> None:
     """What 2,000 resamples of each error cost."""
     import halftruth as ht
-    from halftruth.registry import REGISTRY
+    from halftruth._registry import REGISTRY
 
     evidence = ht.simulate.logistic_model().positive_unlabeled(int(1_000 * scale), int(10_000 * scale), 0)
     names = [name for name in REGISTRY if name.endswith("calibration_error")]

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 import halftruth as ht
+from halftruth._registry import REGISTRY, Metric
 from halftruth.evidence import Evidence
-from halftruth.registry import REGISTRY, Metric
 from halftruth.uncertainty.influence import smooth
 
 PAGE = Path(__file__).parents[1] / "docs" / "metrics.md"

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import halftruth as ht
-from halftruth.errors import EmptyClassWarning
+from halftruth._errors import EmptyClassWarning
 from halftruth.evidence import Evidence
 from halftruth.report.figures_at import figures_at, measure_at
-from halftruth.results import figure
+from halftruth.results._estimate import figure
 from halftruth.uncertainty.requests import Request, read_requests
 
 from .conftest import DRAWN

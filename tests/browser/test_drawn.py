@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 import halftruth as ht
 from halftruth.cli import main
-from halftruth.measure import ScoreMeasure
+from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.report.figures_at import figures_at, measure_at
-from halftruth.results import figure
+from halftruth.results._estimate import figure
 from halftruth.simulate import GaussianClasses
 from halftruth.uncertainty.prior_range import prior_span
 

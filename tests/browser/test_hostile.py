@@ -14,7 +14,7 @@ import pytest
 
 import halftruth as ht
 from halftruth.cli import main
-from halftruth.results import figure
+from halftruth.results._estimate import figure
 from halftruth.simulate import GaussianClasses
 
 from .conftest import watch

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import halftruth as ht
+from halftruth._registry import REGISTRY
 from halftruth.evidence import Evidence
-from halftruth.registry import REGISTRY
-from halftruth.results import figure
+from halftruth.results._estimate import figure
 from halftruth.simulate import GaussianClasses
 
 from .conftest import DRAWN

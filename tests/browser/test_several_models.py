@@ -10,9 +10,9 @@ import pytest
 
 import halftruth as ht
 from halftruth.cli import main
-from halftruth.compared import Comparison
 from halftruth.report.figures_at import figures_at
-from halftruth.results import figure
+from halftruth.results._comparison import Comparison
+from halftruth.results._estimate import figure
 
 from .conftest import DRAWN
 from .reports import NONE, Report, metrics_of, shown, type_in

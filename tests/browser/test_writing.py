@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import halftruth as ht
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.simulate import GaussianClasses
 
 pytestmark = pytest.mark.browser

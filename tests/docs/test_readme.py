@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import halftruth as ht
-from halftruth import demo
-from halftruth.cli import main
+from halftruth.cli import _demo, main
 
 ROOT = Path(__file__).parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -33,11 +32,11 @@ def figures(text):
 
 
 def test_the_demo_prints_what_the_readme_shows(capsys):
-    demo.main()
+    _demo.main()
     printed = figures(capsys.readouterr().out)
     shown = figures((ROOT / "README.md").read_text().partition("## Seven recipes")[0])
-    assert list(shown) == list(printed) == list(demo.ROWS)
-    for name in demo.ROWS:
+    assert list(shown) == list(printed) == list(_demo.ROWS)
+    for name in _demo.ROWS:
         # Other versions of scikit-learn move the last digit.
         assert shown[name] == pytest.approx(printed[name], abs=0.004)
         _, value, low, high, truth = printed[name]
@@ -82,7 +81,7 @@ def test_the_picture_of_the_readme_is_there():
 
 
 def test_every_metric_is_in_the_index():
-    from halftruth.registry import REGISTRY
+    from halftruth._registry import REGISTRY
 
     page = (ROOT / "docs/metrics.md").read_text()
     names = [*REGISTRY, *(n for n in dir(ht) if n.endswith("_curve")), "best_threshold"]

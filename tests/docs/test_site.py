@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import halftruth as ht
+from halftruth._registry import REGISTRY
 from halftruth.cli import main
-from halftruth.registry import REGISTRY
 from halftruth.reproduce import bayes_sources, bpm_logits, pu_ece_sources
 from halftruth.reproduce.published import COVTYPE, DATASETS
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from halftruth.grid import Grid
+from halftruth.table._grid import Grid
 
 from .devices import tensor
 

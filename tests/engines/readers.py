@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 import halftruth as ht
-from halftruth.rows import Rows
+from halftruth.table._stratum_rows import Rows
 
 from .data import TYPES, Case, Data
 from .reference import MISSING, stratum

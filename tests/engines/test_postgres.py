@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.errors import InputError
-from halftruth.grid import Grid
+from halftruth._errors import InputError
+from halftruth.table._grid import Grid
 
 from .reference import differences, of_table
 

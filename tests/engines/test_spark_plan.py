@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import halftruth as ht
-from halftruth.grid import Grid
+from halftruth.table._grid import Grid
 
 BYTES = 128
 """Most that one bin of one stratum and partition takes in a shuffle."""

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import halftruth as ht
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 
 NAN = float("nan")
 ROWS = pa.table({"score": [0.9, 0.8, 0.1, 0.5], "label": [1.0, None, 0.0, NAN]})

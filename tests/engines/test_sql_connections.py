@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import halftruth as ht
-from halftruth.errors import InputError, MissingDependency
+from halftruth._errors import InputError, MissingDependency
 
 ROWS = pa.table({"score": [0.9, 0.8, 0.1], "label": [1.0, None, 0.0]})
 

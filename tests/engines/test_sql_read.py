@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import halftruth as ht
-from halftruth.errors import InputError, MissingDependency
-from halftruth.grid import Grid
+from halftruth._errors import InputError, MissingDependency
+from halftruth.table._grid import Grid
 
 from .reference import differences, of_table
 

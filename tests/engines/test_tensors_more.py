@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth import checks
-from halftruth.grid import Grid
-from halftruth.histogram import Bins
-from halftruth.rows import Rows
+from halftruth import _checks
+from halftruth.table._grid import Grid
+from halftruth.table._histogram import Bins
+from halftruth.table._stratum_rows import Rows
 
 from .devices import device, tensor
 
@@ -214,7 +214,7 @@ def test_a_histogram_keeps_what_the_scores_were(device):
 def test_a_code_that_is_not_the_label_is_refused_as_by_arrays(label, dtype, code, device):
     labels = tensor(label, device, dtype)
     with pytest.raises(ht.InputError, match="The code is 1 positive") as expected:
-        checks.partial_labels(labels.cpu().double().numpy(), "label", unlabeled=code, length=2)
+        _checks.partial_labels(labels.cpu().double().numpy(), "label", unlabeled=code, length=2)
     with pytest.raises(ht.InputError, match="label") as found:
         ht.ScoreTable.from_torch(tensor([0.9, 0.1], device), labels, unlabeled=code)
     assert str(found.value) == str(expected.value)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth import checks
-from halftruth.histogram import COMPILED
+from halftruth import _checks
+from halftruth.table._histogram import COMPILED
 
 from .devices import device, tensor
 
@@ -35,14 +35,14 @@ def said(check, *given, **named):
 def test_scores_are_refused_in_the_words_of_the_host(score, device):
     with pytest.raises(ht.InputError) as found:
         read(device, score=np.asarray(score, dtype=np.float64), label=LABEL)
-    assert str(found.value) == said(checks.scores, score, "score")
+    assert str(found.value) == said(_checks.scores, score, "score")
 
 
 @pytest.mark.parametrize("label", [[1, 2, 0, 3], [1.0, np.inf, 0.0, 1.0], [1, 0, 1], [0.5, 1, 0, 0]])
 def test_labels_are_refused_in_the_words_of_the_host(label, device):
     with pytest.raises(ht.InputError) as found:
         read(device, label=label)
-    assert str(found.value) == said(checks.partial_labels, label, "label", unlabeled=None, length=4)
+    assert str(found.value) == said(_checks.partial_labels, label, "label", unlabeled=None, length=4)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_weights_are_refused_in_the_words_of_the_host(weight, device):
     weight = np.asarray(weight, dtype=np.float64)
     with pytest.raises(ht.InputError) as found:
         read(device, weight=weight)
-    assert str(found.value) == said(checks.weights, weight, "weight", length=4)
+    assert str(found.value) == said(_checks.weights, weight, "weight", length=4)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int32", "int64", "uint8"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from halftruth.large import LargeSupport
+from halftruth.table._sorted_rows import LargeSupport
 
 from .devices import device, tensor
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.histogram import COMPILED
-from halftruth.registry import REGISTRY
-from halftruth.rows import Rows
-from halftruth.support import OnePass
+from halftruth._registry import REGISTRY
+from halftruth.table._histogram import COMPILED
+from halftruth.table._stratum_rows import Rows
+from halftruth.table._support import OnePass
 
 from .devices import device, tensor
 

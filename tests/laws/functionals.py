@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import halftruth as ht
-from halftruth.errors import NotIdentifiable
-from halftruth.registry import REGISTRY, Metric
+from halftruth._errors import NotIdentifiable
+from halftruth._registry import REGISTRY, Metric
 
-ignore_empty_class = pytest.mark.filterwarnings("ignore::halftruth.errors.EmptyClassWarning")
+ignore_empty_class = pytest.mark.filterwarnings("ignore::halftruth._errors.EmptyClassWarning")
 """A sample of a few rows may lack a class: its metrics are NaN, with a warning that other tests see to."""
 
 FIXED: dict[str, dict[str, Any]] = {

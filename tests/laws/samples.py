@@ -13,9 +13,9 @@ from hypothesis import Phase, assume, settings
 from hypothesis import strategies as st
 
 import halftruth as ht
-from halftruth.errors import NotIdentifiable
+from halftruth._errors import NotIdentifiable
 from halftruth.evidence import Evidence
-from halftruth.table import Rows, ScoreTable
+from halftruth.table._score_table import Rows, ScoreTable
 
 # Explaining a failure takes far longer than finding and shrinking it.
 _PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)

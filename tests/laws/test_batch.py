@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import halftruth as ht
-from halftruth.errors import NotIdentifiable
+from halftruth._errors import NotIdentifiable
 from halftruth.evidence import Scenario
-from halftruth.resampling import resampled_sums
+from halftruth.table._resampling import resampled_sums
 
 from .functionals import ALL, DEBIASED, ROOT, Setting, ignore_empty_class, same
 from .samples import DYADIC, KINDS, Kind, cases, dyadic_scores, examples, shares

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 
 import halftruth as ht
 from halftruth import certificate
-from halftruth.errors import EmptyClassWarning
+from halftruth._errors import EmptyClassWarning
+from halftruth._registry import REGISTRY
 from halftruth.evidence import Evidence
-from halftruth.grid import Grid
-from halftruth.registry import REGISTRY
-from halftruth.table import Rows, ScoreTable
+from halftruth.table._grid import Grid
+from halftruth.table._score_table import Rows, ScoreTable
 
 from .samples import examples
 
-pytestmark = pytest.mark.filterwarnings("ignore::halftruth.errors.EmptyClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::halftruth._errors.EmptyClassWarning")
 
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "partial_auc": [{"max_fpr": 0.1}, {"max_fpr": 0.5, "standardize": False}, {"max_fpr": 1.0}],

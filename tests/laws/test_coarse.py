@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halftruth.resampling import resampled_sums
-from halftruth.support import Support
-from halftruth.table import Rows, ScoreTable
+from halftruth.table._resampling import resampled_sums
+from halftruth.table._score_table import Rows, ScoreTable
+from halftruth.table._support import Support
 
 from .samples import examples
 

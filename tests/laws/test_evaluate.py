@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import halftruth as ht
-from halftruth import evaluation, resampling
-from halftruth.intervals import METHODS
-from halftruth.registry import REGISTRY
+from halftruth._registry import REGISTRY
+from halftruth.evaluation import _evaluate
+from halftruth.results._intervals import METHODS
+from halftruth.table import _resampling
 
 from .functionals import Setting, ignore_empty_class, same
 from .samples import BY_NAME, KINDS, Case, Kind, cases, dyadic_scores, examples, one_each, samples, shares
@@ -30,7 +31,7 @@ N = 30
 def few_resamples() -> Iterator[None]:
     """What has no closed form is resampled a few times: no law here is about how often."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluation, "FEW_RESAMPLES", N)
+        patch.setattr(_evaluate, "FEW_RESAMPLES", N)
         yield
 
 
@@ -68,7 +69,7 @@ def unlike(one: ht.Evaluation, other: ht.Evaluation) -> list[str]:
 def joined_to(n_atoms: int) -> Iterator[None]:
     """Resample on so many distinct scores, as where there are many rows."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluation, "MAX_ATOMS", n_atoms)
+        patch.setattr(_evaluate, "MAX_ATOMS", n_atoms)
         yield
 
 
@@ -194,7 +195,7 @@ def test_an_estimate_without_error_is_the_number(kind: Kind, data: st.DataObject
 def test_an_estimate_without_error_is_the_number_however_resamples_are_cut_up(case: Case) -> None:
     estimate = ht.PriorEstimate(value=case.prior, replicates=[case.prior])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(resampling, "CHUNK", 16)
+        patch.setattr(_resampling, "CHUNK", 16)
         one, other = evaluated(case), evaluated(case, case.evidence(prior=estimate))
     assert unlike(one, other) == []
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth import table
-from halftruth.large import LargeSupport
-from halftruth.registry import REGISTRY
+from halftruth._registry import REGISTRY
+from halftruth.table import _score_table
+from halftruth.table._sorted_rows import LargeSupport
 from halftruth.uncertainty.prior_range import alpha_bound
 
 MODEL = ht.simulate.GaussianClasses(prior=0.3)
@@ -43,7 +43,7 @@ KINDS = {
 def both(monkeypatch, make):
     few = make()
     few.measure()
-    monkeypatch.setattr(table, "COMPILED", 1)
+    monkeypatch.setattr(_score_table, "COMPILED", 1)
     many = make()
     assert isinstance(many.table.support, LargeSupport)
     assert not isinstance(few.table.support, LargeSupport)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halftruth.resampling import resampled_sums
-from halftruth.support import Support
-from halftruth.table import ScoreTable
+from halftruth.table._resampling import resampled_sums
+from halftruth.table._score_table import ScoreTable
+from halftruth.table._support import Support
 
 from .functionals import ALL, DEBIASED, ROOT, differences, ignore_empty_class
 from .samples import BY_NAME, KINDS, Case, Kind, Sample, cases, examples, one_each

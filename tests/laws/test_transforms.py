@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import halftruth as ht
-from halftruth.registry import REGISTRY
+from halftruth._registry import REGISTRY
 
 from .functionals import ALL, RANKING, Setting, differences, ignore_empty_class, same
 from .samples import BY_NAME, KINDS, Kind, Sample, cases, dyadic_scores, examples, one_each

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth import registry
-from halftruth.errors import HalftruthError
+from halftruth import _registry
+from halftruth._errors import HalftruthError
 
 from . import naive
 from .agreement import assert_same
@@ -91,11 +91,11 @@ OTHERS = {
 
 
 def test_every_metric_is_tried() -> None:
-    calibration = {name for name in registry.REGISTRY if name.endswith("calibration_error")}
-    assert {*METRICS, *OTHERS} - {wavy} == {*registry.REGISTRY} - calibration
+    calibration = {name for name in _registry.REGISTRY if name.endswith("calibration_error")}
+    assert {*METRICS, *OTHERS} - {wavy} == {*_registry.REGISTRY} - calibration
 
 
-@pytest.mark.parametrize("of", [name for name in registry.REGISTRY if name.endswith("calibration_error")])
+@pytest.mark.parametrize("of", [name for name in _registry.REGISTRY if name.endswith("calibration_error")])
 def test_calibration_errors_have_no_bounds(of) -> None:
     with pytest.raises(ht.InputError, match=f"'{of}' has no bounds here"):
         ht.bounds(ht.PositiveUnlabeled([0.9, 0.4], [0.9, 0.6, 0.3], prior=0.3), of)
@@ -124,7 +124,7 @@ def test_other_metrics_by_their_definitions(of) -> None:
             continue
         if (compared := compared + 1) > CASES:
             return
-        options = OTHERS[of] | ({"threshold": 0.5} if registry.get(of).threshold else {})
+        options = OTHERS[of] | ({"threshold": 0.5} if _registry.get(of).threshold else {})
         wanted = extremes([float(getattr(naive, of)(each, **options)) for each in rows])
         got = case.bounds(of, defined=not math.isnan(wanted[0]), **options)
         assert_same((got.low, got.high), wanted, f"{of} of case {seed}: {case}")

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth import table
 from halftruth.calibration.binned import (
     adaptive_calibration_error,
     calibration_error,
@@ -18,7 +17,8 @@ from halftruth.calibration.binned import (
 from halftruth.calibration.cumulative import ks_calibration_error
 from halftruth.calibration.smooth import logit_smoothed_calibration_error, smooth_calibration_error
 from halftruth.calibration.sweep import sweep_calibration_error
-from halftruth.folded import FoldedMeasure
+from halftruth.measure._sorted_measure import FoldedMeasure
+from halftruth.table import _score_table
 
 from . import calibration_definitions as definition
 from .agreement import assert_same
@@ -49,7 +49,7 @@ def labeled(request, monkeypatch):
 
     def make(y, score):
         if request.param == "rows":
-            monkeypatch.setattr(table, "COMPILED", 1)
+            monkeypatch.setattr(_score_table, "COMPILED", 1)
         evidence = ht.Labeled(y, score)
         assert isinstance(evidence.measure(), FoldedMeasure) == (request.param == "rows")
         return evidence

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.registry import REGISTRY
+from halftruth._registry import REGISTRY
 
 from . import numerical
 from .agreement import assert_same

@@ -7,7 +7,7 @@ import pytest
 from sklearn.calibration import calibration_curve
 
 import halftruth as ht
-from halftruth.registry import REGISTRY
+from halftruth._registry import REGISTRY
 
 from . import numerical
 from .agreement import assert_same

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth import table
 from halftruth.calibration.binned import calibration_error
 from halftruth.calibration.calibrators import Calibrator
 from halftruth.calibration.cumulative import ks_calibration_error
 from halftruth.calibration.smooth import logit_smoothed_calibration_error, smooth_calibration_error
 from halftruth.calibration.sweep import sweep_calibration_error
-from halftruth.folded import FoldedMeasure
+from halftruth.measure._sorted_measure import FoldedMeasure
+from halftruth.table import _score_table
 
 from . import calibration_definitions as definition
 from .agreement import assert_same
@@ -72,7 +72,7 @@ def table_of(kind, n=160):
 def how(request, monkeypatch):
     """Whether measures are read as sorted atoms or, like large ones, as rows."""
     if request.param == "rows":
-        monkeypatch.setattr(table, "COMPILED", 1)
+        monkeypatch.setattr(_score_table, "COMPILED", 1)
     return request.param
 
 

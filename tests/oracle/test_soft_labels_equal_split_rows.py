@@ -8,7 +8,7 @@ import pytest
 from sklearn import metrics as sk
 
 import halftruth as ht
-from halftruth.registry import REGISTRY
+from halftruth._registry import REGISTRY
 
 from .agreement import assert_same
 from .cases import SCORES, Case, draw_scores

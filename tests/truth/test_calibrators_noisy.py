@@ -16,8 +16,8 @@ import pytest
 from scipy.special import expit, logit
 
 import halftruth as ht
-from halftruth.measure import ScoreMeasure
-from halftruth.rows import Rows
+from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.table._stratum_rows import Rows
 
 MODEL = ht.simulate.GaussianClasses(prior=0.4, separation=1.5, intercept=-0.2, slope=2.5)
 FEW, MANY = 2000, 100_000

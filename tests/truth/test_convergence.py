@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.registry import REGISTRY
+from halftruth._registry import REGISTRY
 
 THRESHOLD = 0.35
 # Calibration errors are distances, and biased at every n.

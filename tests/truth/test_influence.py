@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.registry import REGISTRY
+from halftruth._registry import REGISTRY
 
 PRIOR, THRESHOLD = 0.3, 0.5
 MODEL = ht.simulate.GaussianClasses(prior=PRIOR)

@@ -17,9 +17,9 @@ import pytest
 import halftruth as ht
 from halftruth.prior.methods import IRREDUCIBLE, METHODS
 from halftruth.prior.samples import Samples
-from halftruth.rows import Rows
 from halftruth.simulate import prior_families
-from halftruth.table import POSITIVE, UNLABELED, ScoreTable
+from halftruth.table._score_table import POSITIVE, UNLABELED, ScoreTable
+from halftruth.table._stratum_rows import Rows
 
 FAMILIES = prior_families()
 MEMBERS = [member for members in FAMILIES.values() for member in members]

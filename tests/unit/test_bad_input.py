@@ -11,7 +11,7 @@ import pytest
 
 import halftruth as ht
 from halftruth import InputError, Labeled, PositiveConfidence, PositiveUnlabeled, SoftLabeled
-from halftruth.registry import REGISTRY
+from halftruth._registry import REGISTRY
 
 NAN, INF = float("nan"), float("inf")
 Y, S = [1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1]

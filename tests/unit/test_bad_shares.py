@@ -11,7 +11,7 @@ import pytest
 
 import halftruth as ht
 from halftruth import InputError, NotIdentifiable, PositiveConfidence, PositiveUnlabeled, PriorEstimate
-from halftruth.rows import Rows
+from halftruth.table._stratum_rows import Rows
 
 P, U = [0.9, 0.4], [0.9, 0.6, 0.3, 0.2]
 PU = PositiveUnlabeled(P, U)

@@ -11,10 +11,10 @@ import pytest
 from scipy import stats
 
 import halftruth as ht
+from halftruth._errors import InputError, NotIdentifiable
 from halftruth.calibration.nulls import MAX_ATOMS, Groups, _Law
 from halftruth.calibration.statistics import STATISTICS
 from halftruth.calibration.testing import CalibrationTest, calibration_test
-from halftruth.errors import InputError, NotIdentifiable
 
 RIGHT = ht.simulate.logistic_model(0, 2)
 WRONG = ht.simulate.logistic_model(-0.5, 1.5)
@@ -326,7 +326,7 @@ def test_many_rows_and_few_go_the_same_way(monkeypatch):
     """Past half a million plain rows the sorted rows are read, and never unfolded."""
     evidence = RIGHT.positive_unlabeled(60_000, 540_000, rng=0)
     groups = Groups(evidence)
-    monkeypatch.setattr("halftruth.table.COMPILED", 10**9)
+    monkeypatch.setattr("halftruth.table._score_table.COMPILED", 10**9)
     table = ht.ScoreTable(evidence.table.strata)
     plain = Groups(ht.PositiveUnlabeled.from_table(table, prior=0.5, population="unlabeled"))
     assert type(plain.support) is type(groups.support)

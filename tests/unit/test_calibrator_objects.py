@@ -16,9 +16,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import halftruth as ht
+from halftruth._errors import InputError
 from halftruth.calibration.calibrators import Calibrator, class_wise, cross_calibrate, top_label
 from halftruth.calibration.calibrators.methods import METHODS
-from halftruth.errors import InputError
 from halftruth.evidence import Evidence
 
 RNG = np.random.default_rng(0)

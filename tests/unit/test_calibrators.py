@@ -13,16 +13,16 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 import halftruth as ht
+from halftruth._errors import InputError, NotIdentifiable
 from halftruth.calibration.binomial_process import fit_curve
 from halftruth.calibration.calibrators import Calibrator, logistic
 from halftruth.calibration.calibrators.convex import LEAST, Atoms, Loss
 from halftruth.calibration.calibrators.methods import METHODS
 from halftruth.calibration.calibrators.mixing import MixedCurve
 from halftruth.calibration.rising import possible
-from halftruth.errors import InputError, NotIdentifiable
-from halftruth.folded import FoldedMeasure
-from halftruth.histogram import COMPILED
-from halftruth.measure import ScoreMeasure
+from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.measure._sorted_measure import FoldedMeasure
+from halftruth.table._histogram import COMPILED
 
 GRID = np.linspace(0, 1, 201)
 EVERY = tuple(METHODS)

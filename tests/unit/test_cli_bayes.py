@@ -17,8 +17,8 @@ import pytest
 
 import halftruth as ht
 from halftruth import files
+from halftruth._errors import InputError, Refuted
 from halftruth.cli import main, words
-from halftruth.errors import InputError, Refuted
 from halftruth.files.numbers import Demand, Numbers, read_numbers
 from halftruth.limits.attainable import ROWS, best_attainable
 from halftruth.limits.floor import bayes_error

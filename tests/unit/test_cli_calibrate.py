@@ -19,16 +19,16 @@ import pandas as pd
 import pytest
 
 import halftruth as ht
-from halftruth import files, storage
+from halftruth import _storage, files
+from halftruth._errors import InputError
 from halftruth.calibration.calibrators import Calibrator, cross_calibrate
 from halftruth.calibration.calibrators.folds import FoldedBins
 from halftruth.calibration.calibrators.methods import METHODS
 from halftruth.cli import main
-from halftruth.errors import InputError
 from halftruth.files.cells import Columns
 from halftruth.files.writing import replaced, write_with
-from halftruth.grid import Grid
-from halftruth.histogram import Bins, fixed
+from halftruth.table._grid import Grid
+from halftruth.table._histogram import Bins, fixed
 
 RNG = np.random.default_rng(5)
 N = 800
@@ -560,7 +560,7 @@ def test_both_files_or_none(run: Any, rows: str, monkeypatch: pytest.MonkeyPatch
     for name, old in (("c.json", "old"), ("new.csv", "older")):
         Path(name).write_text(old)
     state = {one.name: one.read_bytes() for one in Path().iterdir()}
-    for place, name in ((storage, "write"), (Calibrator, "predict")):
+    for place, name in ((_storage, "write"), (Calibrator, "predict")):
         with monkeypatch.context() as patch:
             patch.setattr(place, name, fails)
             status, _, err = run(rows, *ALL, "--method", "platt", "--scores", "new.csv")

@@ -88,8 +88,8 @@ def test_what_is_offered(folder: Path, words: list[str], expected: list[str]) ->
 
 
 def test_every_metric_and_estimator_is_offered(folder: Path) -> None:
+    from halftruth._registry import REGISTRY
     from halftruth.prior.methods import METHODS
-    from halftruth.registry import REGISTRY
 
     assert offered(folder, "evaluate", "x", "--metrics", "") == list(REGISTRY)
     assert offered(folder, "prior", "x", "--method", "") == [*METHODS, "sample"]
@@ -97,7 +97,7 @@ def test_every_metric_and_estimator_is_offered(folder: Path) -> None:
 
 def test_intervals_offered_are_the_library_s() -> None:
     from halftruth.cli.completion import intervals
-    from halftruth.intervals import METHODS
+    from halftruth.results._intervals import METHODS
 
     assert set(intervals("")) <= set(METHODS)
 

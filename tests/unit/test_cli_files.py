@@ -18,7 +18,7 @@ import pytest
 
 import halftruth as ht
 from halftruth.cli import main
-from halftruth.comparison import compare
+from halftruth.evaluation._compare import compare
 from halftruth.files import query
 
 RNG = np.random.default_rng(0)

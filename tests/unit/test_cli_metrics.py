@@ -69,7 +69,7 @@ def test_names_alone_stay_names() -> None:
     ],
 )
 def test_parameters(text: str, label: str, name: str, keywords: dict[str, Any]) -> None:
-    from halftruth.registry import REGISTRY
+    from halftruth._registry import REGISTRY
 
     found = metrics.read([f"roc_auc,{text}"])
     assert isinstance(found, dict)

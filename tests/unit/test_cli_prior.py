@@ -17,8 +17,8 @@ import pandas as pd
 import pytest
 
 import halftruth as ht
-from halftruth.belief import ESTIMATE
 from halftruth.cli import main, reading
+from halftruth.prior._belief import ESTIMATE
 from halftruth.prior.methods import METHODS
 
 RNG = np.random.default_rng(5)

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from halftruth._errors import MissingDependency
 from halftruth.cli import main, streams
-from halftruth.errors import MissingDependency
 from halftruth.reproduce import claesen_cells as cells
 from halftruth.reproduce import claesen_run, jain_run, jain_tables
 from halftruth.reproduce.jain_tables import Experiment

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth import table
-from halftruth.large import LargeSupport
+from halftruth.table import _score_table as table
+from halftruth.table._sorted_rows import LargeSupport
 
 N = 1200
 RNG = np.random.default_rng(3)

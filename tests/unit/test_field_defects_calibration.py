@@ -8,12 +8,12 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 import halftruth as ht
-from halftruth import table
 from halftruth.calibration.binned import calibration_error
 from halftruth.calibration.calibrators import Calibrator
 from halftruth.calibration.cumulative import ks_calibration_error
 from halftruth.calibration.smooth import logit_smoothed_calibration_error, smooth_calibration_error
 from halftruth.calibration.sweep import sweep_calibration_error
+from halftruth.table import _score_table
 
 ERRORS = (
     calibration_error,
@@ -28,7 +28,7 @@ ERRORS = (
 def width(request, monkeypatch):
     """The error over bins of equal width, of measures read as sorted atoms or, like large ones, as rows."""
     if request.param == "rows":
-        monkeypatch.setattr(table, "COMPILED", 1)
+        monkeypatch.setattr(_score_table, "COMPILED", 1)
     return lambda y, score, n_bins=10: calibration_error(ht.Labeled(y, score), n_bins, "width")
 
 

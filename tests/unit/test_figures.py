@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.belief import Curve
 from halftruth.figures import canvas
+from halftruth.prior._belief import Curve
 from halftruth.prior.methods import METHODS
 
 matplotlib_figure = pytest.importorskip("matplotlib.figure")

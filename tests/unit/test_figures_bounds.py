@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from halftruth._errors import InputError
 from halftruth.bounding.calling import bounds
 from halftruth.bounding.outcome import CurveBounds
 from halftruth.bounding.paths import Paths
 from halftruth.bounding.ranking import Ranking
-from halftruth.errors import InputError
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.figures.ranking_bounds import FINEST, area_bounds, curve_bounds, rank_band
 from halftruth.metrics.curves import PrecisionRecallCurve, RocCurve

@@ -12,7 +12,7 @@ import pytest
 import halftruth as ht
 from halftruth.evidence import Scenario
 from halftruth.figures import curve_lines, over_priors
-from halftruth.results import figure as said
+from halftruth.results._estimate import figure as said
 from halftruth.uncertainty.prior_range import prior_span, share_bounds
 
 matplotlib_figure = pytest.importorskip("matplotlib.figure")

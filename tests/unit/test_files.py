@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from halftruth import files
-from halftruth.errors import InputError, MissingDependency
+from halftruth._errors import InputError, MissingDependency
 from halftruth.files import STRATA, Source, read
 from halftruth.files.cells import Columns
 from halftruth.files.query import histogram_sql, relation
 from halftruth.files.terms import Sql, Term
-from halftruth.grid import Grid
-from halftruth.histogram import Bins
+from halftruth.table._grid import Grid
+from halftruth.table._histogram import Bins
 
 FORMATS = [
     "csv",

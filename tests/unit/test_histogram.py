@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import halftruth as ht
-from halftruth import histogram
 from halftruth.files.terms import Sql, Term
-from halftruth.grid import Grid
-from halftruth.histogram import UNIT, Bins
-from halftruth.table import Rows, ScoreTable
+from halftruth.table import _histogram
+from halftruth.table._grid import Grid
+from halftruth.table._histogram import UNIT, Bins
+from halftruth.table._score_table import Rows, ScoreTable
 
 MODEL = ht.simulate.GaussianClasses(prior=0.3)
 PROBABILITY, MARGIN = Grid("probability"), Grid("margin")
@@ -143,7 +143,7 @@ def test_weights_out_of_range_are_refused_with_the_remedy(weight):
 @pytest.mark.parametrize("compiled_from", [1, 3])
 @pytest.mark.parametrize("soft", [[0.5, 1.001], [-0.001, 0.5], [np.nan, 0.5]])
 def test_soft_labels_out_of_range_are_refused(soft, compiled_from, monkeypatch):
-    monkeypatch.setattr(histogram, "COMPILED", compiled_from)
+    monkeypatch.setattr(_histogram, "COMPILED", compiled_from)
     with pytest.raises(ht.InputError, match=r"Soft labels must lie in \[0, 1\], got "):
         Bins.of(Grid("probability"), np.array([0.2, 0.4]), value=np.array(soft))
 

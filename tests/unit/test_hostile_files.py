@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.files import STRATA, ExactRows, Source, read
 
 GOOD = "score,label\n0.5,1\n0.25,0\n0.75,\n"

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.registry import REGISTRY
-from halftruth.support import Sums
+from halftruth._registry import REGISTRY
+from halftruth.table._support import Sums
 from halftruth.uncertainty import influence
 
 MODEL = ht.simulate.GaussianClasses(prior=0.3)

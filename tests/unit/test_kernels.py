@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import halftruth as ht
-from halftruth import histogram, kernels
+from halftruth import kernels
 from halftruth.kernels import adding, compiling, folding, sorting
+from halftruth.measure._sweep import sweep
 from halftruth.metrics import proper
-from halftruth.sweep import sweep
+from halftruth.table import _histogram
 
 STRATA = ("positive", "unlabeled", "negative")
 
@@ -299,8 +300,8 @@ def test_bins_of_soft_labels_to_the_bit(kind: str, weighted: bool, monkeypatch: 
     weight = rng.exponential(3, len(score)) + 0.01 if weighted else None
 
     def columns(compiled_from: int) -> dict[str, Any]:
-        monkeypatch.setattr(histogram, "COMPILED", compiled_from)
-        return vars(histogram.Bins.of(ht.Grid(kind, n_bins=4096), score, weight, value=soft))
+        monkeypatch.setattr(_histogram, "COMPILED", compiled_from)
+        return vars(_histogram.Bins.of(ht.Grid(kind, n_bins=4096), score, weight, value=soft))
 
     fast, plain = columns(1), columns(len(score) + 1)
     assert fast.keys() == plain.keys()

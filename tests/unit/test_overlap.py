@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.simulate import OverlapDraw, TwoClasses, prior_families
 from halftruth.simulate.laws import Law, Normal, Part, Reading
 

@@ -20,8 +20,8 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_sco
 from sklearn.svm import LinearSVC
 
 import halftruth as ht
-from halftruth import registry
-from halftruth.scorer import class_one_scores
+from halftruth import _registry
+from halftruth.evaluation._scorer import class_one_scores
 
 RNG = np.random.default_rng(0)
 TRUTH = RNG.random(1200) < 0.4
@@ -31,7 +31,7 @@ WEIGHT = RNG.integers(1, 4, 1200).astype(float)
 CODES = (0, -1)
 FOLDS = StratifiedKFold(3)
 
-CALIBRATION = tuple(name for name in registry.REGISTRY if name.endswith("calibration_error"))
+CALIBRATION = tuple(name for name in _registry.REGISTRY if name.endswith("calibration_error"))
 LOSSES = ("brier", "log_loss", *CALIBRATION, "fpr", "fdr")
 GAINS = ("roc_auc", "average_precision", "precision", "f1", "brier_skill", "net_benefit", "recall_at_fpr")
 
@@ -41,7 +41,7 @@ def labels(unlabeled: int) -> np.ndarray:
 
 
 def scorer(metric: str, unlabeled: int = 0, **options: Any) -> Any:
-    threshold = 0.3 if registry.get(metric).threshold else None
+    threshold = 0.3 if _registry.get(metric).threshold else None
     return ht.make_scorer(metric, **{"prior": 0.4, "unlabeled": unlabeled, "threshold": threshold} | options)
 
 
@@ -53,7 +53,7 @@ def direct(metric: str, model: Any, rows: Any, column: int = 1, **options: Any) 
         unlabeled=0,
         **{"prior": 0.4} | options,
     )
-    return float(registry.get(metric).bind(0.3)(evidence))
+    return float(_registry.get(metric).bind(0.3)(evidence))
 
 
 # --- the value ---------------------------------------------------------------------------------------

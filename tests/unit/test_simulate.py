@@ -11,7 +11,7 @@ import pytest
 import sklearn.metrics as skm
 
 import halftruth as ht
-from halftruth.errors import InputError, NotIdentifiable
+from halftruth._errors import InputError, NotIdentifiable
 from halftruth.simulate import TRUTH_NAMES, Draw, GaussianClasses, logistic_model
 from halftruth.simulate.truth import TRUTHS
 

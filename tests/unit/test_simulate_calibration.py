@@ -11,7 +11,7 @@ import pytest
 from scipy import integrate, special, stats
 
 import halftruth as ht
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.simulate import (
     BinomialProcess,
     Draw,

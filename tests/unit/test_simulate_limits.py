@@ -14,7 +14,7 @@ from scipy import stats
 from scipy.integrate import dblquad, quad
 from scipy.special import logit
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.simulate import (
     GaussianPair,
     VoteMixture,

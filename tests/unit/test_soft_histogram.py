@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import halftruth as ht
-from halftruth import certificate, storage
-from halftruth.grid import Grid
-from halftruth.histogram import UNIT, Bins, fixed, sums_of
-from halftruth.registry import REGISTRY
-from halftruth.table import ScoreTable
+from halftruth import _storage, certificate
+from halftruth._registry import REGISTRY
+from halftruth.table._grid import Grid
+from halftruth.table._histogram import UNIT, Bins, fixed, sums_of
+from halftruth.table._score_table import ScoreTable
 
-pytestmark = pytest.mark.filterwarnings("ignore::halftruth.errors.EmptyClassWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::halftruth._errors.EmptyClassWarning")
 
 PROBABILITY, MARGIN, COARSE = Grid("probability"), Grid("margin"), Grid("probability", n_bins=16)
 OF_VALUES = sorted(
@@ -337,10 +337,10 @@ DAMAGES: dict[str, Any] = {
 def test_a_damaged_file_is_refused(damage: Any, tmp_path: Path) -> None:
     path = tmp_path / "soft.npz"
     _soft(300, 5, weighted=True).table.compress(COARSE).save(path)
-    header, arrays = storage.load(path, "ScoreTable", 1)
+    header, arrays = _storage.load(path, "ScoreTable", 1)
     damage(header, arrays)
     written = {k: v for k, v in header.items() if k not in ("what", "schema")}
-    storage.save(path, "ScoreTable", 1, written, arrays)
+    _storage.save(path, "ScoreTable", 1, written, arrays)
     with pytest.raises(ht.InputError, match="damaged ScoreTable"):
         ScoreTable.load(path)
 

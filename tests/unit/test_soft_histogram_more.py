@@ -7,8 +7,8 @@ import pytest
 
 import halftruth as ht
 from halftruth import certificate
-from halftruth.grid import Grid
-from halftruth.histogram import UNIT, Bins
+from halftruth.table._grid import Grid
+from halftruth.table._histogram import UNIT, Bins
 
 
 @pytest.mark.parametrize("weight", [None, 0.2, 0.7, 2.3])

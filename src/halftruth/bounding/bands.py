@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from halftruth._checks import Vector
 from halftruth.bounding.merges import BLOCK, knots, quantiles, simulated, strangeness, within
-from halftruth.checks import Vector
 
 Counts = NDArray[np.int64]
 

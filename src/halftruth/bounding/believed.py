@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.evidence import PositiveUnlabeled
-from halftruth.table import UNLABELED
+from halftruth.table._score_table import UNLABELED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class Believed:
 
         if evidence.prior.value is not None:
             raise InputError("Pass `prior` or `labeled_sample`, not both: each says what α can be.")
-        found, drawn = checks.labeled_sample(labeled_sample)
+        found, drawn = _checks.labeled_sample(labeled_sample)
         if drawn > n:
             raise InputError(
                 f"`labeled_sample` has {drawn} cases, and there are {n} unlabeled rows to draw them from. "

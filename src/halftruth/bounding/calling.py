@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.bounding.bands import KINDS, RESAMPLED
 from halftruth.bounding.believed import Believed
 from halftruth.bounding.curves import AREAS, bounded_curve
@@ -19,9 +20,8 @@ from halftruth.bounding.outcome import (
 from halftruth.bounding.paths import Bander
 from halftruth.bounding.ranking import Ranking
 from halftruth.bounding.totals import Totals, calibration_points
-from halftruth.errors import InputError
 from halftruth.evidence import PositiveUnlabeled
-from halftruth.table import NEGATIVE, POSITIVE
+from halftruth.table._score_table import NEGATIVE, POSITIVE
 
 
 def bounds(
@@ -95,10 +95,10 @@ def bounds(
     >>> ht.bounds(evidence, "recall", threshold=2.0, prior=(0.08, 0.12)).low > 0.3
     True
     """
-    level = checks.confidence_level(confidence_level)
-    checks.choice(band, "band", tuple(KINDS))
-    n_resamples = checks.count(n_resamples, "n_resamples", least=1)
-    limit = None if threshold is None else checks.threshold(threshold)
+    level = _checks.confidence_level(confidence_level)
+    _checks.choice(band, "band", tuple(KINDS))
+    n_resamples = _checks.count(n_resamples, "n_resamples", least=1)
+    limit = None if threshold is None else _checks.threshold(threshold)
     ranking = Ranking.of(evidence)
     if prior is not None:
         evidence = PositiveUnlabeled.from_table(evidence.table, prior=prior, population=evidence.population)
@@ -142,7 +142,7 @@ def _ranks(asked: str | None, ranking: Ranking) -> tuple[str, ...]:
     known = (POSITIVE, NEGATIVE) if ranking.n_negative else (POSITIVE,)
     if asked is None:
         return known
-    checks.choice(asked, "ranks", (POSITIVE, NEGATIVE, "both"))
+    _checks.choice(asked, "ranks", (POSITIVE, NEGATIVE, "both"))
     if asked != POSITIVE and not ranking.n_negative:
         raise InputError(f"`ranks`={asked!r} needs known negatives, and there are none. Leave it out.")
     return known if asked == "both" else (asked,)
@@ -152,7 +152,7 @@ def _seed(rng: int | np.random.Generator) -> int:
     """A whole number, so that every α is judged with the same random numbers."""
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(2**32))
-    return checks.count(rng, "rng", least=0)
+    return _checks.count(rng, "rng", least=0)
 
 
 def _refuse_few(n_resamples: int, error: float) -> None:

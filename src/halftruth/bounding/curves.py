@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from halftruth._checks import Vector
 from halftruth.bounding.extremes import extremes
 from halftruth.bounding.outcome import CurveBounds, tables_of
 from halftruth.bounding.paths import Paths
 from halftruth.bounding.ranking import Ranking
 from halftruth.bounding.totals import Totals
-from halftruth.checks import Vector
-from halftruth.measure import ratio
+from halftruth.measure._score_measure import ratio
+from halftruth.measure._sweep import Sweep
 from halftruth.metrics.curves import PrecisionRecallCurve, RocCurve
-from halftruth.sweep import Sweep
 
 AREAS = {"roc": "roc_auc", "pr": "pr_auc"}
 """Curves, and the metrics that are the areas under them."""

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import kernels, registry
+from halftruth import _registry, kernels
+from halftruth._checks import Vector
+from halftruth._errors import EmptyClassWarning, InputError
 from halftruth.bounding.paths import Paths
 from halftruth.bounding.ranking import Ranking
-from halftruth.checks import Vector
-from halftruth.errors import EmptyClassWarning, InputError
 
 Ends = Callable[[Paths], tuple[float, float]]
 
@@ -43,9 +43,9 @@ def extremes(
         return getattr(of, "__name__", "function"), lambda paths: _range(values(paths))
     if not isinstance(of, str):
         raise InputError(f"`of` must be a curve, a metric or a function, got {of!r}. Ask for one at a time.")
-    if of not in registry.REGISTRY and str(of).lower() in CURVES:
+    if of not in _registry.REGISTRY and str(of).lower() in CURVES:
         raise InputError(f"There is no metric {of!r}. For the curves pass 'roc' or 'pr'.")
-    metric = registry.get(of)
+    metric = _registry.get(of)
     # A user's own losses may rise and fall along the ranks.
     if metric.name in NOT_BOUNDED or not isinstance(parameters.get("loss", ""), str):
         raise InputError(
@@ -72,7 +72,7 @@ def _registered(function: Callable[..., Any]) -> tuple[str, dict[str, Any]] | No
     """The name and the parameters of a metric that was given as its function, or as a partial of it."""
     bound = function.keywords if isinstance(function, partial) and not function.args else {}
     base = function.func if isinstance(function, partial) else function
-    names = (name for name, metric in registry.REGISTRY.items() if metric.function is base)
+    names = (name for name, metric in _registry.REGISTRY.items() if metric.function is base)
     return next(((name, dict(bound)) for name in names), None)
 
 

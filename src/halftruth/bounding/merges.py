@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 
 Counts = NDArray[np.int64]
 

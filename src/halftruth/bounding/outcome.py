@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from halftruth._checks import Vector
 from halftruth.bounding.paths import Paths
 from halftruth.bounding.ranking import Ranking
-from halftruth.checks import Vector
-from halftruth.measure import ratio
+from halftruth.measure._score_measure import ratio
 from halftruth.metrics.curves import Curve
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from halftruth.bounding.bands import KINDS, RESAMPLED, Band, counts, limited, strictness
 from halftruth.bounding.ranking import Counts, Ranking
-from halftruth.table import NEGATIVE, POSITIVE
+from halftruth.table._score_table import NEGATIVE, POSITIVE
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -8,11 +8,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.evidence import PositiveUnlabeled
-from halftruth.measure import ScoreMeasure
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
+from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
 
 Counts = NDArray[np.int64]
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from halftruth._checks import Vector
+from halftruth._errors import Refuted
 from halftruth.bounding.paths import Bander, Paths
-from halftruth.checks import Vector
-from halftruth.errors import Refuted
 
 SEARCHED = 17
 """Numbers of latent positives that are looked at first, where a range holds many more."""

@@ -8,12 +8,12 @@ from itertools import product
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.evidence import Evidence, Scenario
-from halftruth.measure import ScoreMeasure, ratio
-from halftruth.resampling import resampled_sums
-from halftruth.support import Cells, Column, Index, Sums, Support, lifted
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
+from halftruth.measure._score_measure import ScoreMeasure, ratio
+from halftruth.table._resampling import resampled_sums
+from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
+from halftruth.table._support import Cells, Column, Index, Sums, Support, lifted
 
 N_ATOMS = 512
 N_GRID = 5

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from halftruth._errors import InputError
 from halftruth.calibration.bins import binned, labeled, number_of_bins
 from halftruth.calibration.debiased import corrected, enough_bins, posterior
-from halftruth.errors import InputError
-from halftruth.measure import Number, ScoreMeasure, as_measure, ratio
+from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio
 
 
 def calibration_error(

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth import checks
+from halftruth import _checks
+from halftruth._checks import Vector
 from halftruth.calibration.bins import binned
-from halftruth.checks import Vector
-from halftruth.measure import Number, ScoreMeasure, as_measure, integral, ratio, scalar
-from halftruth.noise import Index, by_bin
+from halftruth.measure._noise import Index, by_bin
+from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, integral, ratio, scalar
 
 if TYPE_CHECKING:  # loads SciPy, which most evaluations do without
     from halftruth.calibration.curve_fit import Points
@@ -105,7 +105,7 @@ def fit_curve(evidence: object, variant: str = "paper") -> BetaCurve:
     """
     measure = as_measure(evidence)
     measure.need_probabilities("Binomial process modeling")
-    a, b, c = np.moveaxis(_fit(measure, checks.choice(variant, "variant", VARIANTS)), -1, 0)
+    a, b, c = np.moveaxis(_fit(measure, _checks.choice(variant, "variant", VARIANTS)), -1, 0)
     return BetaCurve(scalar(a), scalar(b), scalar(c))
 
 
@@ -136,8 +136,8 @@ def bpm_calibration_error(evidence: object, variant: str = "paper", density: str
     """
     measure = as_measure(evidence)
     measure.need_probabilities("Calibration error")
-    checks.choice(density, "density", DENSITIES)
-    theta = _fit(measure, checks.choice(variant, "variant", VARIANTS))
+    _checks.choice(density, "density", DENSITIES)
+    theta = _fit(measure, _checks.choice(variant, "variant", VARIANTS))
     if density == "empirical":
         curve = BetaCurve(*np.moveaxis(theta, -1, 0))
         gap = np.abs(curve(measure.score) - measure.score)

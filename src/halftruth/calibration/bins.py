@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
-from halftruth.folded import FoldedMeasure
-from halftruth.measure import ScoreMeasure, ratio
-from halftruth.noise import Index, Moments, by_bin, covariance_of, moments_of_rows
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
+from halftruth.measure._noise import Index, Moments, by_bin, covariance_of, moments_of_rows
+from halftruth.measure._score_measure import ScoreMeasure, ratio
+from halftruth.measure._sorted_measure import FoldedMeasure
 
 BINNINGS = ("mass", "width")
 
@@ -84,14 +84,14 @@ def labeled(measure: ScoreMeasure) -> bool:
 def number_of_bins(measure: ScoreMeasure, n_bins: int | str) -> int:
     """The number, or for "optimal" ⌈size^(1/3)⌉."""
     if isinstance(n_bins, str):
-        checks.choice(n_bins, "n_bins", ("optimal",))
+        _checks.choice(n_bins, "n_bins", ("optimal",))
         return max(1, int(np.ceil(measure.size ** (1 / 3) - 1e-9)))
-    return checks.count(n_bins, "n_bins", least=1)
+    return _checks.count(n_bins, "n_bins", least=1)
 
 
 def binned(measure: ScoreMeasure, n_bins: int, binning: str = "mass") -> Binned:
     """What the measure holds in each of ``n_bins`` bins."""
-    checks.choice(binning, "binning", BINNINGS)
+    _checks.choice(binning, "binning", BINNINGS)
     if isinstance(measure, FoldedMeasure):
         return _from_rows(measure, n_bins, binning)
     index = width_bins(measure, n_bins) if binning == "width" else mass_bins(measure, n_bins)

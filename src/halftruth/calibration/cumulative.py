@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.folded import RowsMeasure
-from halftruth.measure import Number, ScoreMeasure, as_measure, ratio
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio
+from halftruth.measure._sorted_measure import RowsMeasure
 
 STATISTICS = ("ks", "kuiper")
 
@@ -40,7 +40,7 @@ def ks_calibration_error(evidence: object, statistic: str = "ks") -> Number:
     >>> ht.ks_calibration_error(ht.Labeled([1, 1, 0, 0], [0.25, 0.25, 0.75, 0.75]), statistic="kuiper")
     0.375
     """
-    checks.choice(statistic, "statistic", STATISTICS)
+    _checks.choice(statistic, "statistic", STATISTICS)
     measure = as_measure(evidence)
     measure.need_probabilities("KS calibration error")
     low, high = _extremes(measure)

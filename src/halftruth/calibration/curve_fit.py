@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from halftruth.checks import Vector
-from halftruth.noise import Index
+from halftruth._checks import Vector
+from halftruth.measure._noise import Index
 
 Mask = NDArray[np.bool_]
 

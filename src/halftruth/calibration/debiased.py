@@ -14,10 +14,10 @@ from itertools import product
 
 import numpy as np
 
+from halftruth._checks import Vector
 from halftruth.calibration.bins import Binned, labeled, number_of_bins
-from halftruth.checks import Vector
-from halftruth.folded import FoldedMeasure
-from halftruth.measure import ScoreMeasure, ratio
+from halftruth.measure._score_measure import ScoreMeasure, ratio
+from halftruth.measure._sorted_measure import FoldedMeasure
 
 LENGTHS = (0.03, 0.07, 0.2)
 """Of what the curves leave over: over which share of the population it changes."""

@@ -13,14 +13,14 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.evidence import Evidence, Labeled, PositiveUnlabeled, Scenario, SoftLabeled
-from halftruth.folded import RowsMeasure
-from halftruth.measure import ScoreMeasure
-from halftruth.resampling import chunks, resample
-from halftruth.shares import Sizes
-from halftruth.support import Cells, Sums, Support, lifted
-from halftruth.table import NEGATIVE, POSITIVE, SOFT, UNLABELED
+from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.measure._sorted_measure import RowsMeasure
+from halftruth.prior._shares import Sizes
+from halftruth.table._resampling import chunks, resample
+from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED
+from halftruth.table._support import Cells, Sums, Support, lifted
 
 MAX_ATOMS = 1024
 """Distinct scores on which gaps are drawn; see `Support.coarse`."""

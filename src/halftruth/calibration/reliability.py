@@ -7,17 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halftruth import checks
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.calibration.bands import Curve, Drawing
 from halftruth.calibration.binomial_process import fit_curve
 from halftruth.calibration.bins import BINNINGS, binned, mass_bins, number_of_bins, width_bins
 from halftruth.calibration.rising import isotonic_points
 from halftruth.calibration.smooth import smooth_calibration_error
-from halftruth.checks import Vector
-from halftruth.errors import InputError
 from halftruth.evidence import Evidence
-from halftruth.measure import ScoreMeasure, as_measure, integral, ratio
-from halftruth.noise import Index, by_bin
+from halftruth.measure._noise import Index, by_bin
+from halftruth.measure._score_measure import ScoreMeasure, as_measure, integral, ratio
 
 METHODS = ("binned", "isotonic", "smooth", "bpm")
 N_POINTS = 256
@@ -129,10 +129,10 @@ def reliability_curve(
     measure.need_probabilities("A reliability curve")
     if measure.shape:
         raise InputError(f"`evidence` must be one measure, got {measure.shape} of them. Pass one by one.")
-    checks.choice(method, "method", METHODS)
-    checks.choice(binning, "binning", BINNINGS)
-    level = checks.confidence_level(confidence_level)
-    n = checks.count(n_resamples, "n_resamples", least=0)
+    _checks.choice(method, "method", METHODS)
+    _checks.choice(binning, "binning", BINNINGS)
+    level = _checks.confidence_level(confidence_level)
+    n = _checks.count(n_resamples, "n_resamples", least=0)
     source, notes = _source(evidence, n)
     generator = np.random.default_rng(rng)
     drawing = Drawing(evidence=source, level=level, n=n, rng=generator) if source else None

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halftruth.checks import Vector
-from halftruth.folded import RowsMeasure
-from halftruth.measure import ScoreMeasure
+from halftruth._checks import Vector
+from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.measure._sorted_measure import RowsMeasure
 
 ROUNDING = 1e-9
 BEYOND_NOISE = 5.0

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth import checks
+from halftruth import _checks
+from halftruth._checks import Vector
 from halftruth.calibration import grids
-from halftruth.checks import Vector
-from halftruth.folded import RowsMeasure
-from halftruth.measure import Number, ScoreMeasure, as_measure, ratio
+from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio
+from halftruth.measure._sorted_measure import RowsMeasure
 
 Rows = NDArray[np.intp]
 
@@ -150,7 +150,7 @@ def logit_smoothed_calibration_error(evidence: object, sigma: float = 1 / 15) ->
     >>> round(ht.logit_smoothed_calibration_error(evidence), 4)
     0.25
     """
-    sigma = checks.inside(
+    sigma = _checks.inside(
         sigma, "sigma", 0.01, 10.0, closed="both", advice="Pass the width of the noise in logits, e.g. 1/15."
     )
     measure = as_measure(evidence)

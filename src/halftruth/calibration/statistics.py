@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from halftruth._checks import Vector
 from halftruth.calibration.bins import mass_bins
 from halftruth.calibration.nulls import Groups, Null, chances
-from halftruth.checks import Vector
 from halftruth.evidence import Labeled, PositiveUnlabeled
-from halftruth.table import POSITIVE, UNLABELED
+from halftruth.table._score_table import POSITIVE, UNLABELED
 
 STATISTICS = ("ks", "kuiper", "spiegelhalter", "hosmer-lemeshow")
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.calibration.binned import calibration_error
-from halftruth.checks import Vector
-from halftruth.errors import InputError
-from halftruth.folded import RowsMeasure
-from halftruth.measure import Number, as_measure
+from halftruth.measure._score_measure import Number, as_measure
+from halftruth.measure._sorted_measure import RowsMeasure
 
 Integers = NDArray[np.int64]
 Reach = Callable[[Vector], tuple[Vector, Vector]]

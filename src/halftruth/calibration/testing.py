@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.belief import Belief
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.calibration.nulls import Groups, Null, null_of
 from halftruth.calibration.statistics import STATISTICS, Statistic
-from halftruth.checks import Vector
-from halftruth.errors import InputError
 from halftruth.evidence import Evidence, PositiveUnlabeled, Scenario
-from halftruth.measure import as_measure
-from halftruth.results import figure, json_number
-from halftruth.table import NEGATIVE, POSITIVE, SOFT
+from halftruth.measure._score_measure import as_measure
+from halftruth.prior._belief import Belief
+from halftruth.results._estimate import figure, json_number
+from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT
 
 N_GRID = 9
 """Purities, and priors where each needs resamples of its own, over a range."""
@@ -133,9 +133,9 @@ def calibration_test(
             f"`evidence` must be Labeled, SoftLabeled, PositiveUnlabeled or PositiveConfidence, got "
             f"{type(evidence).__name__}. Wrap your arrays, e.g. Labeled(y_true, y_score)."
         )
-    checks.choice(statistic, "statistic", STATISTICS)
-    checks.count(n_bins, "n_bins", least=1)
-    checks.count(n_resamples, "n_resamples", least=1)
+    _checks.choice(statistic, "statistic", STATISTICS)
+    _checks.count(n_bins, "n_bins", least=1)
+    _checks.count(n_resamples, "n_resamples", least=1)
     as_measure(evidence).need_probabilities("A test of calibration")
     groups = Groups(evidence)
     search = _Search(groups, Statistic(groups, statistic, n_bins), n_resamples, np.random.default_rng(rng))

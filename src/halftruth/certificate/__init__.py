@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import registry
+from halftruth import _registry
+from halftruth._checks import Vector
+from halftruth._errors import EmptyClassWarning
 from halftruth.certificate import binned, curves, margins, proper, thresholds
 from halftruth.certificate.boxes import ROUNDING, Boxes, Interval
-from halftruth.checks import Vector
-from halftruth.errors import EmptyClassWarning
 from halftruth.evidence import Evidence, Labeled, PositiveUnlabeled, SoftLabeled
-from halftruth.table import NEGATIVE
+from halftruth.table._score_table import NEGATIVE
 
 FAMILIES: Mapping[str, Callable[..., Interval]] = {
     "prevalence": thresholds.prevalence,
@@ -73,7 +73,7 @@ def bound(evidence: Evidence, name: str, parameters: Mapping[str, Any] | None = 
         return 0.0
     if name not in FAMILIES or not certified(evidence):
         return None
-    metric, measure = registry.get(name), evidence.measure()
+    metric, measure = _registry.get(name), evidence.measure()
     metric.bind(**(parameters or {}))  # refuses what the metric does not take
     called = inspect.signature(metric.function).bind(None, **(parameters or {}))
     called.apply_defaults()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from halftruth._checks import Vector
 from halftruth.certificate.boxes import ANYTHING, Boxes, Interval, quotient
-from halftruth.checks import Vector
 
 Index = NDArray[np.intp]
 

@@ -10,9 +10,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from halftruth._checks import Vector
 from halftruth.certificate.layers import HALF_STEP, Split, layers
-from halftruth.checks import Vector
-from halftruth.histogram import UNIT, Bins
+from halftruth.table._histogram import UNIT, Bins
 
 Interval = tuple[float, float]
 ANYTHING: Interval = (-np.inf, np.inf)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from halftruth._checks import Vector
 from halftruth.certificate.boxes import Boxes, Interval, quotient
-from halftruth.checks import Vector
 
 Loss = Callable[[Vector], Vector]
 EVERYWHERE: Interval = (-np.inf, np.inf)

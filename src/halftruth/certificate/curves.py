@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from halftruth._checks import Vector
 from halftruth.certificate.boxes import ANYTHING, Boxes, Interval, quotient
-from halftruth.checks import Vector
 from halftruth.metrics.areas import bend as bend_of
 
 TIE = 1e-12

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from halftruth.checks import Vector
-from halftruth.histogram import LIGHTEST, UNIT, Bins, Integers
+from halftruth._checks import Vector
+from halftruth.table._histogram import LIGHTEST, UNIT, Bins, Integers
 
 HALF_STEP = 0.5 / UNIT
 """How far one row's fixed-point weight, or score, can be from its own."""

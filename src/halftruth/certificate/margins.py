@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from halftruth._checks import Vector
 from halftruth.certificate import proper, thresholds
 from halftruth.certificate.boxes import ANYTHING, ROUNDING, Boxes, Interval, combined
 from halftruth.certificate.convex import mean_loss, sums
-from halftruth.checks import Vector
 from halftruth.metrics.losses import MARGIN, ZERO_ONE
 
 BENDS = {"sigmoid": ((-np.inf, 0.0), (0.0, np.inf)), "ramp": ((-np.inf, 1.0), (-1.0, np.inf))}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from halftruth._checks import Vector
 from halftruth.certificate.boxes import ANYTHING, Boxes, Interval, combined, quotient
 from halftruth.certificate.convex import mean_loss, sums
-from halftruth.checks import Vector
 from halftruth.metrics.proper import EPSILON
 
 

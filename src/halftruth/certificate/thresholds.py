@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from halftruth._checks import Vector
 from halftruth.certificate.boxes import ANYTHING, Boxes, Interval, quotient
 from halftruth.certificate.layers import HALF_STEP
-from halftruth.checks import Vector
 from halftruth.metrics.rates import Confusion
 
 RATES = (

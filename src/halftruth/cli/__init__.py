@@ -10,8 +10,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from halftruth._errors import HalftruthError, InputError, MissingDependency, NotIdentifiable, Refuted
 from halftruth.cli import interrupts, status, streams, words
-from halftruth.errors import HalftruthError, InputError, MissingDependency, NotIdentifiable, Refuted
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 """What keeps words from being written, whoever writes them."""

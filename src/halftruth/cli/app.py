@@ -60,9 +60,8 @@ def demo(
     html: Annotated[str, typer.Option(metavar="FILE", help="Where its report goes.")] = "halftruth-demo.html",
 ) -> None:
     """Hide most labels of a real data set, evaluate, reveal the truth."""
-    from halftruth import demo
-    from halftruth.cli import pages
-    from halftruth.errors import InputError
+    from halftruth._errors import InputError
+    from halftruth.cli import _demo, pages
     from halftruth.files.writing import check_target
 
     if save is not None and not save.endswith(".csv"):
@@ -70,6 +69,6 @@ def demo(
     pages.check(html)
     if save is not None:
         check_target(save)
-    demo.main(html, save)
+    _demo.main(html, save)
     if save is not None:
         typer.echo(f"The scores and labels are in {save}.", err=True)

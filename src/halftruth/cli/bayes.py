@@ -41,7 +41,7 @@ class Interval(StrEnum):
 
 
 def _test_error(text: str | None) -> float | None:
-    from halftruth.errors import InputError
+    from halftruth._errors import InputError
     from halftruth.files.numbers import share_of
 
     try:

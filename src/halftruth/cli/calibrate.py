@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from halftruth._errors import InputError
 from halftruth.cli import completion, options, reading, words
 from halftruth.cli.render import Block, Cell
-from halftruth.errors import InputError
 
 if TYPE_CHECKING:
     from halftruth.calibration.calibrators.assessment import Assessment
@@ -228,7 +228,7 @@ class Calibrated:
         yield from strict.numbers({f"{name} after": after for name, (_, after) in errors})
 
     def blocks(self) -> list[Block]:
-        from halftruth.results import figure
+        from halftruth.results._estimate import figure
 
         written = ["Nothing was written (--strict)."] if self.refused else list(self._written())
         return [
@@ -253,7 +253,7 @@ class Calibrated:
             yield f"The rows with their calibrated scores are in {self.targets.scores}."
 
     def to_dict(self) -> dict[str, Any]:
-        from halftruth.results import Refuted, json_number
+        from halftruth.results._estimate import Refuted, json_number
 
         return {
             "schema": SCHEMA,

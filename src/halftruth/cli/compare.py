@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from halftruth._errors import InputError
 from halftruth.cli import options
-from halftruth.errors import InputError
 
 if TYPE_CHECKING:
-    from halftruth.compared import Comparison
-    from halftruth.table import ScoreTable
+    from halftruth.results._comparison import Comparison
+    from halftruth.table._score_table import ScoreTable
 
 EXAMPLES = """\b
 Examples:
@@ -69,12 +69,12 @@ def compare(
     strict: options.Strict = False,
 ) -> int:
     """Which model is better: differences with intervals, and where the order hangs on the prior."""
-    from halftruth import comparison
     from halftruth.cli import differences, flagged, gates, groups, pages, reading
     from halftruth.cli import strict as strictly
     from halftruth.cli.render import show
     from halftruth.cli.source import evidence_of
     from halftruth.cli.views import Compared, heading
+    from halftruth.evaluation import _compare
 
     required = [gates.Gate.read(text) for text in require or ()]
     settings = reading.settings(
@@ -98,7 +98,7 @@ def compare(
         if by is not None:
             _refuse_missing(tables, models)
         evidence = {name: evidence_of(table, **shares) for name, table in tables.items()}
-        return comparison.compare(evidence, paired=paired, **settings)
+        return _compare.compare(evidence, paired=paired, **settings)
 
     columns = {"label": label, "weight": weight, "zeros": zeros, "unlabeled": unlabeled, "by": by}
     tables = _tables(files, score or ["score"], columns, id)
@@ -146,7 +146,7 @@ def _tables(
         if columns["by"] is not None:
             raise InputError("--by does not go with --id. Write the scores of all models into one file.")
         return {"": Source(files=files, score=scores[0], id=joined_by, **columns).tables()}
-    from halftruth.grouped import ordered
+    from halftruth.table._groups import ordered
 
     groups: dict[str, dict[str, ScoreTable]] = {}
     for file in dict.fromkeys(files):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import typer
 
-from halftruth.errors import HalftruthError
+from halftruth._errors import HalftruthError
 
 # Some shells evaluate what is offered, and a name in a file is anyone's text.
 _HARMLESS = re.compile(r"\w[\w.-]*", flags=re.ASCII)
@@ -56,7 +56,7 @@ def estimate(incomplete: str) -> list[str]:
 
 def metrics(incomplete: str) -> list[str]:
     """Names of metrics, in a list with commas."""
-    from halftruth.registry import REGISTRY
+    from halftruth._registry import REGISTRY
 
     return _extended(REGISTRY, incomplete)
 

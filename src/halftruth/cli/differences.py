@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from halftruth._errors import InputError
 from halftruth.cli import metrics, status
 from halftruth.cli.gates import REFUTED, Gate, said
 from halftruth.cli.groups import Failed
-from halftruth.errors import InputError
-from halftruth.results import Refuted
+from halftruth.results._estimate import Refuted
 
 if TYPE_CHECKING:
-    from halftruth.compared import Comparison, Difference, Pair
+    from halftruth.results._comparison import Comparison, Difference, Pair
 
 
 def refuted(comparison: Comparison) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from halftruth.errors import InputError, MissingDependency
+from halftruth._errors import InputError, MissingDependency
 
 if TYPE_CHECKING:
-    from halftruth.grid import Grid
+    from halftruth.table._grid import Grid
 
 
 def check(names: Sequence[str], saved: Sequence[str]) -> None:
@@ -40,7 +40,7 @@ def read(engine: str, name: str, grid: Grid | str | None, **columns: Any) -> Any
         if engine == "spark":
             raise MissingDependency("Spark needs PySpark and Ibis: pip install 'halftruth[spark]'") from error
         raise
-    from halftruth.table import ScoreTable
+    from halftruth.table._score_table import ScoreTable
 
     with open_table(engine, name) as table:
         _check_numbers(table, columns)

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.belief import ESTIMATE, PriorEstimate
+from halftruth import _checks
+from halftruth._errors import InputError, NotIdentifiable
 from halftruth.cli.source import refuse_without_positives
-from halftruth.errors import InputError, NotIdentifiable
 from halftruth.evidence import PositiveUnlabeled
+from halftruth.prior._belief import ESTIMATE, PriorEstimate
+from halftruth.prior._shares import Sizes
 from halftruth.prior.estimating import estimate_prior, estimate_prior_and_purity
 from halftruth.prior.given import knowledge
 from halftruth.prior.methods import METHODS, RESAMPLES, get
-from halftruth.shares import Sizes
-from halftruth.table import NEGATIVE, UNLABELED, ScoreTable
+from halftruth.table._score_table import NEGATIVE, UNLABELED, ScoreTable
 from halftruth.uncertainty.progress import progress
 
 AUTO, MIXTURE, SAMPLE = "auto", "mixture", "sample"
@@ -70,7 +70,7 @@ class Request:
     settings: dict[str, Any]
 
     def __post_init__(self) -> None:
-        checks.confidence_level(self.settings["confidence_level"])
+        _checks.confidence_level(self.settings["confidence_level"])
         for name in self.methods:
             if name != SAMPLE:
                 get(name)
@@ -79,7 +79,7 @@ class Request:
         if isinstance(self.purity, tuple):
             raise InputError("--purity must be one number here, such as 0.9, or the word estimate.")
         if not self.noisy:
-            purity = checks.share(self.purity, "purity", closed_at_one=True)
+            purity = _checks.share(self.purity, "purity", closed_at_one=True)
             knowledge(purity, self.known.get("within"), self.known.get("labeled_sample"))
         elif self.known:
             option = next(iter(self.known)).replace("_", "-")

@@ -53,12 +53,12 @@ def evaluate(
     strict: options.Strict = False,
 ) -> int:
     """True metrics, with intervals, from a file or table of scores and labels."""
-    from halftruth import evaluation
     from halftruth.cli import flagged, gates, groups, pages, reading, stored
     from halftruth.cli import strict as strictly
     from halftruth.cli.render import show
     from halftruth.cli.source import Source, evidence_of
     from halftruth.cli.views import Evaluations
+    from halftruth.evaluation import _evaluate
 
     required = [gates.Gate.read(text) for text in require or ()]
     settings = reading.settings(
@@ -81,7 +81,7 @@ def evaluate(
     tables = source.tables()
     stored.write(tables, save_table, by)
     found = groups.each(
-        tables, lambda table: evaluation.evaluate(evidence_of(table, **shares), **settings), by
+        tables, lambda table: _evaluate.evaluate(evidence_of(table, **shares), **settings), by
     )
     view = Evaluations(groups.evaluations(found), by)
     show(view, style)

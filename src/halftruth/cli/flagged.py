@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from halftruth.cli import streams
 
 if TYPE_CHECKING:
-    from halftruth.table import ScoreTable
+    from halftruth.table._score_table import ScoreTable
 
 
 def remark(tables: Iterable[ScoreTable], threshold: float | None, name: str = "") -> None:
@@ -28,7 +28,7 @@ def remark(tables: Iterable[ScoreTable], threshold: float | None, name: str = ""
 
 
 def _ends(table: ScoreTable) -> Iterable[float]:
-    from halftruth.histogram import Bins
+    from halftruth.table._histogram import Bins
 
     for rows in table.strata.values():
         low, high = (rows.low, rows.high) if isinstance(rows, Bins) else (rows.score, rows.score)

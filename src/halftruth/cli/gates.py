@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from halftruth._errors import InputError
 from halftruth.cli import metrics, status, streams
-from halftruth.errors import InputError
 
 if TYPE_CHECKING:
-    from halftruth.results import Estimate, Evaluation
+    from halftruth.results._estimate import Estimate, Evaluation
 
 OPERATORS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 FIELDS = ("value", "low", "high", "naive")

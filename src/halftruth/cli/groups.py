@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from halftruth._errors import HalftruthError
 from halftruth.cli.render import Block, Cell, View
 from halftruth.cli.views import heading, once
-from halftruth.errors import HalftruthError
-from halftruth.results import Estimate, Evaluation
+from halftruth.results._estimate import Estimate, Evaluation
 
 SCHEMA = 1
 Given = TypeVar("Given")

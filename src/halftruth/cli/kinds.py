@@ -6,7 +6,7 @@ import csv
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.files.messages import quoted
 
 SCORES = "score"

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.cli import demands
 from halftruth.cli.kinds import OWN, SCORES, on_commas
-from halftruth.errors import InputError
 from halftruth.files.messages import quoted
 from halftruth.files.numbers import FOREIGN, MOSTLY, SHOWN, Demand, Numbers, read_numbers
 
 if TYPE_CHECKING:
     from halftruth.evidence import Evidence
-    from halftruth.table import ScoreTable
+    from halftruth.table._score_table import ScoreTable
 
 TRUTH = {"true": 1.0, "false": 0.0}
 """Words for yes and no."""

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from halftruth._errors import InputError
 from halftruth.cli import reading, words
 from halftruth.cli.given import prior_of
 from halftruth.cli.render import Block, Cell
-from halftruth.errors import InputError
 
 if TYPE_CHECKING:
     from halftruth.cli.labels import Held
     from halftruth.evidence import Evidence
     from halftruth.limits.verdict import TooGood
-    from halftruth.results import Estimate, Evaluation
+    from halftruth.results._estimate import Estimate, Evaluation
 
 SCHEMA = 1
 BAYES_ERROR = "bayes_error"
@@ -44,16 +44,16 @@ class Request:
 
     def check(self, given: dict[str, Any]) -> None:
         """Refuse what cannot be right before a long file is read."""
-        from halftruth import checks
+        from halftruth import _checks
         from halftruth.calibration.calibrators.methods import METHODS
 
-        checks.confidence_level(self.settings["confidence_level"])
-        checks.choice(self.calibrator, "calibrator", tuple(METHODS))
+        _checks.confidence_level(self.settings["confidence_level"])
+        _checks.choice(self.calibrator, "calibrator", tuple(METHODS))
         if (self.test_error is None) != (self.n_test is None):
             raise InputError("--test-error and --n-test go together: pass both, or neither.")
         if self.test_error is not None:
             advice = "Pass a share of the cases, 0.02 for 2%."
-            checks.inside(self.test_error, "test_error", 0.0, 1.0, closed="both", advice=advice)
+            _checks.inside(self.test_error, "test_error", 0.0, 1.0, closed="both", advice=advice)
         elif given["predictions"] is not None:
             raise InputError("--predictions goes with --test-error and --n-test. Pass these too.")
         if given["sign"] is not None and self.labels != NOISY:
@@ -215,7 +215,7 @@ class Limits:
         yield from strict.numbers({name: row.value for name, row in self._rows.items()})
 
     def blocks(self) -> list[Block]:
-        from halftruth.results import figure, interval_text
+        from halftruth.results._estimate import figure, interval_text
 
         level = f"{100 * self.error.confidence_level:g}% interval"
         header = ["metric", "naive", "halftruth", level, "method"]
@@ -242,7 +242,7 @@ class Limits:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        from halftruth.results import Refuted
+        from halftruth.results._estimate import Refuted
 
         prior = prior_of(self.held.evidence)
         return {

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 
 if TYPE_CHECKING:
-    from halftruth.registry import Metric
+    from halftruth._registry import Metric
 
 _CALL = re.compile(r"\s*([^\s()]+)\s*(?:\((.*)\))?\s*", flags=re.DOTALL)
 PLAIN = (bool, int, float, str, type(None))
@@ -41,9 +41,9 @@ class Asked:
     @property
     def metric(self) -> Metric:
         """What the registry says of it, once name and parameters are known to be right."""
-        from halftruth import registry
+        from halftruth import _registry
 
-        metric = registry.get(self.name)
+        metric = _registry.get(self.name)
         _, *takes = inspect.signature(metric.function).parameters.values()
         known = [each.name for each in takes]
         given = [name for name, _ in self.parameters]
@@ -94,7 +94,7 @@ def _check_k(label: str, k: Any) -> None:
 
 def _order(name: str) -> dict[str, int]:
     """The places of a metric's parameters; none where there is no such metric."""
-    from halftruth.registry import REGISTRY
+    from halftruth._registry import REGISTRY
 
     takes = inspect.signature(REGISTRY[name].function).parameters if name in REGISTRY else {}
     return {each: place for place, each in enumerate(takes)}

@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 from glob import glob
 from pathlib import Path
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 
 
 def refuse(option: str, target: str, files: Iterable[str]) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from halftruth._errors import InputError
 from halftruth.cli import overlap, streams
-from halftruth.errors import InputError
 
 SUFFIXES = (".html", ".htm")
 SHOWN = 3

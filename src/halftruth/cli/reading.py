@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from halftruth._errors import InputError
 from halftruth.cli import metrics
-from halftruth.errors import InputError
 
 Number = TypeVar("Number", int, float)
 ESTIMATE = "estimate"
-"""The word of `halftruth.belief`, which would load NumPy before it is needed."""
+"""The word of `halftruth.prior._belief`, which would load NumPy before it is needed."""
 
 
 def share(text: str | None, name: str) -> float | tuple[float, float] | str | None:
@@ -68,7 +68,7 @@ def shares(
 
 def check_shares(known: dict[str, Any], prior: Any, purity: Any) -> None:
     """Refuse shares that cannot be, and what is known besides the scores where it says nothing."""
-    from halftruth.belief import belief
+    from halftruth.prior._belief import belief
 
     if purity == ESTIMATE != prior:
         raise InputError(
@@ -107,15 +107,15 @@ def known_besides(within: str | None, labeled_sample: str | None) -> dict[str, A
 
 def settings(asked: list[str] | None, **given: Any) -> dict[str, Any]:
     """The settings of a call, refused here where the library would refuse them, before a file is read."""
-    from halftruth import checks
-    from halftruth.intervals import METHODS
+    from halftruth import _checks
+    from halftruth.results._intervals import METHODS
 
     given["metrics"] = metrics.read(asked)
-    checks.confidence_level(given["confidence_level"])
+    _checks.confidence_level(given["confidence_level"])
     if given["threshold"] is not None:
-        checks.threshold(given["threshold"])
+        _checks.threshold(given["threshold"])
     if given.get("method") is not None:
-        checks.choice(given["method"], "method", METHODS)
+        _checks.choice(given["method"], "method", METHODS)
     for each in metrics.listed(asked):
         each.metric.bind(given["threshold"], **dict(each.parameters))
     return given

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from halftruth._errors import InputError
 from halftruth.cli import engine, stored
 from halftruth.cli.options import GridKind, Population, Zeros
-from halftruth.errors import InputError
 
 if TYPE_CHECKING:
-    from halftruth.belief import PriorEstimate
     from halftruth.evidence import Evidence
-    from halftruth.grid import Grid
-    from halftruth.table import ScoreTable
+    from halftruth.prior._belief import PriorEstimate
+    from halftruth.table._grid import Grid
+    from halftruth.table._score_table import ScoreTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +119,7 @@ class Source:
         return groups
 
     def _read(self, files: list[str], grid: Grid | str | None = None) -> Any:
-        from halftruth.table import ScoreTable
+        from halftruth.table._score_table import ScoreTable
 
         columns: dict[str, Any] = {
             "score": self.score,

@@ -12,11 +12,11 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from halftruth._errors import InputError, MergeError
 from halftruth.cli import overlap, streams
-from halftruth.errors import InputError, MergeError
 
 if TYPE_CHECKING:
-    from halftruth.table import ScoreTable
+    from halftruth.table._score_table import ScoreTable
 
 SUFFIX = ".npz"
 IN_PYTHON = 'Use grid="margin".'
@@ -32,7 +32,7 @@ def among(files: Iterable[str]) -> list[str]:
 
 def load(files: Sequence[str]) -> dict[str, ScoreTable]:
     """The saved tables of these names and patterns, by file."""
-    from halftruth.table import ScoreTable
+    from halftruth.table._score_table import ScoreTable
 
     paths = [path for file in files for path in _matched(file)]
     count = Counter(Path(path).resolve() for path in paths)

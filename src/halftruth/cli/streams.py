@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from typing import TextIO
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 
 CLOSED = "it is closed"
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from halftruth.cli import status, streams
 from halftruth.cli.groups import Failed, Unevaluated
-from halftruth.results import Refuted
+from halftruth.results._estimate import Refuted
 
 if TYPE_CHECKING:
     from halftruth.cli.estimates import Found
-    from halftruth.compared import Comparison
-    from halftruth.results import Evaluation
+    from halftruth.results._comparison import Comparison
+    from halftruth.results._estimate import Evaluation
 
 Objections = Iterator[str]
 REFUTED = "the data refute what was given"

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from halftruth._errors import InputError
 from halftruth.cli import overlap
-from halftruth.errors import InputError
 
 if TYPE_CHECKING:
     from halftruth.calibration.calibrators.calibrator import Calibrator

@@ -12,8 +12,8 @@ from halftruth.cli.render import Block, Cell
 
 if TYPE_CHECKING:
     from halftruth.cli.estimates import Found, Shares
-    from halftruth.compared import Comparison
-    from halftruth.results import Evaluation
+    from halftruth.results._comparison import Comparison
+    from halftruth.results._estimate import Evaluation
 
 SCHEMA = 1
 NUMBERS = ("naive", "value", "low", "high", "confidence_level", "method")
@@ -151,7 +151,7 @@ class Priors:
 
 
 def _block(found: Found) -> Block:
-    from halftruth.results import figure
+    from halftruth.results._estimate import figure
 
     first = found.shares[0]
     level = f"{100 * first.alpha.confidence_level:g}% interval"

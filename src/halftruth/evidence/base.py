@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Self
 
-from halftruth.belief import Belief
-from halftruth.measure import Number, ScoreMeasure
-from halftruth.rule import MassRule
-from halftruth.support import Sums
-from halftruth.table import ScoreTable
+from halftruth.measure._mass_rule import MassRule
+from halftruth.measure._score_measure import Number, ScoreMeasure
+from halftruth.prior._belief import Belief
+from halftruth.table._score_table import ScoreTable
+from halftruth.table._support import Sums
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,17 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth import checks
-from halftruth.belief import Belief
-from halftruth.checks import Vector
+from halftruth import _checks
+from halftruth._checks import Vector
 from halftruth.engines import tensors
 from halftruth.evidence.base import Evidence, Scenario
-from halftruth.histogram import COMPILED
-from halftruth.measure import ScoreMeasure
-from halftruth.rows import Rows
-from halftruth.rule import MassRule
-from halftruth.support import Sums
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
+from halftruth.measure._mass_rule import MassRule
+from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.prior._belief import Belief
+from halftruth.table._histogram import COMPILED
+from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
+from halftruth.table._stratum_rows import Rows
+from halftruth.table._support import Sums
 
 NAMES = ("y_score", "y_true", "sample_weight")
 
@@ -48,9 +48,9 @@ class Labeled(Evidence):
             if UNLABELED not in table.strata:
                 self._set_table(table)
                 return
-        score = checks.scores(y_score, "y_score")
-        positive = checks.binary_labels(y_true, "y_true", length=len(score))
-        weight = checks.weights(sample_weight, "sample_weight", length=len(score))
+        score = _checks.scores(y_score, "y_score")
+        positive = _checks.binary_labels(y_true, "y_true", length=len(score))
+        weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
         masks = {POSITIVE: positive, NEGATIVE: ~positive}
         parts = dict(zip(masks, _parted(score, positive), strict=True))
         self._set_table(
@@ -66,7 +66,7 @@ class Labeled(Evidence):
     def from_table(cls, table: ScoreTable) -> Labeled:
         """Labeled evidence from a table of positive and negative rows."""
         remedy = "Use PositiveUnlabeled.from_table where rows are unlabeled."
-        checks.instance(table, "table", ScoreTable).need((POSITIVE, NEGATIVE), None, remedy)
+        _checks.instance(table, "table", ScoreTable).need((POSITIVE, NEGATIVE), None, remedy)
         out = cls.__new__(cls)
         out._set_table(table)
         return out

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from halftruth.checks import Vector
-from halftruth.errors import NotIdentifiable
-from halftruth.measure import Number, integral, ratio
-from halftruth.shares import NAMES
-from halftruth.support import Column, Sums, Support
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
+from halftruth._checks import Vector
+from halftruth._errors import NotIdentifiable
+from halftruth.measure._score_measure import Number, integral, ratio
+from halftruth.prior._shares import NAMES
+from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
+from halftruth.table._support import Column, Sums, Support
 
 
 def mixture_share(sums: Sums, base: Column, purity: Number) -> Number:

@@ -6,16 +6,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.belief import belief
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.evidence.base import Evidence, Scenario
-from halftruth.measure import Number, ScoreMeasure, integral
-from halftruth.rows import Rows
-from halftruth.rule import MassRule, total
-from halftruth.support import Sums
-from halftruth.table import POSITIVE, ScoreTable
+from halftruth.measure._mass_rule import MassRule, total
+from halftruth.measure._score_measure import Number, ScoreMeasure, integral
+from halftruth.prior._belief import belief
+from halftruth.table._score_table import POSITIVE, ScoreTable
+from halftruth.table._stratum_rows import Rows
+from halftruth.table._support import Sums
 
 
 class PositiveConfidence(Evidence):
@@ -49,15 +49,15 @@ class PositiveConfidence(Evidence):
     )
 
     def __init__(self, r: Any, y_score: Any = None, *, prior: Any = None, sample_weight: Any = None) -> None:
-        confidence = checks.probabilities(checks.scores(r, "r"), "r")
+        confidence = _checks.probabilities(_checks.scores(r, "r"), "r")
         if not confidence.any():
             raise InputError(
                 f"`r` is 0 for all {len(confidence)} positive(s): a case that cannot be positive is none. "
                 f"Pass P(positive | x) of each known positive."
             )
         given = confidence if y_score is None else y_score
-        score = checks.scores(given, "y_score", length=len(confidence))
-        weight = checks.weights(sample_weight, "sample_weight", length=len(score))
+        score = _checks.scores(given, "y_score", length=len(confidence))
+        weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
         with np.errstate(divide="ignore"):
             rows = Rows(score=score, weight=weight, value=1 / confidence, meaning="1/confidence")
         self._set_table(ScoreTable({POSITIVE: rows}), prior)
@@ -67,7 +67,7 @@ class PositiveConfidence(Evidence):
         """Positive-confidence evidence from a table of such rows, e.g. merged ones."""
         remedy = "Use the evidence class that the table came from."
         out = cls.__new__(cls)
-        checks.instance(table, "table", ScoreTable).need((POSITIVE,), "1/confidence", remedy)
+        _checks.instance(table, "table", ScoreTable).need((POSITIVE,), "1/confidence", remedy)
         out._set_table(table, prior)
         return out
 

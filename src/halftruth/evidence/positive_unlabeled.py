@@ -8,20 +8,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.belief import ESTIMATE, belief
-from halftruth.checks import Vector
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError, NotIdentifiable
 from halftruth.engines import tensors
-from halftruth.errors import InputError, NotIdentifiable
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.evidence.labeled import labels_as_given
 from halftruth.evidence.negatives import Linear, Noise, mixing_weight, mixture_share
-from halftruth.measure import Number, ScoreMeasure, ratio, scalar
-from halftruth.rows import Rows
-from halftruth.rule import MassRule, total
-from halftruth.shares import NAMES, Sizes, from_positives, refuse_prior, refuse_purity
-from halftruth.support import Column, Sums
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
+from halftruth.measure._mass_rule import MassRule, total
+from halftruth.measure._score_measure import Number, ScoreMeasure, ratio, scalar
+from halftruth.prior._belief import ESTIMATE, belief
+from halftruth.prior._shares import NAMES, Sizes, from_positives, refuse_prior, refuse_purity
+from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
+from halftruth.table._stratum_rows import Rows
+from halftruth.table._support import Column, Sums
 
 POPULATIONS = ("unlabeled", "all")
 PROPENSITY = "1/propensity"
@@ -130,11 +130,11 @@ class PositiveUnlabeled(Evidence):
             table = tensors.read(y_score, y, weight=sample_weight, unlabeled=unlabeled, names=names)
             if UNLABELED in table.strata:
                 return cls.from_table(table, prior=prior, purity=purity, population=population)
-        score = checks.scores(y_score, "y_score")
-        masks = checks.partial_labels(y, "y", unlabeled=unlabeled, length=len(score))
-        weight = checks.weights(sample_weight, "sample_weight", length=len(score))
+        score = _checks.scores(y_score, "y_score")
+        masks = _checks.partial_labels(y, "y", unlabeled=unlabeled, length=len(score))
+        weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
         if propensity is not None:
-            propensity = checks.at_rows(propensity, "propensity", masks[POSITIVE])
+            propensity = _checks.at_rows(propensity, "propensity", masks[POSITIVE])
 
         def part(name: str, mask: Any) -> Rows:
             if weight is not None and not weight[mask].any():
@@ -157,7 +157,7 @@ class PositiveUnlabeled(Evidence):
         population: str = "all",
     ) -> PositiveUnlabeled:
         """From a table with positive and unlabeled (and perhaps negative) rows."""
-        checks.instance(table, "table", ScoreTable)
+        _checks.instance(table, "table", ScoreTable)
         out = cls.__new__(cls)
         out._set(table, prior=prior, purity=purity, population=population)
         return out
@@ -173,10 +173,12 @@ class PositiveUnlabeled(Evidence):
                     remedy = "Without a known positive nothing can be said of the others."
                 raise InputError(f"PU evidence needs {name} rows, got {table!r}. {remedy}")
         self.table = table
-        prior, purity = _estimated(table, prior, purity, checks.choice(population, "population", POPULATIONS))
+        prior, purity = _estimated(
+            table, prior, purity, _checks.choice(population, "population", POPULATIONS)
+        )
         self.prior = belief(prior, "prior")
         self.purity = belief(purity, "purity", closed_at_one=True)
-        self.population = checks.choice(population, "population", POPULATIONS)
+        self.population = _checks.choice(population, "population", POPULATIONS)
         self.rows_are_one_sample = population == "all"
         self.propensity_given = table.strata[POSITIVE].value is not None
         if self.purity.value is None:
@@ -401,13 +403,13 @@ def _estimated(table: ScoreTable, prior: Any, purity: Any, population: str) -> t
 
 
 def _rows(values: Any, weight: Any, name: str, propensity: Any = None) -> Rows:
-    score = checks.scores(values, name)
+    score = _checks.scores(values, name)
     if propensity is not None:
         why = "A positive that can never be labeled is not among the labeled; check the propensities."
-        propensity = checks.positive_probabilities(propensity, "propensity", length=len(score), why=why)
+        propensity = _checks.positive_probabilities(propensity, "propensity", length=len(score), why=why)
     return Rows(
         score=score,
-        weight=checks.weights(weight, f"{name}_weight", length=len(score)),
+        weight=_checks.weights(weight, f"{name}_weight", length=len(score)),
         value=None if propensity is None else 1 / propensity,
         meaning=None if propensity is None else PROPENSITY,
     )

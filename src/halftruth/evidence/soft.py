@@ -8,18 +8,26 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth import checks
-from halftruth.belief import Belief
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.evidence.labeled import Labeled, labels_as_given
-from halftruth.histogram import UNIT, Bins
-from halftruth.measure import ScoreMeasure
-from halftruth.rows import Rows
-from halftruth.rule import MassRule
-from halftruth.support import Sums
-from halftruth.table import NEGATIVE, POSITIVE, SOFT, SOFT_LABEL, TOP_CLASS, VOTE_SHARE, ScoreTable
+from halftruth.measure._mass_rule import MassRule
+from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.prior._belief import Belief
+from halftruth.table._histogram import UNIT, Bins
+from halftruth.table._score_table import (
+    NEGATIVE,
+    POSITIVE,
+    SOFT,
+    SOFT_LABEL,
+    TOP_CLASS,
+    VOTE_SHARE,
+    ScoreTable,
+)
+from halftruth.table._stratum_rows import Rows
+from halftruth.table._support import Sums
 
 UNEVEN = 1e-3
 """How far the probabilities of a row may be from summing to one: what rounding to some digits leaves."""
@@ -80,8 +88,8 @@ class SoftLabeled(Evidence):
                 f"`q` has {soft.shape[1]} classes, and scores are for binary metrics. Leave `y_score` out "
                 f"for the Bayes error, or pass one class against the rest, e.g. q[:, 0]."
             )
-        score = checks.scores(top if y_score is None else y_score, "y_score", length=len(soft))
-        weight = checks.weights(sample_weight, "sample_weight", length=len(soft))
+        score = _checks.scores(top if y_score is None else y_score, "y_score", length=len(soft))
+        weight = _checks.weights(sample_weight, "sample_weight", length=len(soft))
         meaning = SOFT_LABEL if soft.ndim == 1 else TOP_CLASS
         rows = Rows(score=score, weight=weight, value=top, meaning=meaning)
         self._set_table(ScoreTable({SOFT: rows}))
@@ -96,7 +104,7 @@ class SoftLabeled(Evidence):
         """
         remedy = "Use the evidence class that the table came from; many classes come from arrays alone."
         out = cls.__new__(cls)
-        meanings = {rows.meaning for rows in checks.instance(table, "table", ScoreTable).strata.values()}
+        meanings = {rows.meaning for rows in _checks.instance(table, "table", ScoreTable).strata.values()}
         table.need((SOFT,), VOTE_SHARE if meanings == {VOTE_SHARE} else SOFT_LABEL, remedy)
         out._set_table(table)
         return out
@@ -146,7 +154,7 @@ class SoftLabeled(Evidence):
         >>> ht.SoftLabeled.from_votes([0, 1, 3], 3).labels.q.round(2).tolist()
         [0.0, 0.33, 1.0]
         """
-        votes, ballots = _votes(checks.native(k, "k"), m)
+        votes, ballots = _votes(_checks.native(k, "k"), m)
         shares = votes / (ballots if votes.ndim == 1 else ballots[:, None])
         out = cls(shares, y_score, sample_weight=sample_weight)
         out._given = replace(out.labels, ballots=ballots)
@@ -183,7 +191,7 @@ class SoftLabeled(Evidence):
 
 def _soft_labels(q: Any) -> NDArray[np.float64]:
     """(n,) probabilities of the positive class, or (n, K) of K ≥ 3 classes, checked."""
-    given = checks.native(q, "q")
+    given = _checks.native(q, "q")
     if given.ndim not in (1, 2) or (given.ndim == 2 and given.shape[1] < 2):
         raise InputError(
             f"`q` must have shape (n,) or (n, K) with K ≥ 2 classes, got {given.shape}. Pass one "
@@ -191,7 +199,7 @@ def _soft_labels(q: Any) -> NDArray[np.float64]:
         )
     if len(given) == 0:
         raise InputError("`q` is empty. Pass at least one soft label.")
-    flat = checks.probabilities(given.ravel(), "q").reshape(given.shape)
+    flat = _checks.probabilities(given.ravel(), "q").reshape(given.shape)
     if flat.ndim == 1:
         return flat
     uneven = np.abs(flat.sum(axis=1) - 1) > UNEVEN
@@ -213,14 +221,14 @@ def _votes(k: NDArray[Any], m: Any) -> tuple[NDArray[np.float64], Vector]:
             raise InputError(
                 "`m` is the sum of each row of `k` where that has a column for each class. Leave it out."
             )
-        votes = checks.vector(k.ravel(), "k").reshape(k.shape)
+        votes = _checks.vector(k.ravel(), "k").reshape(k.shape)
         ballots = votes.sum(axis=1)
     elif m is None:
         raise InputError("`m` must say how many votes each row has: a number, or one for each row.")
     else:
-        votes = checks.vector(k, "k")
-        each = np.full(len(votes), checks.number(m, "m")) if np.ndim(m) == 0 else m
-        ballots = checks.vector(each, "m", length=len(votes))
+        votes = _checks.vector(k, "k")
+        each = np.full(len(votes), _checks.number(m, "m")) if np.ndim(m) == 0 else m
+        ballots = _checks.vector(each, "m", length=len(votes))
     most = ballots if votes.ndim == 1 else ballots[:, None]
     wrong = (votes < 0) | (votes > most) | (most < 1) | (votes != np.floor(votes)) | (most != np.floor(most))
     bad = wrong if votes.ndim == 1 else wrong.any(axis=1)

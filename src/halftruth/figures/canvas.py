@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from halftruth.belief import PriorEstimate
-from halftruth.errors import InputError, MissingDependency
+from halftruth._errors import InputError, MissingDependency
+from halftruth.prior._belief import PriorEstimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.figures import canvas
 from halftruth.figures.drawn_models import BASELINE, NAIVE, finish, look, measures, naive_of, named, plain
-from halftruth.measure import ScoreMeasure
+from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.metrics.areas import average_precision, roc_auc
 from halftruth.metrics.curves import precision_recall_curve, roc_curve
-from halftruth.results import figure as said
+from halftruth.results._estimate import figure as said
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

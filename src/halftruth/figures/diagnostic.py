@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from halftruth.belief import Curve, PriorEstimate
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.figures import canvas
+from halftruth.prior._belief import Curve, PriorEstimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.evidence import Evidence
 from halftruth.figures import canvas
 from halftruth.figures.reliability_diagram import COLORS, DASHES
-from halftruth.measure import ScoreMeasure, as_measure
+from halftruth.measure._score_measure import ScoreMeasure, as_measure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
+from halftruth._registry import default_rows
 from halftruth.evidence import Evidence, PositiveConfidence, PositiveUnlabeled, Scenario
 from halftruth.figures import canvas
 from halftruth.figures.drawn_models import NAIVE, finish, look, naive_of, named, only_one, plain
-from halftruth.measure import ScoreMeasure, as_measure
-from halftruth.registry import default_rows
-from halftruth.results import figure as said
+from halftruth.measure._score_measure import ScoreMeasure, as_measure
+from halftruth.results._estimate import figure as said
 from halftruth.uncertainty.prior_range import MOST, open_priors
 from halftruth.uncertainty.requests import PRIOR, Request, read_requests
 
@@ -88,7 +88,7 @@ def sensitivity(
     several = {name: _movable(each) for name, each in named(evidence).items()}
     requests = _requests(metrics, [each.measure() for each in several.values()], threshold)
     only_one(ax, [r.label for r in requests], "metric")
-    level = checks.confidence_level(confidence_level)
+    level = _checks.confidence_level(confidence_level)
     models = {name: _Model.of(each, priors, level) for name, each in several.items()}
     figure, panels = _panels(ax, len(requests))
     own = naive_of(several) if naive else None
@@ -121,7 +121,7 @@ class _Model:
                 )
             chosen = np.linspace(low, high, N_PRIORS)
         else:
-            chosen = np.unique([checks.share(x, "priors") for x in checks.vector(priors, "priors")])
+            chosen = np.unique([_checks.share(x, "priors") for x in _checks.vector(priors, "priors")])
             if len(chosen) < 2:
                 raise InputError(f"`priors` must hold at least 2 different shares, got {len(chosen)}.")
         ends = float(chosen[0]), float(chosen[-1])
@@ -160,7 +160,7 @@ def _movable(evidence: Any) -> Evidence:
 
 
 def _requests(metrics: Any, measures: Sequence[ScoreMeasure], threshold: float | None) -> tuple[Request, ...]:
-    limit = None if threshold is None else checks.threshold(threshold)
+    limit = None if threshold is None else _checks.threshold(threshold)
     if metrics is None:
         least = next((measure for measure in measures if not measure.bounded), measures[0])
         metrics = [name for name in default_rows(least, limit) if name != "prevalence"]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halftruth import checks
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.bounding.outcome import CurveBounds, MetricBounds
-from halftruth.checks import Vector
-from halftruth.errors import InputError
 from halftruth.figures import canvas
 from halftruth.metrics.curves import PrecisionRecallCurve, RocCurve
 
@@ -68,7 +68,7 @@ def rank_band(
         _region(main, (x, band.low), (x, band.high), color, dash, said)
     main.plot(*_thinned(x, band.known), color="0.25", linewidth=1.2, label="known positives")
     if latent is not None:
-        found = _share_above(checks.scores(latent, "latent"), band.threshold)
+        found = _share_above(_checks.scores(latent, "latent"), band.threshold)
         main.plot(*_thinned(x, found), color="black", linestyle=":", linewidth=1.8, label="latent positives")
     _unit_axes(main, "rank, as a share of all", "share of the positives above")
     return _finish(figure, ax, "Ranks of the positives", "lower right")
@@ -162,7 +162,7 @@ def area_bounds(
     names = list(dict.fromkeys(name for row in bars.values() for name in row))
     figure, main = _axes(ax, height=1.3 + ROW * len(bars) * max(1.2, len(names)))
     if truth is not None:
-        value = checks.finite(truth, "truth")
+        value = _checks.finite(truth, "truth")
         main.axvline(value, color="black", linestyle=":", linewidth=1.4, label=f"truth {value:.3g}")
     for i, (name, color) in enumerate(zip(names, COLORS, strict=False)):
         _draw_bars(main, [row.get(name, _ABSENT) for row in bars.values()], i, len(names), color, name)
@@ -210,7 +210,7 @@ def _ends(bounds: Any, name: str) -> Interval:
         bounds = bounds.low, bounds.high
     pair = bounds.area if isinstance(bounds, CurveBounds) else bounds
     try:
-        low, high = (checks.number(end, f"rows[{name!r}]") for end in pair)
+        low, high = (_checks.number(end, f"rows[{name!r}]") for end in pair)
     except (TypeError, ValueError):
         raise InputError(
             f"`rows[{name!r}]` must be what ht.bounds gives, a pair (low, high) or None, got {bounds!r}."

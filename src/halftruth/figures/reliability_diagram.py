@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.calibration.reliability import ReliabilityCurve, reliability_curve
-from halftruth.checks import Vector
-from halftruth.errors import InputError
 from halftruth.figures import canvas
 
 if TYPE_CHECKING:

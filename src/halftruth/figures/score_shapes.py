@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halftruth import checks
+from halftruth import _checks
 from halftruth.figures import canvas
 from halftruth.figures.drawn_models import finish, measures, named, only_one, plain
-from halftruth.measure import ScoreMeasure, ratio
+from halftruth.measure._score_measure import ScoreMeasure, ratio
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ def scores(evidence: Any, n_bins: int = 40, *, ax: Axes | None = None, title: st
     ['positives', 'negatives']
     """
     drawn = measures(named(evidence))
-    n_bins = checks.count(n_bins, "n_bins", least=1)
+    n_bins = _checks.count(n_bins, "n_bins", least=1)
     only_one(ax, drawn, "model")
     if ax is None:
         figure = canvas.new_figure(height=4.0 if len(drawn) == 1 else 1.2 + PANEL * len(drawn))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.belief import PriorEstimate
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.figures import canvas
+from halftruth.prior._belief import PriorEstimate
 from halftruth.prior.estimating import PriorAndPurity
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def priors(
     ['auto', 'bbe']
     """
     population = _one_population(estimates)
-    if truth is not None and not 0 <= checks.number(truth, "truth") <= 1:
+    if truth is not None and not 0 <= _checks.number(truth, "truth") <= 1:
         raise InputError(f"`truth` must lie in [0, 1], got {truth!r}. Pass a share of positives.")
     if ax is None:
         figure = canvas.new_figure(height=max(2.4, 1.6 + 0.27 * len(estimates)))

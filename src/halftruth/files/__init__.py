@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.files.cells import Columns
 from halftruth.files.joined import EVERY, joined_rows
 from halftruth.files.query import BinnedRows, ExactRows, binned_rows, exact_rows
 from halftruth.files.source import Source
-from halftruth.grid import Grid
-from halftruth.grouped import STRATA
+from halftruth.table._grid import Grid
+from halftruth.table._groups import STRATA
 
 __all__ = ["MAX_ROWS", "STRATA", "BinnedRows", "ExactRows", "Source", "read"]
 
@@ -77,11 +77,11 @@ def read(
     if not scores or len(set(scores)) < len(scores):
         raise InputError(f"`score` must name at least one column, and none twice, got {list(scores)}.")
     if unlabeled is not None:
-        unlabeled = checks.unlabeled_code(unlabeled)
+        unlabeled = _checks.unlabeled_code(unlabeled)
     if grid is not None:
-        checks.instance(grid, "grid", Grid)
+        _checks.instance(grid, "grid", Grid)
     every = MAX_ROWS if len(scores) == 1 else EVERY
-    limit = every if max_rows is None else checks.count(max_rows, "max_rows", least=0)
+    limit = every if max_rows is None else _checks.count(max_rows, "max_rows", least=0)
     grouped = by if id is None else id
     columns = Columns(scores=scores, label=label, weight=weight, by=grouped, unlabeled=unlabeled)
     if id is not None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.files.messages import quoted
 from halftruth.files.source import Part
-from halftruth.grouped import OUTSIDE
+from halftruth.table._groups import OUTSIDE
 
 ABSENT = "|na|n/a|<na>|[-+]?nan|null|none"
 SIZES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.files.cells import Columns
 from halftruth.files.messages import printable, quoted
 from halftruth.files.query import ExactRows, checked_rows, picked

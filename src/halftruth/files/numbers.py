@@ -10,8 +10,8 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.files import refusals
 from halftruth.files.cells import number, numeric
 from halftruth.files.messages import missing_column, quoted

@@ -13,7 +13,7 @@ from glob import glob
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.files.messages import printable
 
 FORMS = {

@@ -8,14 +8,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.files import refusals
 from halftruth.files.cells import Columns
 from halftruth.files.source import Part, Query, Source
 from halftruth.files.terms import Sql, Term
-from halftruth.grid import Grid
-from halftruth.grouped import (
+from halftruth.table._grid import Grid
+from halftruth.table._groups import (
     BAD_SCORE,
     BAD_WEIGHT,
     MOST_GROUPS,
@@ -26,7 +26,7 @@ from halftruth.grouped import (
     refuse_groups,
     strata_of,
 )
-from halftruth.histogram import Bins
+from halftruth.table._histogram import Bins
 
 FIRST_ROWS = 1_000_000
 """Rows among which groups are counted before all rows are read."""

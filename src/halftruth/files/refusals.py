@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NoReturn
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.files.cells import Columns, number, stratum
 from halftruth.files.messages import quoted
 from halftruth.files.source import Source
-from halftruth.grouped import OUTSIDE
+from halftruth.table._groups import OUTSIDE
 
 ANSWERS = (("yes", "no"), ("y", "n"), ("t", "f"), ("positive", "negative"), ("pos", "neg"))
 """Words for 1 and 0."""

@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from halftruth.errors import InputError, MissingDependency
+from halftruth._errors import InputError, MissingDependency
 from halftruth.files.messages import excerpt, missing_column, quoted, reason
 from halftruth.files.paths import File, find
 

@@ -43,7 +43,7 @@ class Term:
 
 
 class Sql:
-    """The functions of `halftruth.grid.Ops`, as SQL."""
+    """The functions of `halftruth.table._grid.Ops`, as SQL."""
 
     def sqrt(self, x: Any, /) -> Term:
         return Term(f"sqrt({_text(x)})")

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.files.cells import Columns
 from halftruth.files.joined import EVERY
 from halftruth.files.messages import printable, quoted

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.kernels import compiling
 from halftruth.kernels.binning import _bins_of
 from halftruth.kernels.compiling import BLOCK, Integers, chunks_of, compiled, each, frozen

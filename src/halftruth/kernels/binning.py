@@ -1,4 +1,4 @@
-"""The bins of scores, as `halftruth.grid` defines them."""
+"""The bins of scores, as `halftruth.table._grid` defines them."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.checks import Vector
-from halftruth.fold import Fold
+from halftruth._checks import Vector
+from halftruth.kernels._pass_sums import Fold
 from halftruth.kernels.compiling import BLOCK, chunks_of, compiled, each, frozen
 
 EPSILON = float(np.finfo(np.float64).eps)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.kernels import compiling
 from halftruth.kernels.compiling import BLOCK, chunks_of, compiled, each, frozen
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.kernels.compiling import CHUNK_ROWS, compiled, each, frozen
 
 CHUNKS = 16

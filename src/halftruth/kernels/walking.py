@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.kernels.compiling import Integers, compiled, each
 from halftruth.kernels.folding import _cuts, _padded, _ranked, _three
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.kernels.compiling import BLOCK, chunks_of, compiled, each, frozen
 
 NEAR = 0.5 - 1e-8

@@ -15,16 +15,16 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from halftruth import checks
-from halftruth.belief import ESTIMATE
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import NotIdentifiable
 from halftruth.calibration.calibrators.calibrator import Calibrator
-from halftruth.checks import Vector
-from halftruth.errors import NotIdentifiable
+from halftruth.evaluation._scorer import class_one_scores
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.learn.bags import TURNS, Bags, Index
 from halftruth.learn.learner import Learner
 from halftruth.learn.wrapping import check_base, features, labels, seeded, with_nan
-from halftruth.scorer import class_one_scores
+from halftruth.prior._belief import ESTIMATE
 from halftruth.uncertainty.progress import progress
 
 LEAF = 5
@@ -168,9 +168,9 @@ class BaggedPU(Learner):
         >>> bool(score[3] > score[4:].max())  # the hidden positive
         True
         """
-        n_models = checks.count(self.n_estimators, "n_estimators", least=TURNS)
+        n_models = _checks.count(self.n_estimators, "n_estimators", least=TURNS)
         if self.max_unlabeled is not None:
-            checks.count(self.max_unlabeled, "max_unlabeled", least=1)
+            _checks.count(self.max_unlabeled, "max_unlabeled", least=1)
         base = _tree(LEAF) if self.estimator is None else self.estimator
         check_base(base)
         rows = features(self, X, base, reset=True)

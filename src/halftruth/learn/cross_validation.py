@@ -12,15 +12,15 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from halftruth import checks
-from halftruth.belief import ESTIMATE
-from halftruth.checks import Vector
-from halftruth.errors import HalftruthError, InputError, NotIdentifiable
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import HalftruthError, InputError, NotIdentifiable
+from halftruth.evaluation._scorer import class_one_scores
 from halftruth.evidence import PositiveConfidence, PositiveUnlabeled
 from halftruth.learn.folds import NEEDS, Split, splits
 from halftruth.learn.labels import code_of, split_labels
 from halftruth.learn.wrapping import check_base, weight_name
-from halftruth.scorer import class_one_scores
+from halftruth.prior._belief import ESTIMATE
 from halftruth.uncertainty.progress import progress
 
 PROBABILITY, MARGIN = "predict_proba", "decision_function"
@@ -120,13 +120,13 @@ def cross_val_evidence(
     check_base(estimator)
     n = _num_samples(X)
     learner = _learner(estimator)
-    methods = METHODS[checks.choice(method, "method", tuple(METHODS))]
-    weight = checks.weights(sample_weight, "sample_weight", length=n)
+    methods = METHODS[_checks.choice(method, "method", tuple(METHODS))]
+    weight = _checks.weights(sample_weight, "sample_weight", length=n)
     told: dict[str, Any] = {"prior": prior, "sample_weight": weight}
     kind: Kind
     if getattr(learner, "learns_from", "labels") == "confidences":
         _refuse_shares(learner, unlabeled, purity, population)
-        kind, labels = PositiveConfidence, checks.vector(y, "y", length=n)
+        kind, labels = PositiveConfidence, _checks.vector(y, "y", length=n)
         known = labels
         strata, needs = np.ones(n, dtype=np.int64), {1: "known positive"}
     else:
@@ -237,7 +237,7 @@ def _strata(y: Any, code: float, learner: Any, n: int) -> NDArray[np.int64]:
     """1 positive, 2 negative, 0 unlabeled; what a learner would refuse of its labels is refused here."""
     if learner is not None:
         split_labels(y, code)
-    masks = checks.partial_labels(y, "y", unlabeled=None if np.isnan(code) else code, length=n)
+    masks = _checks.partial_labels(y, "y", unlabeled=None if np.isnan(code) else code, length=n)
     return np.where(masks["positive"], 1, np.where(masks["negative"], 2, 0))
 
 

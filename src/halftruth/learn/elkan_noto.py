@@ -27,16 +27,16 @@ from sklearn.utils import _safe_indexing, check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
+from halftruth.evaluation._scorer import class_one_scores
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.evidence.positive_unlabeled import POPULATIONS
 from halftruth.learn.folds import splits
 from halftruth.learn.labels import Strata
 from halftruth.learn.learner import Learner
 from halftruth.learn.wrapping import check_base, features, labels, seeded, weight_name, with_nan
-from halftruth.scorer import class_one_scores
 
 WEIGHED = "`estimator` must take weights, which say how far an unlabeled row is positive"
 
@@ -152,7 +152,7 @@ class ElkanNoto(Learner):
         >>> ElkanNoto(prior=0.5, cv=3, random_state=0).fit(X, y).prior_
         0.5
         """
-        checks.choice(self.population, "population", POPULATIONS)
+        _checks.choice(self.population, "population", POPULATIONS)
         base = _linear(sparse=issparse(X)) if self.estimator is None else self.estimator
         check_base(base)
         name = weight_name(base, WEIGHED, "Use e.g. LogisticRegression(), or BaggedPU.")

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
+from halftruth._pytorch import Tensor, torch
 from halftruth.learn.layers import BLOCK, Layer, Matrix
 from halftruth.learn.networks import Networks
 from halftruth.learn.training import Batches, History, Risk, train
-from halftruth.pytorch import Tensor, torch
 from halftruth.uncertainty.progress import progress
 
 Rows = Sequence[NDArray[np.intp]]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 
 Indices = NDArray[np.intp]
 Split = tuple[Indices, Indices]
@@ -80,7 +80,7 @@ def _stratified(
     needs: Mapping[int, str],
 ) -> tuple[Any, NDArray[Any]]:
     """A splitter that spreads the strata evenly, and the strata that it spreads."""
-    k = checks.count(cv, "cv", least=2)
+    k = _checks.count(cv, "cv", least=2)
     for code, name in needs.items():
         if (held := int((strata == code).sum())) < k:
             remedy = f"Pass cv={held}" if held > 1 else "One cannot be both learned from and scored"

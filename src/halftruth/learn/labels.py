@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 
 Mask = NDArray[np.bool_]
 
@@ -40,7 +40,7 @@ def split_labels(y: Any, unlabeled: Any) -> Strata:
     (1, 1, 1)
     """
     code = code_of(unlabeled)
-    values = checks.vector(y, "y", missing=True, length=np.shape(y)[0] if np.ndim(y) else 0)
+    values = _checks.vector(y, "y", missing=True, length=np.shape(y)[0] if np.ndim(y) else 0)
     positive, missing = values == 1, np.isnan(values)
     negative = (values == 0) & (code != 0)
     strata = Strata(positive, missing | (values == code), negative)
@@ -66,7 +66,7 @@ def split_labels(y: Any, unlabeled: Any) -> Strata:
 def code_of(unlabeled: Any) -> float:
     """The code of unlabeled rows as a number; NaN, which needs none, where it is None or NaN."""
     missing = unlabeled is None or (isinstance(unlabeled, (float, np.floating)) and np.isnan(unlabeled))
-    return np.nan if missing else checks.unlabeled_code(unlabeled)
+    return np.nan if missing else _checks.unlabeled_code(unlabeled)
 
 
 def _refuse_others(values: Vector, strata: Strata, code: float) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 
 Matrix = NDArray[np.float64]
 Layer = tuple[Matrix, Matrix]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
+from halftruth._pytorch import Tensor, functional, nn, torch
 from halftruth.learn.weights import RiskWeights, Three, risk_weights
-from halftruth.pytorch import Tensor, functional, nn, torch
 
 Loss = Callable[[Tensor], Tensor]
 MARGIN: dict[str, Loss] = {
@@ -77,14 +77,14 @@ class PULoss(nn.Module):
     ) -> None:
         super().__init__()
         self.of_positive, self.of_negative = pair(loss)
-        self.correction = checks.choice(correction, "correction", CORRECTIONS)
-        self.beta = checks.inside(
+        self.correction = _checks.choice(correction, "correction", CORRECTIONS)
+        self.beta = _checks.inside(
             beta, "beta", 0.0, float("inf"), closed="left", advice="0 keeps R⁻ from going below zero."
         )
-        self.gamma = checks.inside(
+        self.gamma = _checks.inside(
             gamma, "gamma", 0.0, 1.0, closed="both", advice="It is a share of the step."
         )
-        self.leak = checks.inside(leak, "leak", -1.0, 0.0, closed="both", advice="−1 is the absolute value.")
+        self.leak = _checks.inside(leak, "leak", -1.0, 0.0, closed="both", advice="−1 is the absolute value.")
         self.eta = eta
         self.weights: RiskWeights = risk_weights(
             prior, purity=purity, population=population, sizes=sizes, eta=eta, target_prior=target_prior
@@ -186,7 +186,7 @@ def _refuse_columns(*strata: Tensor) -> None:
 
 def pair(loss: str) -> tuple[Loss, Loss]:
     """ℓ₊ and ℓ₋ as functions of the logit."""
-    if checks.choice(loss, "loss", LOSSES) == ZERO_ONE:
+    if _checks.choice(loss, "loss", LOSSES) == ZERO_ONE:
         return (lambda g: (g < 0).to(g.dtype)), (lambda g: (g >= 0).to(g.dtype))
     margin = MARGIN[loss]
     return margin, lambda g: margin(-g)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.learn.weights import risk_weights
 
 

@@ -13,13 +13,13 @@ from scipy.special import expit
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from halftruth import checks
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.calibration.calibrators.calibrator import FLAT, Calibrator
 from halftruth.calibration.calibrators.logistic import LineCurve
 from halftruth.calibration.calibrators.methods import METHODS
 from halftruth.calibration.testing import calibration_test
-from halftruth.checks import Vector
-from halftruth.errors import InputError
 from halftruth.learn import saved
 from halftruth.learn.layers import BLOCK, Layer, Matrix, Scaling, logits
 from halftruth.learn.learner import Learner
@@ -73,10 +73,10 @@ class NetworkClassifier(Learner):
 
     def _check_words(self) -> None:
         """Raise at a setting that is none of its words; a file is asked too."""
-        checks.choice(self.loss, "loss", LOSSES)
-        checks.choice(self.device, "device", DEVICES)
+        _checks.choice(self.loss, "loss", LOSSES)
+        _checks.choice(self.device, "device", DEVICES)
         if self.calibration is not None:
-            checks.choice(self.calibration, "calibration", (AUTO, *METHODS))
+            _checks.choice(self.calibration, "calibration", (AUTO, *METHODS))
 
     def _rows(self, X: Any, *, reset: bool) -> Matrix:
         """Finite numbers, rows by features."""
@@ -97,21 +97,21 @@ class NetworkClassifier(Learner):
         from halftruth.learn.fitting import Plan
 
         hidden = tuple(
-            checks.count(units, "hidden", least=1) for units in np.atleast_1d(self.hidden).tolist()
+            _checks.count(units, "hidden", least=1) for units in np.atleast_1d(self.hidden).tolist()
         )
         usual = 1e-3 if hidden else 1e-2
         return Plan(
             hidden=hidden,
             learning_rate=usual if self.learning_rate is None else _above_zero(self, "learning_rate"),
-            weight_decay=checks.inside(
+            weight_decay=_checks.inside(
                 self.weight_decay, "weight_decay", 0.0, np.inf, closed="left", advice="0 is none."
             ),
             batch_size=None
             if self.batch_size is None
-            else checks.count(self.batch_size, "batch_size", least=1),
-            max_epochs=checks.count(self.max_epochs, "max_epochs", least=1),
-            patience=checks.count(self.patience, "patience", least=1),
-            device=checks.choice(self.device, "device", DEVICES),
+            else _checks.count(self.batch_size, "batch_size", least=1),
+            max_epochs=_checks.count(self.max_epochs, "max_epochs", least=1),
+            patience=_checks.count(self.patience, "patience", least=1),
+            device=_checks.choice(self.device, "device", DEVICES),
             seeds=(int(rng.randint(2**31 - 1)), int(rng.randint(2**31 - 1))),
             verbose=bool(self.verbose),
         )
@@ -124,7 +124,7 @@ class NetworkClassifier(Learner):
         Known negatives too few to be split are all learned from.
         """
         advice = "Pass 0 to hold out no row."
-        share = checks.inside(
+        share = _checks.inside(
             self.validation_fraction, "validation_fraction", 0.0, 1.0, closed="left", advice=advice
         )
         if share == 0:
@@ -293,7 +293,7 @@ class NetworkClassifier(Learner):
         >>> from halftruth.learn import PUClassifier
         >>> PUClassifier.load("nowhere.npz")
         Traceback (most recent call last):
-        halftruth.errors.InputError: There is no file nowhere.npz.
+        halftruth._errors.InputError: There is no file nowhere.npz.
         """
         return saved.load(cls, path)
 
@@ -317,4 +317,4 @@ def _readable(made: Calibrator, logit: Vector) -> Vector:
 
 
 def _above_zero(model: NetworkClassifier, name: str) -> float:
-    return checks.inside(getattr(model, name), name, 0.0, np.inf, advice="Pass a small step, e.g. 0.001.")
+    return _checks.inside(getattr(model, name), name, 0.0, np.inf, advice="Pass a small step, e.g. 0.001.")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from halftruth._pytorch import Tensor, nn, torch
 from halftruth.learn.layers import Layer, logits
-from halftruth.pytorch import Tensor, nn, torch
 
 __all__ = ["Layer", "Networks", "logits"]
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.evidence import PositiveConfidence
 from halftruth.learn.layers import Scaling
 from halftruth.learn.network_classifier import AUTO, NO_POSTERIOR, PLATT, PROPER, NetworkClassifier, random
@@ -154,7 +154,7 @@ def _confidences(x: Any, r: Any) -> Vector:
     values = column_or_1d(r, warn=True)
     check_consistent_length(x, values)
     why = "A positive of confidence 0 cannot be. Check the rows."
-    out = checks.positive_probabilities(values, "r", length=len(x), why=why)
+    out = _checks.positive_probabilities(values, "r", length=len(x), why=why)
     tiny = out < LEAST
     if tiny.any():
         row = int(np.argmax(tiny))

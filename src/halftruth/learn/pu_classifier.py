@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.special import logit
 
-from halftruth import checks
-from halftruth.belief import ESTIMATE, PriorEstimate, belief
-from halftruth.checks import Vector
-from halftruth.errors import InputError, NotIdentifiable
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError, NotIdentifiable
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.evidence.positive_unlabeled import POPULATIONS
 from halftruth.learn.labels import Strata
@@ -18,6 +17,7 @@ from halftruth.learn.layers import Scaling
 from halftruth.learn.mixing import balanced_eta
 from halftruth.learn.network_classifier import AUTO, NO_POSTERIOR, PLATT, PROPER, NetworkClassifier, random
 from halftruth.learn.wrapping import labels, with_nan
+from halftruth.prior._belief import ESTIMATE, PriorEstimate, belief
 
 NOT_CALIBRATED = "Probabilities are σ(logit) as it was trained: no row was held out to calibrate them."
 Sizes = tuple[int, int, int]
@@ -232,7 +232,7 @@ class PUClassifier(NetworkClassifier):
 
     def _check_words(self) -> None:
         super()._check_words()
-        checks.choice(self.population, "population", POPULATIONS)
+        _checks.choice(self.population, "population", POPULATIONS)
 
     def _notes(self, held_out: bool) -> tuple[str, ...]:
         notes: tuple[str, ...] = () if held_out else (NOT_CALIBRATED,)
@@ -302,7 +302,7 @@ class PUClassifier(NetworkClassifier):
         """The share of what unlabeled rows say, where there are known negatives beside them."""
         if self.eta is not None:
             advice = "Leave it out for the least noisy mix."
-            eta = checks.inside(self.eta, "eta", -1.0, 1.0, closed="both", advice=advice)
+            eta = _checks.inside(self.eta, "eta", -1.0, 1.0, closed="both", advice=advice)
             if not sizes[2]:
                 raise InputError("`eta` needs known negatives, and `y` has none. Leave it out.")
             return eta

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks, storage
-from halftruth.belief import PriorEstimate
+from halftruth import _checks, _storage
+from halftruth._errors import HalftruthError, InputError
 from halftruth.calibration.calibrators.calibrator import Calibrator
-from halftruth.errors import HalftruthError, InputError
 from halftruth.learn.layers import Layer, Scaling
+from halftruth.prior._belief import PriorEstimate
 
 SCHEMA = 1
 
@@ -36,12 +36,12 @@ def save(model: Any, path: str | Path) -> None:
     arrays = {"center": model.scaling_.center, "factor": model.scaling_.factor}
     for i, (weight, constant) in enumerate(model.layers_):
         arrays |= {f"weight{i}": weight, f"constant{i}": constant}
-    storage.save(path, _what(type(model)), SCHEMA, header, arrays)
+    _storage.save(path, _what(type(model)), SCHEMA, header, arrays)
 
 
 def load(cls: type, path: str | Path) -> Any:
     """Read a model of this class."""
-    header, arrays = storage.load(path, _what(cls), SCHEMA)
+    header, arrays = _storage.load(path, _what(cls), SCHEMA)
     try:
         out: Any = cls(**{name: _restored(name, value) for name, value in header["params"].items()})
         out._check_words()
@@ -58,9 +58,9 @@ def load(cls: type, path: str | Path) -> Any:
                 raise InputError(f"it has {len(names)} names of {len(center)} features")
             out.feature_names_in_ = np.asarray(names, dtype=object)
         out.history_ = {str(name): [float(x) for x in seen] for name, seen in header["history"].items()}
-        out.n_epochs_ = checks.count(header["n_epochs"], "n_epochs", least=0)
-        out.prior_, out.notes_ = checks.share(header["prior"], "prior"), tuple(_texts(header["notes"]))
-        out.shift_ = checks.finite(header["shift"], "shift")
+        out.n_epochs_ = _checks.count(header["n_epochs"], "n_epochs", least=0)
+        out.prior_, out.notes_ = _checks.share(header["prior"], "prior"), tuple(_texts(header["notes"]))
+        out.shift_ = _checks.finite(header["shift"], "shift")
     except (HalftruthError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path} is a damaged {_what(cls)}: {error}") from error
     out.classes_ = np.array([0, 1])
@@ -71,7 +71,7 @@ def _what(cls: type) -> str:
     return f"halftruth {cls.__name__}"
 
 
-def _layers(arrays: storage.Arrays, inputs: int) -> list[Layer]:
+def _layers(arrays: _storage.Arrays, inputs: int) -> list[Layer]:
     """Layers that fit one another, from the features to one logit."""
     layers: list[Layer] = []
     while f"weight{len(layers)}" in arrays:
@@ -94,8 +94,8 @@ def _texts(value: Any) -> list[str]:
     return value
 
 
-def _vector(arrays: storage.Arrays, name: str) -> checks.Vector:
-    return checks.vector(arrays[name], name)
+def _vector(arrays: _storage.Arrays, name: str) -> _checks.Vector:
+    return _checks.vector(arrays[name], name)
 
 
 def _plain(value: Any) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from halftruth.pytorch import Tensor, nn, torch
+from halftruth._pytorch import Tensor, nn, torch
 
 FEWEST = 32
 """Rows of a small stratum in each batch, where it has so many: the mean of fewer would be noise."""

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.evidence.positive_unlabeled import POPULATIONS
-from halftruth.shares import Sizes, from_positives, refuse_prior, refuse_purity
+from halftruth.prior._shares import Sizes, from_positives, refuse_prior, refuse_purity
 
 Three = tuple[float, float, float]
 
@@ -67,9 +67,9 @@ def risk_weights(
     >>> risk_weights(0.25, eta=0.5).negative
     (-0.125, 0.5, 0.375)
     """
-    prior = checks.share(prior, "prior")
-    purity = checks.share(purity, "purity", closed_at_one=True)
-    checks.choice(population, "population", POPULATIONS)
+    prior = _checks.share(prior, "prior")
+    purity = _checks.share(purity, "purity", closed_at_one=True)
+    _checks.choice(population, "population", POPULATIONS)
     whole, alpha = np.asarray([0.0, 1.0, 0.0]), prior
     rows = _sizes(sizes, needed=population == "all")
     if population == "all":
@@ -80,12 +80,12 @@ def risk_weights(
     own = np.asarray([*map(float, from_positives(prior, purity, alpha)), 0.0])
     plus, minus = own, whole - own
     if eta is not None:
-        eta = checks.inside(eta, "eta", -1.0, 1.0, closed="both", advice="Pass 1 for P and U alone.")
+        eta = _checks.inside(eta, "eta", -1.0, 1.0, closed="both", advice="Pass 1 for P and U alone.")
         known = np.asarray([0.0, 0.0, 1 - prior])
         plus = own if eta >= 0 else (1 + eta) * own - eta * (whole - known)
         minus = (1 - eta) * known + eta * (whole - own) if eta >= 0 else known
     if target_prior is not None:
-        wanted = checks.share(target_prior, "target_prior")
+        wanted = _checks.share(target_prior, "target_prior")
         plus, minus = plus * (wanted / prior), minus * ((1 - wanted) / (1 - prior))
     return RiskWeights(_three(plus), _three(minus))
 
@@ -106,5 +106,5 @@ def _sizes(sizes: Any, *, needed: bool) -> Sizes | None:
             f"how much of the population the known positives are hangs on them."
         )
     least = (1, 1, 0)
-    counts = [checks.count(size, "sizes", least=low) for size, low in zip(listed, least, strict=False)]
+    counts = [_checks.count(size, "sizes", least=low) for size, low in zip(listed, least, strict=False)]
     return Sizes(*(float(count) for count in (*counts, 0)[:3]))

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.learn.labels import Strata, split_labels
 
 LEAST = 2

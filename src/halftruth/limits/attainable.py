@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from scipy.special import entr
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
-from halftruth.evaluation import evaluate
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
+from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
 from halftruth.evidence.soft import SoftRows
 from halftruth.limits.floor import bayes_error, overlap
@@ -21,11 +21,11 @@ from halftruth.limits.means import Mean, Settings, T, estimate, scaled
 from halftruth.limits.soft_labels import EXACT, need_posteriors
 from halftruth.limits.tally import Q, as_probabilities
 from halftruth.limits.votes import ASSUMPTION, FittedVotes
-from halftruth.measure import Number, ScoreMeasure, ratio, scalar
+from halftruth.measure._score_measure import Number, ScoreMeasure, ratio, scalar
+from halftruth.measure._sweep import sweep
 from halftruth.metrics.areas import average_precision, pr_auc, roc_auc
 from halftruth.metrics.proper import brier, log_loss
-from halftruth.results import Estimate, Evaluation
-from halftruth.sweep import sweep
+from halftruth.results._estimate import Estimate, Evaluation
 from halftruth.uncertainty.progress import progress
 
 BAYES, LOG_LOSS, PRECISION = "bayes_error", "log_loss", "average_precision"
@@ -102,8 +102,8 @@ def best_attainable(
     """
     names = _names(metrics)
     settings = Settings(
-        level=checks.confidence_level(confidence_level),
-        n_resamples=checks.count(n_resamples, "n_resamples", least=0),
+        level=_checks.confidence_level(confidence_level),
+        n_resamples=_checks.count(n_resamples, "n_resamples", least=0),
         rng=rng,
     )
     need_posteriors(evidence, OF_SCORES)
@@ -152,7 +152,7 @@ def _names(metrics: Any) -> tuple[str, ...]:
     given = (metrics,) if isinstance(metrics, str) or not isinstance(metrics, Iterable) else tuple(metrics)
     if not given or len(set(map(str, given))) < len(given):
         raise InputError(f"`metrics` must name each row once, got {metrics!r}. Rows are {', '.join(ROWS)}.")
-    return tuple(checks.choice(name, "metrics", tuple(ROWS)) for name in given)
+    return tuple(_checks.choice(name, "metrics", tuple(ROWS)) for name in given)
 
 
 def _bayes(evidence: Evidence, names: Iterable[str], settings: Settings) -> Estimate | None:
@@ -195,7 +195,7 @@ def _evaluated(
 def _from_confidences(evidence: PositiveConfidence, names: tuple[str, ...], settings: Settings) -> Evaluation:
     r, weight = evidence.confidences
     why = "Only the Bayes error can be found with them: call `bayes_error`, which takes them."
-    checks.positive_probabilities(r, "r", why=why)
+    _checks.positive_probabilities(r, "r", why=why)
     given = evidence.prior.value is not None
     own = PositiveConfidence(r, sample_weight=None if weight is None else scaled(weight))
     own.prior = evidence.prior

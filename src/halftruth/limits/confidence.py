@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from halftruth.belief import Belief
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.evidence import PositiveConfidence
-from halftruth.intervals import interval_of
 from halftruth.limits.means import (
     FEW_CARRIERS,
     FIRM,
@@ -26,7 +24,9 @@ from halftruth.limits.means import (
     mean_of,
     scaled,
 )
-from halftruth.results import Refuted
+from halftruth.prior._belief import Belief
+from halftruth.results._estimate import Refuted
+from halftruth.results._intervals import interval_of
 from halftruth.uncertainty.influence import identified_range, spread_of
 from halftruth.uncertainty.notes import on_prior
 

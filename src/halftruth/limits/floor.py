@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
 from halftruth.limits.confidence import from_confidences
 from halftruth.limits.means import BOOTSTRAP, METHODS, Settings, T
@@ -17,8 +17,8 @@ from halftruth.limits.soft_labels import votes_among_many as many
 from halftruth.limits.tally import as_probabilities
 from halftruth.limits.through_scores import through_scores
 from halftruth.limits.votes import LIKELIHOOD, FittedVotes
-from halftruth.measure import Number, as_measure, ratio, scalar
-from halftruth.results import Estimate
+from halftruth.measure._score_measure import Number, as_measure, ratio, scalar
+from halftruth.results._estimate import Estimate
 
 
 def overlap(evidence: object) -> Number:
@@ -114,13 +114,13 @@ def bayes_error(
     >>> round(bayes_error(ht.PositiveConfidence([1.0, 0.8, 0.4, 0.0], prior=0.4)).value, 12)
     0.225
     """
-    checks.choice(labels, "labels", KINDS)
+    _checks.choice(labels, "labels", KINDS)
     if method is not None:
-        checks.choice(method, "method", (*METHODS, LIKELIHOOD))
+        _checks.choice(method, "method", (*METHODS, LIKELIHOOD))
     settings = Settings(
         method=T if method is None else method,
-        level=checks.confidence_level(confidence_level),
-        n_resamples=checks.count(n_resamples, "n_resamples", least=0),
+        level=_checks.confidence_level(confidence_level),
+        n_resamples=_checks.count(n_resamples, "n_resamples", least=0),
         rng=rng,
     )
     if isinstance(evidence, SoftLabeled):

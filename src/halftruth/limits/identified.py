@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.limits.tally import LOSS, PLACES, Q, Votes
 from halftruth.limits.threads import single_threaded
-from halftruth.measure import Number, ScoreMeasure
+from halftruth.measure._score_measure import Number, ScoreMeasure
 
 CLOSE = 0.01
 """How far below its maximum a log likelihood may be taken for the maximum."""

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
-from halftruth.evaluation import evaluate
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
+from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import SoftLabeled
-from halftruth.intervals import interval_of
-from halftruth.measure import integral
-from halftruth.results import Estimate
+from halftruth.measure._score_measure import integral
+from halftruth.results._estimate import Estimate
+from halftruth.results._intervals import interval_of
 
 T, HOEFFDING, BOOTSTRAP = "t", "hoeffding", "bootstrap"
 METHODS = (T, HOEFFDING, BOOTSTRAP)
@@ -181,7 +181,7 @@ class LimitEstimate(Estimate):
     two_rows: float = 0.0
 
     def interval(self, confidence_level: float, method: str | None = None) -> Ends:
-        level = checks.confidence_level(confidence_level)
+        level = _checks.confidence_level(confidence_level)
         if method in (None, self.method):
             return cut(self.ends(level), self.limits, self.value)
         if self.centers is None or self.method == HOEFFDING:

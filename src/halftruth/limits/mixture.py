@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betainc, betaln
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.limits.tally import EDGES, Votes
 from halftruth.limits.threads import single_threaded
 

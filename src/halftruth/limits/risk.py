@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.evidence import PositiveConfidence
-from halftruth.measure import Number, as_measure, ratio
+from halftruth.measure._score_measure import Number, as_measure, ratio
 from halftruth.metrics.losses import ZERO_ONE, Pair, losses, total_loss
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError, NotIdentifiable
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError, NotIdentifiable
 from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
 from halftruth.evidence.soft import SoftRows
 from halftruth.limits.means import (
@@ -26,7 +26,7 @@ from halftruth.limits.means import (
     estimate,
     mean_of,
 )
-from halftruth.results import Refuted
+from halftruth.results._estimate import Refuted
 
 SOFT, UNCERTAINTY, NOISY = "soft", "uncertainty", "noisy"
 KINDS = (SOFT, UNCERTAINTY, NOISY)
@@ -194,7 +194,7 @@ def most(rows: SoftRows) -> float:
 
 def read_sign(sign: Any, rows: SoftRows) -> NDArray[np.intp]:
     """The class that is likelier in truth, for each row."""
-    given = checks.vector(sign, "sign", length=len(rows))
+    given = _checks.vector(sign, "sign", length=len(rows))
     n_classes = rows.n_classes
     codes = np.arange(float(n_classes))
     if n_classes == 2 and (given == -1).any():

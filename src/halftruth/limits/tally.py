@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 from scipy.special import gammaln
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.evidence.soft import SoftRows
 from halftruth.limits.means import scaled
-from halftruth.results import Refuted
+from halftruth.results._estimate import Refuted
 
 PLACES = 257
 MOST_VOTES = 2000

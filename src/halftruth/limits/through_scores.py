@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from halftruth._errors import InputError
 from halftruth.calibration.calibrators import cross_calibrate
-from halftruth.errors import InputError
-from halftruth.evaluation import evaluate
+from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence
 from halftruth.limits.means import LimitEstimate, Settings, cut
-from halftruth.measure import ScoreMeasure, integral
-from halftruth.results import Estimate
+from halftruth.measure._score_measure import ScoreMeasure, integral
+from halftruth.results._estimate import Estimate
 
 POSSIBLE = (0.0, 0.5)
 BOUND = (

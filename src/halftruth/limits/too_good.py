@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks, errors
-from halftruth.checks import Vector
-from halftruth.errors import InputError, NotIdentifiable
+from halftruth import _checks, _errors
+from halftruth._checks import Vector
+from halftruth._errors import InputError, NotIdentifiable
 from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
 from halftruth.limits.floor import bayes_error
 from halftruth.limits.means import LimitEstimate, Mean, Settings, T, estimate, scaled
 from halftruth.limits.soft_labels import NOISY, SOFT, UNCERTAINTY, need_posteriors
 from halftruth.limits.verdict import Found, TooGood, alternatives, notes_on, source_of
-from halftruth.results import Estimate, Refuted
+from halftruth.results._estimate import Estimate, Refuted
 
 LEVEL = 0.95
 """Of the interval that the standard error is read from, whatever the level of the test."""
@@ -92,11 +92,11 @@ def too_good_to_be_true(
     >>> ht.too_good_to_be_true(0.18, 2000, ht.SoftLabeled(q)).too_good
     False
     """
-    error = checks.inside(
+    error = _checks.inside(
         test_error, "test_error", 0.0, 1.0, closed="both", advice="Pass a share of the cases, 0.02 for 2%."
     )
-    n_test = checks.count(n_test, "n_test", least=1)
-    level = checks.confidence_level(confidence_level)
+    n_test = _checks.count(n_test, "n_test", least=1)
+    level = _checks.confidence_level(confidence_level)
     need_posteriors(evidence, OF_SCORES)
     if isinstance(evidence, PositiveConfidence) and evidence.prior.value is None:
         raise NotIdentifiable(
@@ -148,7 +148,7 @@ def _refuse_refuted(bayes: Estimate) -> None:
     """No verdict against what cannot be."""
     against = next((note for note in bayes.notes if isinstance(note, Refuted)), None)
     if against is not None:
-        raise errors.Refuted(
+        raise _errors.Refuted(
             f"The Bayes error found here, {bayes.value:.4g}, is none to judge a test error by. {against} "
             f"Correct what was given with the evidence, or pass more rows."
         )
@@ -165,13 +165,13 @@ def _classes(predictions: Any, evidence: Evidence, labels: str) -> Vector:
     code = "0 or 1"
     if rows.n_classes > 2:
         code = f"whole numbers from 0 to {rows.n_classes - 1}, the column of `q` for each"
-    given = checks.native(predictions, "predictions")
+    given = _checks.native(predictions, "predictions")
     if given.dtype.kind not in "fiub":
         raise InputError(
             f"`predictions` must be {code}, got dtype {given.dtype}. Pass the number of each class, not its "
             f"name."
         )
-    out = checks.vector(given, "predictions", length=len(rows))
+    out = _checks.vector(given, "predictions", length=len(rows))
     bad = (out != np.floor(out)) | (out < 0) | (out >= rows.n_classes)
     if bad.any():
         first = int(np.argmax(bad))

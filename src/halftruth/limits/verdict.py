@@ -11,7 +11,7 @@ from typing import Any
 
 from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
 from halftruth.limits.soft_labels import NOISY
-from halftruth.results import Estimate, figure, interval_text, json_number
+from halftruth.results._estimate import Estimate, figure, interval_text, json_number
 
 SCHEMA = 1
 WIDTH = 100

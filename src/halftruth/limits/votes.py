@@ -9,7 +9,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.evidence.soft import SoftRows
 from halftruth.limits.identified import (
     Explaining,

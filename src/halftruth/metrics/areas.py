@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
-from halftruth.folded import FoldedMeasure
-from halftruth.measure import Number, ScoreMeasure, as_measure, integral, ratio, where_both
-from halftruth.sweep import Sweep, sweep
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
+from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, integral, ratio, where_both
+from halftruth.measure._sorted_measure import FoldedMeasure
+from halftruth.measure._sweep import Sweep, sweep
 
 MAX_FPR = "Pass the largest false-positive rate that counts."
 
@@ -65,7 +65,7 @@ def partial_auc(evidence: object, *, max_fpr: float = 0.1, standardize: bool = T
     >>> ht.partial_auc(evidence, max_fpr=0.5, standardize=False)
     0.25
     """
-    max_fpr = checks.inside(max_fpr, "max_fpr", 0.0, 1.0, closed="right", advice=MAX_FPR)
+    max_fpr = _checks.inside(max_fpr, "max_fpr", 0.0, 1.0, closed="right", advice=MAX_FPR)
     measure = as_measure(evidence)
     line = sweep(measure)
     fpr, tpr = line.fpr, line.tpr
@@ -250,7 +250,7 @@ def recall_at_fpr(evidence: object, *, max_fpr: float = 0.05) -> Number:
     >>> ht.recall_at_fpr(ht.Labeled([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.1]), max_fpr=0.5)
     1.0
     """
-    limit = checks.inside(max_fpr, "max_fpr", 0.0, 1.0, closed="both", advice=MAX_FPR)
+    limit = _checks.inside(max_fpr, "max_fpr", 0.0, 1.0, closed="both", advice=MAX_FPR)
     measure = as_measure(evidence)
     line = sweep(measure)
     last = np.sum(_before(line.fpr, limit), axis=-1, keepdims=True)

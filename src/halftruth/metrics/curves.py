@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from halftruth.checks import Vector
-from halftruth.measure import as_measure, ratio
-from halftruth.sweep import Sweep, sweep
+from halftruth._checks import Vector
+from halftruth.measure._score_measure import as_measure, ratio
+from halftruth.measure._sweep import Sweep, sweep
 
 
 class Curve:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import EmptyClassWarning, InputError
-from halftruth.measure import Number, ScoreMeasure, as_measure, ratio, scalar
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import EmptyClassWarning, InputError
+from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio, scalar
+from halftruth.measure._sweep import Sweep, sweep
 from halftruth.metrics.curves import Curve, swept
 from halftruth.metrics.rates import Confusion
-from halftruth.sweep import Sweep, sweep
 
 TO_MAXIMIZE = (
     "f1",
@@ -68,7 +68,7 @@ def net_benefit(evidence: object, threshold: float) -> Number:
     0.0
     """
     advice = "Pass the probability at which one would treat."
-    at = checks.inside(threshold, "threshold", 0.0, 1.0, closed="left", advice=advice)
+    at = _checks.inside(threshold, "threshold", 0.0, 1.0, closed="left", advice=advice)
     measure = as_measure(evidence)
     measure.need_probabilities("Net benefit")
     return measure.result(_benefit(measure, at))
@@ -100,7 +100,7 @@ def decision_curve(evidence: object, thresholds: Any = None) -> DecisionCurve:
     measure = as_measure(evidence)
     measure.need_probabilities("Net benefit")
     grid = (
-        np.arange(99, 0, -1) / 100 if thresholds is None else checks.probabilities(thresholds, "thresholds")
+        np.arange(99, 0, -1) / 100 if thresholds is None else _checks.probabilities(thresholds, "thresholds")
     )
     if len(grid) == 0 or (grid == 1).any():
         raise InputError(f"`thresholds` must hold numbers in [0, 1), at least one; got {thresholds!r}.")
@@ -132,7 +132,7 @@ def cost_curve(evidence: object, n_points: int = 101) -> CostCurve:
     >>> ht.cost_curve(ht.Labeled([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1]), n_points=3).expected_cost
     array([0.  , 0.25, 0.  ])
     """
-    checks.count(n_points, "n_points", least=2)
+    _checks.count(n_points, "n_points", least=2)
     line = swept(evidence)
     grid = np.linspace(0, 1, n_points)
     fpr, fnr = line.fpr, 1 - line.tpr
@@ -200,15 +200,15 @@ def best_threshold(
         )
     line = sweep(as_measure(evidence, "shape" if recall_at_least is not None else "prior"))
     if maximize is not None:
-        return _where_highest(line, _rates(line, checks.choice(maximize, "maximize", TO_MAXIMIZE)))
+        return _where_highest(line, _rates(line, _checks.choice(maximize, "maximize", TO_MAXIMIZE)))
     if cost is not None:
         fp_cost, fn_cost = _check_cost(cost)
         return _where_highest(line, -(fp_cost * line.fp + fn_cost * (line.positives[..., None] - line.tp)))
     if recall_at_least is not None:
-        wanted = checks.share(recall_at_least, "recall_at_least", closed_at_one=True)
+        wanted = _checks.share(recall_at_least, "recall_at_least", closed_at_one=True)
         enough = line.tpr >= wanted - 1e-12
         return _pick(line, np.argmax(enough, axis=-1), enough.any(axis=-1), "recall")
-    wanted = checks.share(precision_at_least, "precision_at_least", closed_at_one=True)
+    wanted = _checks.share(precision_at_least, "precision_at_least", closed_at_one=True)
     enough = np.clip(line.precision, 0.0, 1.0)[..., 1:] >= wanted - 1e-12
     lowest = enough.shape[-1] - np.argmax(enough[..., ::-1], axis=-1)
     return _pick(line, lowest, enough.any(axis=-1), "precision")

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
-from halftruth.measure import Number, ScoreMeasure, as_measure, integral, ratio
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
+from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, integral, ratio
 from halftruth.metrics.proper import EPSILON
 
 Loss = Callable[[Vector], Vector]
@@ -82,14 +82,14 @@ def risk(evidence: object, loss: str | Pair = "logistic", *, threshold: float | 
 def losses(loss: Any, threshold: Any) -> Pair:
     """ℓ₊ and ℓ₋ as functions of the score."""
     if isinstance(loss, str) or not isinstance(loss, (tuple, list)):
-        checks.choice(loss, "loss", LOSSES)
+        _checks.choice(loss, "loss", LOSSES)
     elif len(loss) != 2 or not all(map(callable, loss)):
         raise InputError(
             f"`loss` must be one of {', '.join(map(repr, LOSSES))}, or two functions of the score (for "
             f"positives, for negatives), got {loss!r}."
         )
     if loss == ZERO_ONE:
-        cut = checks.threshold(0.0 if threshold is None else threshold)
+        cut = _checks.threshold(0.0 if threshold is None else threshold)
         return (lambda s: (s < cut) * 1.0), (lambda s: (s >= cut) * 1.0)
     if threshold is not None:
         raise InputError(f"`threshold` is for the loss 'zero_one' only, got {threshold!r} with {loss!r}.")

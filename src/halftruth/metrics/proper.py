@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from halftruth.folded import FoldedMeasure
-from halftruth.measure import Number, as_measure, integral, ratio, where_both
+from halftruth.measure._score_measure import Number, as_measure, integral, ratio, where_both
+from halftruth.measure._sorted_measure import FoldedMeasure
 
 EPSILON = float(np.finfo(np.float64).eps)
 

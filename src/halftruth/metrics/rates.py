@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.errors import NotIdentifiable
-from halftruth.measure import Number, ScoreMeasure, as_measure, ratio, scalar, where_both
+from halftruth import _checks
+from halftruth._errors import NotIdentifiable
+from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio, scalar, where_both
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -115,7 +115,7 @@ class Confusion:
     def fbeta(self, beta: float) -> Number:
         """(1 + β²) TP / ((1 + β²) TP + β² FN + FP)."""
         advice = "Above 1 it weighs recall more than precision, below 1 less."
-        square = checks.inside(beta, "beta", 0.0, np.inf, advice=advice) ** 2
+        square = _checks.inside(beta, "beta", 0.0, np.inf, advice=advice) ** 2
         return self._of((1 + square) * self.tp, square * self.positives + self.predicted)
 
     @property
@@ -205,7 +205,7 @@ def confusion(evidence: object, threshold: float) -> Confusion:
     """
     measure = as_measure(evidence, "nothing")
     measure.warn_of_empty_class()
-    return _confusion(measure, checks.threshold(threshold))
+    return _confusion(measure, _checks.threshold(threshold))
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ class Rate:
 
     def __call__(self, evidence: object, threshold: float) -> Number:
         measure = as_measure(evidence, "nothing")
-        return measure.result(getattr(_confusion(measure, checks.threshold(threshold)), self.name))
+        return measure.result(getattr(_confusion(measure, _checks.threshold(threshold)), self.name))
 
     @property
     def __name__(self) -> str:
@@ -239,7 +239,7 @@ def fbeta(evidence: object, threshold: float, *, beta: float = 2.0) -> Number:
     0.9091
     """
     measure = as_measure(evidence)
-    return measure.result(_confusion(measure, checks.threshold(threshold)).fbeta(beta))
+    return measure.result(_confusion(measure, _checks.threshold(threshold)).fbeta(beta))
 
 
 def prevalence(evidence: object) -> Number:

@@ -24,8 +24,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
+from halftruth import _checks
+from halftruth._checks import Vector
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.samples import Samples
 
@@ -76,11 +76,11 @@ def fit(samples: Samples, *, n_grid: int = 100, n_bins: int | None = None) -> Fi
     Fit
         Its curve is the profile log likelihood, 0 on the plateau.
     """
-    n_grid = checks.count(n_grid, "n_grid", least=2)
+    n_grid = _checks.count(n_grid, "n_grid", least=2)
     n = (samples.n_positive, samples.n_unlabeled)
     if n_bins is None:
         n_bins = int(np.clip(round(BINS * min(n) ** (1 / 3)), *BINS_RANGE))
-    p, w = _binned(samples, checks.count(n_bins, "n_bins", least=1))
+    p, w = _binned(samples, _checks.count(n_bins, "n_bins", least=1))
     alpha = np.sin(np.pi / 2 * np.arange(1, n_grid + 1) / (n_grid + 1)) ** 2
     profile = _profile(p, w, alpha)
     value = _elbow(p, w, alpha, profile, n)

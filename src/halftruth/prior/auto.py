@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.sampler import draw_posterior
 from halftruth.prior.samples import Samples

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
+from halftruth import _checks
+from halftruth._checks import Vector
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.roc_slope import ROUNDS, Cells, bent_line, likelihood_weights
 from halftruth.prior.samples import Samples
@@ -44,8 +44,8 @@ def fit(samples: Samples, *, delta: float = 0.1, gamma: float = 0.01) -> Fit:
     -------
     Fit
     """
-    delta = checks.inside(delta, "delta", 0.0, 1.0, advice="Pass 0.1, as published.")
-    gamma = checks.inside(gamma, "gamma", 0.0, 1.0, closed="left", advice="Pass 0.01, as published.")
+    delta = _checks.inside(delta, "delta", 0.0, 1.0, advice="Pass 0.1, as published.")
+    gamma = _checks.inside(gamma, "gamma", 0.0, 1.0, closed="left", advice="Pass 0.01, as published.")
     known = samples.positive > 0
     p, u = samples.p_above[known], samples.u_above[known]
     slack = sum(np.sqrt(np.log(4 / delta) / (2 * n)) for n in (samples.n_positive, samples.n_unlabeled))

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth import checks
-from halftruth.checks import Vector
+from halftruth import _checks
+from halftruth._checks import Vector
 
 SPACING = 0.8
 """Of each rank to the next. Wider spacing would gain little, and lose much where scores are tied."""
@@ -66,7 +66,7 @@ def prior_upper_bound(
     from halftruth.prior.given import read  # which needs the bound of masses
 
     given = read(positive, unlabeled, None, 1.0, (positive_weight, unlabeled_weight, None))
-    return given.upper(checks.confidence_level(confidence_level))
+    return given.upper(_checks.confidence_level(confidence_level))
 
 
 def upper_bound(

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.samples import Samples
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.prior.em import joined, mid_ranks
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.km import standard

@@ -13,8 +13,8 @@ from typing import Literal
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
+from halftruth import _checks
+from halftruth._checks import Vector
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.samples import Samples
 
@@ -42,7 +42,7 @@ def fit(samples: Samples, *, form: Literal["mean", "ratio"] = "mean") -> Fit:
     -------
     Fit
     """
-    checks.choice(form, "form", FORMS)
+    _checks.choice(form, "form", FORMS)
     labeled, rows = _blocks(samples.p * samples.n_positive, samples.u * samples.n_unlabeled)
     at_positive, at_unlabeled = _left_out(labeled, rows)
     total = labeled @ at_positive

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from halftruth.checks import Vector
-from halftruth.errors import NotIdentifiable
+from halftruth._checks import Vector
+from halftruth._errors import NotIdentifiable
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.samples import Samples
 

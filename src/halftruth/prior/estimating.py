@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.belief import PriorEstimate
-from halftruth.errors import InputError, NotIdentifiable
+from halftruth import _checks
+from halftruth._errors import InputError, NotIdentifiable
 from halftruth.prior import alphamax, auto, methods
+from halftruth.prior._belief import PriorEstimate
 from halftruth.prior.fit import Fit
 from halftruth.prior.given import Given, knowledge, read
 from halftruth.prior.outcome import SAMPLE, result, with_replicates
 from halftruth.prior.samples import Samples
-from halftruth.table import POSITIVE, ScoreTable
+from halftruth.table._score_table import POSITIVE, ScoreTable
 
 USES_NEGATIVES = ("mixture", "em")
 CONTRADICTS = 0.005
@@ -93,7 +93,7 @@ def estimate_prior(
     weights = positive_weight, unlabeled_weight, negative_weight
     given = read(positive, unlabeled, negative, purity, weights)
     known = knowledge(given.purity, within, labeled_sample)
-    level = checks.confidence_level(confidence_level)
+    level = _checks.confidence_level(confidence_level)
     return _alpha(given, method, known, level, n_resamples, rng)
 
 
@@ -170,7 +170,7 @@ def estimate_prior_and_purity(
     """
     given = read(positive, unlabeled, None, 1.0, (positive_weight, unlabeled_weight, None))
     given = replace(given, purity=1.0)  # what an evidence says of it is not asked for
-    return _both(given, method, checks.confidence_level(confidence_level), n_resamples, rng)
+    return _both(given, method, _checks.confidence_level(confidence_level), n_resamples, rng)
 
 
 def estimate_alpha(table: ScoreTable, purity: float) -> PriorEstimate:
@@ -231,7 +231,7 @@ def _refuse(chosen: methods.Method, given: Given, known: auto.Knowledge) -> None
 
 
 def _count(chosen: methods.Method, n_resamples: int | None) -> int:
-    return chosen.n_resamples if n_resamples is None else checks.count(n_resamples, "n_resamples", least=2)
+    return chosen.n_resamples if n_resamples is None else _checks.count(n_resamples, "n_resamples", least=2)
 
 
 def _from_sample(known: auto.Knowledge, rng: np.random.Generator) -> Fit:

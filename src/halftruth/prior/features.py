@@ -12,17 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth import checks
-from halftruth.belief import PriorEstimate
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.prior import auto, methods
+from halftruth.prior._belief import PriorEstimate
 from halftruth.prior.fit import Fit
 from halftruth.prior.given import Given, knowledge
 from halftruth.prior.held_out import HeldOut, need
 from halftruth.prior.outcome import result, with_replicates
-from halftruth.rows import Rows
-from halftruth.table import POSITIVE, UNLABELED, ScoreTable
+from halftruth.table._score_table import POSITIVE, UNLABELED, ScoreTable
+from halftruth.table._stratum_rows import Rows
 
 N_REFITS = 5
 """Of the classifier on resampled rows, for the spread that it adds."""
@@ -87,15 +87,15 @@ def estimate_prior_from_features(
     x = X if own and hasattr(X, "shape") and len(X.shape) == 2 else _matrix(X)
     if len(x) != len(known):
         raise InputError(f"`labeled` has length {len(known)}, `X` has {len(x)} rows. Pass one value a row.")
-    level = checks.confidence_level(confidence_level)
-    n_refits = checks.count(n_refits, "n_refits", least=0)
+    level = _checks.confidence_level(confidence_level)
+    n_refits = _checks.count(n_refits, "n_refits", least=0)
     if n_refits == 1:
         raise InputError("`n_refits`=1 shows no spread. Pass 0, or 2 and more.")
     generator = np.random.default_rng(rng)
     chosen = methods.get(method)
     if chosen.needs_negatives:
         raise InputError(f"`method`={method!r} needs known negatives, which features have none of here.")
-    told = knowledge(checks.share(purity, "purity", closed_at_one=True), within, labeled_sample)
+    told = knowledge(_checks.share(purity, "purity", closed_at_one=True), within, labeled_sample)
     if chosen.name != "auto" and (told.within != (0.0, 1.0) or any(told.found)):
         raise InputError("`within` and `labeled_sample` go with method 'auto'. Leave them out, or pass it.")
     if chosen.fit_features is not None:
@@ -105,7 +105,7 @@ def estimate_prior_from_features(
     if chosen.name == "auto":
         fitted = auto.fit(given.samples, known=given.possible(told), rng=generator)
     else:
-        n = chosen.n_resamples if n_resamples is None else checks.count(n_resamples, "n_resamples", least=2)
+        n = chosen.n_resamples if n_resamples is None else _checks.count(n_resamples, "n_resamples", least=2)
         (fitted,) = with_replicates(given, lambda samples: (chosen.fit(samples, generator),), n, generator)
     again = [
         _value(_given(makers.of(generator, redrawn=True), known, told), chosen, told, generator)
@@ -150,7 +150,7 @@ def _of_features(
     need(known, 1, "an estimate")
     positive, unlabeled = x[known], x[~known]
     fitted = chosen.fit_features(positive, unlabeled, rng=rng)
-    n = FEATURE_RESAMPLES if n_resamples is None else checks.count(n_resamples, "n_resamples", least=2)
+    n = FEATURE_RESAMPLES if n_resamples is None else _checks.count(n_resamples, "n_resamples", least=2)
 
     def half(part: Vector) -> Vector:
         return part[rng.permutation(len(part))[: (len(part) + 1) // 2]]
@@ -187,7 +187,7 @@ def _matrix(values: Any) -> Vector:
 
 def _mask(labeled: Any) -> NDArray[np.bool_]:
     """True for known positives."""
-    mask = checks.vector(labeled, "labeled")
+    mask = _checks.vector(labeled, "labeled")
     if not np.isin(mask, (0, 1)).all():
         raise InputError("`labeled` must hold True for known positives and False for unlabeled rows.")
     return mask.astype(bool)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from halftruth.belief import Curve
-from halftruth.checks import Vector
+from halftruth._checks import Vector
+from halftruth.prior._belief import Curve
 
 __all__ = ["Curve", "Fit"]
 

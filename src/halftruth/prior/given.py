@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.belief import Belief
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
+from halftruth.prior._belief import Belief
+from halftruth.prior._shares import Sizes
 from halftruth.prior.auto import Knowledge
 from halftruth.prior.bounds import upper_bound
 from halftruth.prior.samples import Samples
-from halftruth.resampling import resampled_sums
-from halftruth.rows import Rows
-from halftruth.shares import Sizes
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
+from halftruth.table._resampling import resampled_sums
+from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
+from halftruth.table._stratum_rows import Rows
 
 CERTAIN = 0.9999
 """Confidence at which a bound on α is taken for granted."""
@@ -110,11 +110,11 @@ def read(positive: Any, unlabeled: Any, negative: Any, purity: float, weights: t
         if values is None and weight is not None:
             raise InputError(f"`{name}_weight` was given without `{name}`. Pass both or neither.")
         if values is not None:
-            score = checks.scores(values, name)
+            score = _checks.scores(values, name)
             strata[name] = Rows(
-                score=score, weight=checks.weights(weight, f"{name}_weight", length=len(score))
+                score=score, weight=_checks.weights(weight, f"{name}_weight", length=len(score))
             )
-    return Given(ScoreTable(strata), checks.share(purity, "purity", closed_at_one=True), "unlabeled")
+    return Given(ScoreTable(strata), _checks.share(purity, "purity", closed_at_one=True), "unlabeled")
 
 
 def refuse_to_estimate(table: ScoreTable, purity: Belief, population: str) -> None:
@@ -132,7 +132,7 @@ def refuse_to_estimate(table: ScoreTable, purity: Belief, population: str) -> No
 
 def _refuse_labels(positive: Any, unlabeled: Any) -> None:
     """Labels and scores, as scikit-learn's functions take them, are no two samples of scores."""
-    first, second = (checks.native(x, name) for x, name in ((positive, POSITIVE), (unlabeled, UNLABELED)))
+    first, second = (_checks.native(x, name) for x, name in ((positive, POSITIVE), (unlabeled, UNLABELED)))
     alike = first.ndim == 1 and first.shape == second.shape and len(first) > 2
     if alike and first.dtype.kind in "fiub" and set(np.unique(first)) == {0, 1}:
         raise InputError(
@@ -146,7 +146,7 @@ def knowledge(purity: float, within: Any, labeled_sample: Any) -> Knowledge:
     low, high = 0.0, 1.0
     if within is not None:
         try:
-            low, high = (checks.number(end, "within") for end in within)
+            low, high = (_checks.number(end, "within") for end in within)
         except (TypeError, ValueError):
             raise InputError(f"`within` must be a pair (low, high), got {within!r}.") from None
         if not 0 <= low < high <= 1:
@@ -157,6 +157,6 @@ def knowledge(purity: float, within: Any, labeled_sample: Any) -> Knowledge:
             )
     found = 0, 0
     if labeled_sample is not None:
-        k, m = checks.labeled_sample(labeled_sample)
+        k, m = _checks.labeled_sample(labeled_sample)
         found = k, m - k
     return Knowledge(purity=purity, within=(low, high), found=found)

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
+from halftruth import _checks
+from halftruth._checks import Vector
 from halftruth.prior.em import mid_ranks
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.samples import Samples
@@ -106,7 +106,7 @@ def _drawn(share: Vector, count: int, rng: np.random.Generator) -> Any:
 
 
 def _fit(positive: Vector, unlabeled: Vector, form: str, sizes: tuple[float, float], noise: float) -> Fit:
-    checks.choice(form, "form", FORMS)
+    _checks.choice(form, "form", FORMS)
     used = len(positive), len(unlabeled)
     notes = tuple(
         f"{few} of {round(size)} {name} rows were used."

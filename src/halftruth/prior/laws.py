@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.prior.bounds import FEWEST_RANKED, LOWER_SIDE, Tail, ranks_of
 
 MIDDLE = 0.3

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.prior import (
     alphamax,
     auto,

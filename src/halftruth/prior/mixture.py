@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from halftruth.checks import Vector
-from halftruth.errors import NotIdentifiable
+from halftruth._checks import Vector
+from halftruth._errors import NotIdentifiable
 from halftruth.prior import em
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.samples import Samples

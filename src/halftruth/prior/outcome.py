@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from halftruth.belief import Curve, PriorEstimate
+from halftruth.prior._belief import Curve, PriorEstimate
 from halftruth.prior.fit import Fit
 from halftruth.prior.given import Given
 from halftruth.prior.samples import Samples

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
+from halftruth import _checks
+from halftruth._checks import Vector
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.samples import Samples
 
@@ -49,7 +49,7 @@ def fit(samples: Samples, *, delta: float = 0.1) -> Fit:
     -------
     Fit
     """
-    delta = checks.inside(delta, "delta", 0.0, 1.0, advice="Pass 0.1 for 90 % confidence.")
+    delta = _checks.inside(delta, "delta", 0.0, 1.0, advice="Pass 0.1 for 90 % confidence.")
     slack_p, slack_u = (
         np.sqrt(np.log(2 / delta) / (2 * n)) for n in (samples.n_positive, samples.n_unlabeled)
     )

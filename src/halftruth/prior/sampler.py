@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 
 LogLikelihood = Callable[[Vector], Vector]
 """(n_draws, n_parameters) in the unit cube → (n_draws,)."""

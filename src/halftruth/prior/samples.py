@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from halftruth.checks import Vector
-from halftruth.histogram import COMPILED
-from halftruth.large import LargeSupport
-from halftruth.rows import Rows
-from halftruth.support import Sums, Support
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
+from halftruth._checks import Vector
+from halftruth.table._histogram import COMPILED
+from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
+from halftruth.table._sorted_rows import LargeSupport
+from halftruth.table._stratum_rows import Rows
+from halftruth.table._support import Sums, Support
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

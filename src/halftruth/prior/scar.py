@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.belief import ESTIMATE, Belief, belief
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
+from halftruth.prior._belief import ESTIMATE, Belief, belief
 from halftruth.prior.laws import mixture_law, one_law, pile_up, share_within
 from halftruth.prior.verdict import SCAR, Check, ScarTest, judged_by_holm, notes_on
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
+from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
 
 FEWEST_MIXED = 50
 """Rows of the mixture itself: with 5 in place of 50 its test had a size of .10 for .05."""
@@ -87,8 +87,8 @@ def scar_test(
     >>> ht.scar_test(rng.normal(3, 1, 200), unlabeled, prior=0.2).refuted
     True
     """
-    level = checks.confidence_level(confidence_level)
-    n = checks.count(n_resamples, "n_resamples", least=1)
+    level = _checks.confidence_level(confidence_level)
+    n = _checks.count(n_resamples, "n_resamples", least=1)
     random = np.random.default_rng(rng)
     given = _read(positive, unlabeled, prior, purity, negative)
     found = [_prior_check(given)]
@@ -127,7 +127,7 @@ def _read(positive: Any, unlabeled: Any, prior: Any, purity: Any, negative: Any)
     if negative is not None and unlabeled is None:
         raise InputError("`negative` was given without `unlabeled`. Pass both: their scores are compared.")
     arrays = {POSITIVE: positive, UNLABELED: unlabeled, NEGATIVE: negative}
-    scores = {name: checks.scores(x, name) for name, x in arrays.items() if x is not None}
+    scores = {name: _checks.scores(x, name) for name, x in arrays.items() if x is not None}
     samples = {name: _counted(x) for name, x in scores.items()}
     if isinstance(prior, str) and prior == ESTIMATE:
         raise InputError(
@@ -280,9 +280,9 @@ def _found(labeled_sample: Any) -> tuple[Vector, int | None]:
             f"{labeled_sample!r}."
         )
     if not (isinstance(labeled_sample, tuple) and len(labeled_sample) == 2 and np.ndim(labeled_sample[0])):
-        return checks.vector(labeled_sample, name) + 0.0, None
-    score = checks.scores(labeled_sample[0], name)
-    return score[checks.binary_labels(labeled_sample[1], f"{name}[1]", length=len(score))], len(score)
+        return _checks.vector(labeled_sample, name) + 0.0, None
+    score = _checks.scores(labeled_sample[0], name)
+    return score[_checks.binary_labels(labeled_sample[1], f"{name}[1]", length=len(score))], len(score)
 
 
 def _counted(score: Vector) -> Sample:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 
 N_PARAMETERS = 7
 BINORMAL = 0.4

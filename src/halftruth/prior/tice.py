@@ -17,8 +17,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.samples import Samples
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from halftruth.results import figure, json_number
+from halftruth.results._estimate import figure, json_number
 
 SCAR = "SCAR"
 UNSEEN = (

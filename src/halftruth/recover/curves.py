@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
-from halftruth.measure import ScoreMeasure, ratio
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
+from halftruth.measure._score_measure import ScoreMeasure, ratio
+from halftruth.measure._sweep import sweep
 from halftruth.metrics.curves import PrecisionRecallCurve, RocCurve
 from halftruth.recover import formulas
-from halftruth.sweep import sweep
 
 ROUNDING = 1e-12
 """A rate that leaves [0, 1] by no more has not left it."""
@@ -68,7 +68,7 @@ def roc_curve(
     >>> ht.recover.roc_curve([0, 0.5, 0.8, 1], [0, 0.1, 0.6, 1], 0.25, projection="none").fpr.round(3)
     array([ 0.   , -0.033,  0.533,  1.   ])
     """
-    checks.choice(projection, "projection", PROJECTIONS)
+    _checks.choice(projection, "projection", PROJECTIONS)
     seen_tpr, seen_fpr, thresholds = _points(tpr_pu, fpr_pu, threshold)
     found = _rates(seen_tpr, seen_fpr, alpha, purity)
     if projection == "none":
@@ -185,13 +185,13 @@ def _precision(tpr: Vector, fpr: Vector, share: float) -> Vector:
 
 
 def _points(tpr_pu: Any, fpr_pu: Any, threshold: Any) -> tuple[Vector, Vector, Vector]:
-    tpr = checks.probabilities(tpr_pu, "tpr_pu")
-    fpr = checks.probabilities(fpr_pu, "fpr_pu", length=len(tpr))
+    tpr = _checks.probabilities(tpr_pu, "tpr_pu")
+    fpr = _checks.probabilities(fpr_pu, "fpr_pu", length=len(tpr))
     if len(tpr) == 0:
         raise InputError("`tpr_pu` is empty. Pass the points of a curve, e.g. of a ROC curve.")
     if threshold is None:
         return tpr, fpr, np.full(len(tpr), np.nan)
-    limits = np.asarray(checks.native(threshold, "threshold"), dtype=np.float64)
+    limits = np.asarray(_checks.native(threshold, "threshold"), dtype=np.float64)
     if limits.shape != tpr.shape:
         raise InputError(
             f"`threshold` must have one value for each of {len(tpr)} points, got shape {limits.shape}."
@@ -201,8 +201,8 @@ def _points(tpr_pu: Any, fpr_pu: Any, threshold: Any) -> tuple[Vector, Vector, V
 
 def _rates(tpr: Vector, fpr: Vector, alpha: float, purity: float) -> formulas.Rates:
     """At every point, with one α and one ρ."""
-    alpha = checks.inside(alpha, "alpha", 0.0, 1.0, closed="left", advice=formulas.ALPHA)
-    purity = checks.share(purity, "purity", closed_at_one=True)
+    alpha = _checks.inside(alpha, "alpha", 0.0, 1.0, closed="left", advice=formulas.ALPHA)
+    purity = _checks.share(purity, "purity", closed_at_one=True)
     return formulas.rates(tpr, fpr, alpha, purity)
 
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
-from halftruth.measure import Number, ratio, scalar
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
+from halftruth.measure._score_measure import Number, ratio, scalar
 
 ROUNDING = 1e-9
 """By which a rate that was computed may leave [0, 1]."""
@@ -174,7 +174,7 @@ def observed_auc(auc: Any, alpha: Any, purity: Any = 1.0) -> Number:
 def shares(alpha: Any, purity: Any) -> tuple[Vector, Vector]:
     """α in [0, 1) and ρ in (0, 1] as arrays, ρ above α."""
     alpha = within(alpha, "alpha", ALPHA, open_at_one=True)
-    purity = within(purity, "purity", checks.SHARES["purity"])
+    purity = within(purity, "purity", _checks.SHARES["purity"])
     wide = together(alpha=alpha, purity=purity)
     if (wrong := wide[1] <= wide[0]).any():
         a, p = (float(each[wrong].flat[0]) for each in wide)
@@ -219,7 +219,7 @@ def within(value: Any, name: str, advice: str, *, open_at_one: bool = False) -> 
 
 def numbers(value: Any, name: str) -> Vector:
     """Real numbers of any shape; NaN stays, as the rate of an empty class."""
-    array = checks.native(value, name)
+    array = _checks.native(value, name)
     if array.dtype.kind not in "fiu":
         raise InputError(
             f"`{name}` must hold real numbers, got {value!r}. Pass a number or an array of them."

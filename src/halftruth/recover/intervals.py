@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.errors import InputError
-from halftruth.evaluation import evaluate
+from halftruth import _checks
+from halftruth._errors import InputError
+from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import PositiveUnlabeled
-from halftruth.measure import ScoreMeasure
+from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.metrics.areas import pr_auc, roc_auc
 from halftruth.recover.curves import indirect_areas
 from halftruth.recover.projection import Possible
-from halftruth.results import Estimate, Evaluation
+from halftruth.results._estimate import Estimate, Evaluation
 
 ROWS = ("roc_auc", "roc_auc_indirect", "roc_auc_concave", "pr_auc_indirect", "pr_auc_concave")
 
@@ -61,7 +61,7 @@ def performance(
     >>> result["roc_auc"].low < simulated.truth("roc_auc") < result["roc_auc"].high
     True
     """
-    checks.count(n_resamples, "n_resamples", least=1)
+    _checks.count(n_resamples, "n_resamples", least=1)
     if not isinstance(evidence, PositiveUnlabeled):
         raise InputError(
             f"`evidence` must be PositiveUnlabeled, got {type(evidence).__name__}. With full labels there is "

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 
 TINY = 1e-12
 """Chance of a label where no row has one, so that every pair of shares is fitted by some laws."""

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
+from halftruth import _checks
+from halftruth._checks import Vector
 from halftruth.evidence import PositiveUnlabeled, Scenario
-from halftruth.measure import Number, ScoreMeasure, as_measure
+from halftruth.measure._mass_rule import MassRule
+from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure
+from halftruth.prior._shares import Sizes
 from halftruth.recover.likelihood import TINY, likeliest
-from halftruth.rule import MassRule
-from halftruth.shares import Sizes
-from halftruth.support import Sums, Support
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
+from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
+from halftruth.table._support import Sums, Support
 
 
 def project(evidence: object, projection: str = "concave") -> ScoreMeasure:
@@ -57,7 +57,7 @@ def project(evidence: object, projection: str = "concave") -> ScoreMeasure:
     >>> round(ht.roc_auc(ht.recover.project(evidence)), 3)
     0.997
     """
-    checks.choice(projection, "projection", ("concave",))
+    _checks.choice(projection, "projection", ("concave",))
     if isinstance(evidence, PositiveUnlabeled):
         measure = Possible.of(evidence).measure()
         measure.need_prior()

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
-from halftruth.measure import Number, ratio, scalar
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
+from halftruth.measure._score_measure import Number, ratio, scalar
 from halftruth.recover import formulas
 
 FEASIBLE, REVERSED, INFEASIBLE = "feasible", "reversed", "infeasible"
@@ -42,7 +42,7 @@ def region(auc_pu: Any, alpha: Any, purity: Any) -> Any:
     'reversed'
     """
     alpha = formulas.within(alpha, "alpha", formulas.ALPHA)
-    purity = formulas.within(purity, "purity", checks.SHARES["purity"])
+    purity = formulas.within(purity, "purity", _checks.SHARES["purity"])
     gap, found = np.broadcast_arrays(purity - alpha, estimated_auc(auc_pu, alpha, purity))
     possible = (found >= 0) & (found <= 1)
     out = np.where(possible, np.where(gap > 0, FEASIBLE, REVERSED), INFEASIBLE)
@@ -185,7 +185,7 @@ def error_map(auc: float, alpha: float, purity: float = 1.0, *, n_points: int = 
     >>> found.error[3].round(3)  # ρ̂ = 0.75, α̂ = 0, ¼, …
     array([0.133, 0.   ,   nan,   nan,   nan])
     """
-    share = np.linspace(0, 1, checks.count(n_points, "n_points", least=2))
+    share = np.linspace(0, 1, _checks.count(n_points, "n_points", least=2))
     _gap(alpha, purity)
     seen = float(formulas.observed_auc(_auc(auc), alpha, purity))
     found = estimated_auc(seen, share, share[:, None])
@@ -195,12 +195,12 @@ def error_map(auc: float, alpha: float, purity: float = 1.0, *, n_points: int = 
 
 
 def _gap(alpha: float, purity: float) -> float:
-    a, p = formulas.shares(checks.number(alpha, "alpha"), checks.number(purity, "purity"))
+    a, p = formulas.shares(_checks.number(alpha, "alpha"), _checks.number(purity, "purity"))
     return float(p - a)
 
 
 def _auc(auc: float) -> float:
-    value = checks.number(auc, "auc")
+    value = _checks.number(auc, "auc")
     if not 0 <= value <= 1:
         raise InputError(f"`auc` must lie in [0, 1], got {auc!r}. Pass the true area.")
     return value

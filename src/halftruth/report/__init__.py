@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
-from halftruth import storage
-from halftruth.compared import Comparison
-from halftruth.errors import InputError
-from halftruth.evaluation import evaluate
+from halftruth import _storage
+from halftruth._errors import InputError
+from halftruth.evaluation._evaluate import evaluate
 from halftruth.report import parts, words
 from halftruth.report.page import Report, home_of
-from halftruth.results import Evaluation
+from halftruth.results._comparison import Comparison
+from halftruth.results._estimate import Evaluation
 
 
 def page_of(
@@ -34,7 +34,7 @@ def page_of(
     page = report.html()
     if path is None:
         return page
-    storage.write(path, page)
+    _storage.write(path, page)
     return None
 
 

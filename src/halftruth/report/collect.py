@@ -11,8 +11,8 @@ import numpy as np
 from halftruth.evidence import Evidence, PositiveUnlabeled
 from halftruth.report.names import named
 from halftruth.report.outlook import LABELS, WHAT, Outlook, alike, closed_form, smooth
-from halftruth.results import Refuted, figure
-from halftruth.table import POSITIVE
+from halftruth.results._estimate import Refuted, figure
+from halftruth.table._score_table import POSITIVE
 from halftruth.uncertainty.prior_range import prior_range
 from halftruth.uncertainty.requests import Request
 

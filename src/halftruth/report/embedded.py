@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.evidence import Evidence, PositiveConfidence, PositiveUnlabeled
 from halftruth.evidence.negatives import Noise
-from halftruth.results import Evaluation, Origin, json_number
-from halftruth.support import Support
-from halftruth.table import NEGATIVE, ScoreTable
+from halftruth.results._estimate import Evaluation, Origin, json_number
+from halftruth.table._score_table import NEGATIVE, ScoreTable
+from halftruth.table._support import Support
 from halftruth.uncertainty.influence import CURVES
 from halftruth.uncertainty.prior_range import Span, open_priors
 from halftruth.uncertainty.requests import Request

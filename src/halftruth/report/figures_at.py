@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from halftruth.evidence import Evidence, Scenario
-from halftruth.intervals import normal_interval
-from halftruth.measure import ScoreMeasure
+from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.report.embedded import plainly
-from halftruth.support import Cells, Sums, Support
+from halftruth.results._intervals import normal_interval
+from halftruth.table._support import Cells, Sums, Support
 from halftruth.uncertainty.influence import gradients, unsigned, variance
 from halftruth.uncertainty.requests import Request
 

@@ -25,19 +25,19 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.belief import Belief
+from halftruth._checks import Vector
+from halftruth._errors import HalftruthError
 from halftruth.calibration.rising import possible, shares
-from halftruth.checks import Vector
-from halftruth.errors import HalftruthError
-from halftruth.evaluation import FEWER_ATOMS, evaluate
+from halftruth.evaluation._evaluate import FEWER_ATOMS, evaluate
 from halftruth.evidence import Evidence, PositiveUnlabeled, Scenario
-from halftruth.intervals import normal_interval
-from halftruth.measure import ScoreMeasure
+from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.prior._belief import Belief
 from halftruth.prior.estimating import estimate_prior
-from halftruth.results import INFLUENCE, LOGIT, Estimate
-from halftruth.rows import Rows
-from halftruth.support import Cells, Support
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
+from halftruth.results._estimate import INFLUENCE, LOGIT, Estimate
+from halftruth.results._intervals import normal_interval
+from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
+from halftruth.table._stratum_rows import Rows
+from halftruth.table._support import Cells, Support
 from halftruth.uncertainty.influence import unsigned
 from halftruth.uncertainty.prior_range import Range
 from halftruth.uncertainty.requests import Request

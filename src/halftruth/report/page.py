@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from halftruth._version import __version__
-from halftruth.compared import Comparison
 from halftruth.evidence import Scenario
 from halftruth.report import collect, parts, words
 from halftruth.report.embedded import (
@@ -31,7 +30,8 @@ from halftruth.report.embedded import (
 )
 from halftruth.report.figures_at import measure_at
 from halftruth.report.names import named
-from halftruth.results import Evaluation, figure, json_number
+from halftruth.results._comparison import Comparison
+from halftruth.results._estimate import Evaluation, figure, json_number
 from halftruth.uncertainty.requests import Request
 
 SCRIPTS = (

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from halftruth.compared import Comparison
 from halftruth.report.names import named
-from halftruth.results import figure
+from halftruth.results._comparison import Comparison
+from halftruth.results._estimate import figure
 
 DASH = "–"
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from halftruth.compared import Comparison, Difference, Pair
 from halftruth.report.names import headline, named
-from halftruth.results import Evaluation, figure
+from halftruth.results._comparison import Comparison, Difference, Pair
+from halftruth.results._estimate import Evaluation, figure
 
 Rows = Mapping[str, Difference]
 

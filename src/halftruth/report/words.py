@@ -7,12 +7,12 @@ from itertools import chain
 
 import numpy as np
 
-from halftruth.compared import Comparison
 from halftruth.evidence import Evidence, PositiveUnlabeled
 from halftruth.report import rivals
 from halftruth.report.names import headline, named
-from halftruth.results import Estimate, Evaluation, Refuted, figure, interval_text
-from halftruth.table import UNLABELED
+from halftruth.results._comparison import Comparison
+from halftruth.results._estimate import Estimate, Evaluation, Refuted, figure, interval_text
+from halftruth.table._score_table import UNLABELED
 
 KINDS = {
     "positive": "known positives",

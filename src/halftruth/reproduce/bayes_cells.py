@@ -28,7 +28,7 @@ from halftruth.reproduce.bayes_settings import (
     Task,
 )
 from halftruth.reproduce.bayes_sources import Classes, Reviews, Votes
-from halftruth.results import Estimate
+from halftruth.results._estimate import Estimate
 from halftruth.simulate.draw import Draw
 from halftruth.simulate.gaussian_pair import GaussianPair
 from halftruth.simulate.label_noise import noisy_labels, noisy_plug_in

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.reproduce.bayes_settings import (
     BATCH_SIZE,
     BATCHES,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 
 HIDDEN = 500
 EPOCHS = 150

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from halftruth import checks
+from halftruth import _checks
 from halftruth._version import __version__
 from halftruth.figures import canvas
 from halftruth.reproduce import bayes_cells as cells
@@ -73,7 +73,7 @@ def run(
     say: Say | None = None,
 ) -> Outcome:
     """What `bayes_error` does; also what the command line shows."""
-    seed = checks.count(rng, "rng", least=0)
+    seed = _checks.count(rng, "rng", least=0)
     plan = bayes_settings.QUICK if quick else bayes_settings.FULL
     canvas.new_figure()  # where matplotlib is missing, say so before the work
     have = found(data)

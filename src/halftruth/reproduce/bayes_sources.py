@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.reproduce.bpm_logits import SOURCES
 from halftruth.reproduce.known_files import data_folder, read_known
 

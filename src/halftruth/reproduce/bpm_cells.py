@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from halftruth._checks import Vector
 from halftruth.calibration.binomial_process import fit_curve
 from halftruth.calibration.calibrators import Calibrator
-from halftruth.checks import Vector
 from halftruth.evidence import Labeled, PositiveUnlabeled
-from halftruth.measure import ScoreMeasure, as_measure
+from halftruth.measure._score_measure import ScoreMeasure, as_measure
 from halftruth.reproduce import bpm_logits as logits
 from halftruth.reproduce.bpm_logits import Hits, Outputs, Split
 from halftruth.reproduce.bpm_settings import (

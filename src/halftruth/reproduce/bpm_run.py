@@ -7,7 +7,7 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 
-from halftruth import checks
+from halftruth import _checks
 from halftruth._version import __version__
 from halftruth.figures import canvas
 from halftruth.reproduce import bpm_cells as cells
@@ -73,7 +73,7 @@ def run(
     say: Say | None = None,
 ) -> Outcome:
     """What `bpm` does; also what the command line shows."""
-    seed = checks.count(rng, "rng", least=0)
+    seed = _checks.count(rng, "rng", least=0)
     plan = bpm_settings.QUICK if quick else bpm_settings.FULL
     canvas.new_figure()  # where matplotlib is missing, say so before the work
     networks = found(data, seed)

@@ -13,7 +13,7 @@ from halftruth.calibration.binomial_process import bpm_calibration_error
 from halftruth.calibration.cumulative import ks_calibration_error
 from halftruth.calibration.smooth import logit_smoothed_calibration_error, smooth_calibration_error
 from halftruth.calibration.sweep import sweep_calibration_error
-from halftruth.measure import Number
+from halftruth.measure._score_measure import Number
 from halftruth.simulate import BinomialProcess, binomial_processes
 
 N_BINS = 15

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from halftruth._checks import Vector
+from halftruth._errors import Refuted
 from halftruth.bounding.calling import bounds
 from halftruth.bounding.outcome import CurveBounds
-from halftruth.checks import Vector
-from halftruth.errors import Refuted
-from halftruth.evaluation import evaluate
+from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Labeled, PositiveUnlabeled
 from halftruth.metrics.curves import RocCurve, roc_curve
 from halftruth.prior.bounds import prior_upper_bound

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from halftruth._checks import Vector
 from halftruth.bounding.outcome import CurveBounds
-from halftruth.checks import Vector
 from halftruth.figures import canvas
 from halftruth.figures.ranking_bounds import COLORS, area_bounds, curve_bounds, rank_band
 from halftruth.metrics.curves import precision_recall_curve, roc_curve

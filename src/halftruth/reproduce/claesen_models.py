@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from halftruth.checks import Vector
-from halftruth.comparison import compare
+from halftruth._checks import Vector
+from halftruth.evaluation._compare import compare
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.prior.bounds import prior_upper_bound
 from halftruth.reproduce.claesen_rankings import (

@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from halftruth import checks
+from halftruth import _checks
 from halftruth._version import __version__
 from halftruth.figures import canvas
 from halftruth.reproduce import claesen_cells as cells
@@ -96,7 +96,7 @@ def run(
     say: Say | None = None,
 ) -> Outcome:
     """What `claesen` does; also what the command line shows."""
-    seed = checks.count(rng, "rng", least=0)
+    seed = _checks.count(rng, "rng", least=0)
     plan = QUICK if quick else FULL
     canvas.new_figure()  # where matplotlib is missing, say so before the work
     rows = covertype(data)

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.reproduce.published import COVTYPE, DATASETS, Dataset
 
 VARIABLE = "HALFTRUTH_DATA"
@@ -57,7 +57,7 @@ class Found:
     @cached_property
     def y(self) -> NDArray[np.bool_]:
         """True for positives."""
-        column: Vector = checks.vector(_read(self.path, "y"), f"y of {self.path.name}")
+        column: Vector = _checks.vector(_read(self.path, "y"), f"y of {self.path.name}")
         if not np.isin(column, (0, 1)).all():
             raise InputError(
                 f"`y` of {self.path.name} must hold 1 (positive) and 0 (negative) only, got "

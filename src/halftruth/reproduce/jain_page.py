@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
-from halftruth import storage
+from halftruth import _storage
 from halftruth.figures import reproduction
 from halftruth.reproduce import jain_tables as tables
 from halftruth.reproduce.datasets import Found
@@ -76,13 +76,13 @@ def remarks(sets: Sequence[Found], *, quick: bool, repeats: int) -> list[str]:
 def write(folder: str | Path, name: str, experiments: Sequence[Experiment], notes: Sequence[str]) -> Path:
     """The page and its CSV files; the page's path."""
     paper = {area: reported(f"jain_{area}") for area in AREAS}
-    storage.write(Path(folder) / "repeats.csv", as_csv(*tables.repeats_table(experiments)))
+    _storage.write(Path(folder) / "repeats.csv", as_csv(*tables.repeats_table(experiments)))
     complete = [each for each in experiments if each.complete]
     for number, area in enumerate(AREAS, 1):
         table = tables.means_table(area, experiments, paper[area])
-        storage.write(Path(folder) / f"table_{number}.csv", as_csv(*table))
+        _storage.write(Path(folder) / f"table_{number}.csv", as_csv(*table))
         table = tables.summary_table(area, complete, paper[area])
-        storage.write(Path(folder) / f"means_{number}.csv", as_csv(*table))
+        _storage.write(Path(folder) / f"means_{number}.csv", as_csv(*table))
     page = Page("Recovering true classifier performance (Jain, White and Radivojac 2017): paper and ours")
     for text in (INTRODUCTION, *notes, LEGEND, ERRORS):
         page.text(text)

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth import recover
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.evidence import Labeled, PositiveUnlabeled
 from halftruth.metrics.areas import pr_auc, roc_auc
 from halftruth.metrics.curves import roc_curve

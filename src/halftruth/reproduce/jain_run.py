@@ -10,9 +10,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from halftruth import checks
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth._version import __version__
-from halftruth.errors import InputError
 from halftruth.figures import canvas
 from halftruth.reproduce import jain_page
 from halftruth.reproduce.datasets import Found, found
@@ -98,11 +98,11 @@ def run(
     say: Say | None = None,
 ) -> Outcome:
     """What `jain` does; also what the command line shows."""
-    n = checks.count(
+    n = _checks.count(
         (QUICK_REPEATS if quick else REPEATS) if repeats is None else repeats, "repeats", least=1
     )
     chosen = _blocks(blocks)
-    n_jobs = _cores() if jobs is None else checks.count(jobs, "jobs", least=1)
+    n_jobs = _cores() if jobs is None else _checks.count(jobs, "jobs", least=1)
     canvas.new_figure()  # without matplotlib there is no page: known before the work, not after
     sizes = QUICK if quick else FULL
     sets = found(data)
@@ -168,7 +168,7 @@ def _blocks(blocks: Sequence[str]) -> list[str]:
     names = [blocks] if isinstance(blocks, str) else list(blocks)
     if not names:
         raise InputError(f"`blocks` is empty. Pass one or more of {', '.join(BLOCKS)}.")
-    return list(dict.fromkeys(checks.choice(name, "blocks", BLOCKS) for name in names))
+    return list(dict.fromkeys(_checks.choice(name, "blocks", BLOCKS) for name in names))
 
 
 def _cores() -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.reproduce.paper import Reported
 
 Number = float | None

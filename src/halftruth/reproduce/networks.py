@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 
 Array = NDArray[Any]
 """float32 where networks are trained; float64 where the arithmetic is checked."""
@@ -78,10 +78,10 @@ def bagged_scores(
     """
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    n_networks = checks.count(n_networks, "n_networks", least=2)
-    n_hidden = checks.count(n_hidden, "n_hidden", least=1)
-    max_epochs = checks.count(max_epochs, "max_epochs", least=1)
-    patience = checks.count(patience, "patience", least=1)
+    n_networks = _checks.count(n_networks, "n_networks", least=2)
+    n_hidden = _checks.count(n_hidden, "n_hidden", least=1)
+    max_epochs = _checks.count(max_epochs, "max_epochs", least=1)
+    patience = _checks.count(patience, "patience", least=1)
     rows, positive = prepared(x, labels)
     random = np.random.default_rng(rng)
     bags = draw_bags(len(rows), n_networks, random)
@@ -286,7 +286,7 @@ def prepared(x: Any, labels: Any) -> tuple[Array, Array]:
         raise InputError(
             f"`x` must be finite, got a NaN or infinite value in row {row}. Drop or fill such rows."
         )
-    y = checks.vector(labels, "labels", length=len(features))
+    y = _checks.vector(labels, "labels", length=len(features))
     if set(np.unique(y)) != {0.0, 1.0}:
         raise InputError(
             f"`labels` must hold both 0 and 1, got {np.unique(y)[:5].tolist()}. "

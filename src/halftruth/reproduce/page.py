@@ -11,8 +11,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from halftruth import storage
-from halftruth.errors import InputError
+from halftruth import _storage
+from halftruth._errors import InputError
 from halftruth.figures import reproduction
 
 if TYPE_CHECKING:
@@ -128,8 +128,8 @@ class Page:
         """Write ``name``.html, its figures as SVG, and tables that asked for it as CSV; the page's path."""
         target = Path(folder) / _name(name, ".html")
         for file, text in self._files.items():
-            storage.write(target.parent / file, text)
-        storage.write(target, self.html())
+            _storage.write(target.parent / file, text)
+        _storage.write(target, self.html())
         return target
 
     def html(self) -> str:

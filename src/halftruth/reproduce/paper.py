@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from importlib import resources
 
-from halftruth import checks
+from halftruth import _checks
 
 TABLES = ("jain_auc", "jain_auc_pr")
 Reported = dict[tuple[str, float], dict[str, float]]
@@ -37,7 +37,7 @@ def reported(table: str) -> Reported:
     >>> row["auc"], row["auc_pu"], row["ir"]
     (0.838, 0.71, 0.038)
     """
-    name = checks.choice(table, "table", TABLES)
+    name = _checks.choice(table, "table", TABLES)
     path = resources.files("halftruth.reproduce") / "paper_tables" / f"{name}.csv"
     with path.open(encoding="utf-8") as lines:
         rows = [

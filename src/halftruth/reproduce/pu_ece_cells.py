@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from halftruth._checks import Vector
 from halftruth.calibration.binned import calibration_error
 from halftruth.calibration.bins import binned
-from halftruth.checks import Vector
 from halftruth.evidence import Labeled, PositiveUnlabeled
-from halftruth.measure import ScoreMeasure
+from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.reproduce.pu_ece_settings import (
     BINNINGS,
     BOTH_GROW,

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 
 PERCENTILES = (5, 95)
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth._checks import Vector
+from halftruth._errors import InputError
+from halftruth._pytorch import Tensor, nn, torch
 from halftruth.learn.losses import PULoss, pair
 from halftruth.learn.networks import Networks
 from halftruth.learn.training import Batches, train
-from halftruth.pytorch import Tensor, nn, torch
 from halftruth.reproduce.pu_ece_cells import calibration_errors
 from halftruth.reproduce.pu_ece_recipes import NNPU, SUPERVISED, WAYS, Recipe
 from halftruth.reproduce.pu_ece_resnet import ResNet18

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from halftruth.pytorch import Tensor, nn, torch
+from halftruth._pytorch import Tensor, nn, torch
 
 STAGES = 4
 BLOCKS = 2

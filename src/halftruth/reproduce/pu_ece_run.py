@@ -9,9 +9,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from halftruth import checks, storage
+from halftruth import _checks, _storage
+from halftruth._errors import InputError, MissingDependency
 from halftruth._version import __version__
-from halftruth.errors import InputError, MissingDependency
 from halftruth.figures import canvas
 from halftruth.reproduce import pu_ece_cells as cells
 from halftruth.reproduce import pu_ece_page, pu_ece_sources
@@ -99,7 +99,7 @@ def run(
     title = f"{TITLE}, quick run" if quick else TITLE
     results = kept_or_made(title, steps, store, progress, say)
     page = pu_ece_page.page(results, plan, notes)
-    storage.write(Path(out) / "all.csv", as_csv(*tables.everything(results)))
+    _storage.write(Path(out) / "all.csv", as_csv(*tables.everything(results)))
     return Outcome(page.write(out, NAME), results, notes)
 
 
@@ -115,7 +115,7 @@ def train(
 def _prepared(
     data: str | Path | None, out: str | Path, *, quick: bool, rng: int, device: str
 ) -> tuple[Plan, Store, dict[str, Step], list[str]]:
-    seed = checks.count(rng, "rng", least=0)
+    seed = _checks.count(rng, "rng", least=0)
     plan = QUICK if quick else FULL
     where = _device(device)
     sources = pu_ece_sources.found(data)
@@ -152,7 +152,7 @@ def _networks(name: str) -> str:
 
 def _device(device: str) -> str | None:
     """Where networks are trained; None without PyTorch."""
-    wanted = checks.choice(device, "device", DEVICES)
+    wanted = _checks.choice(device, "device", DEVICES)
     if importlib.util.find_spec("torch") is None:
         if wanted == "cuda":
             raise MissingDependency("device='cuda' needs PyTorch: pip install 'halftruth[torch]'")

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.reproduce.known_files import data_folder, known_bytes, read_known
 from halftruth.reproduce.pu_ece_settings import BANK, CIFAR, FASHION, MNIST
 from halftruth.reproduce.published import DATASETS

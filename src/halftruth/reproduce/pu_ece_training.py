@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 from halftruth.reproduce.page import Cell
 from halftruth.reproduce.pu_ece_recipes import NNPU, RECIPES, UPU, WAYS
 from halftruth.reproduce.pu_ece_settings import TITLES

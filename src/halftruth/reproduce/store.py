@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from halftruth import storage
-from halftruth.errors import InputError
+from halftruth import _storage
+from halftruth._errors import InputError
 from halftruth.uncertainty.progress import progress as show_progress
 
 SETTINGS = "settings.json"
@@ -89,7 +89,7 @@ class Store:
 
     def put(self, key: str, result: dict[str, Any]) -> None:
         """Keep a result."""
-        storage.write(self._path(key), json.dumps(result))
+        _storage.write(self._path(key), json.dumps(result))
 
     def kept(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The results that are there, by name."""
@@ -111,7 +111,7 @@ class Store:
         except FileNotFoundError:
             if any(self.cells.iterdir()):
                 raise self._refusal("results whose settings are not known") from None
-            storage.write(path, json.dumps(settings, indent=2, sort_keys=True) + "\n")
+            _storage.write(path, json.dumps(settings, indent=2, sort_keys=True) + "\n")
             return
         except (OSError, ValueError):
             raise self._refusal(f"results, but {SETTINGS} cannot be read") from None

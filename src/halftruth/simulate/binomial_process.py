@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv, betaln, expit, log_expit, logit, polygamma, psi
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.simulate.curves import LogCurve, LogitCurve, LogRestCurve, WaveCurve
 from halftruth.simulate.draw import Draw, FloatArray, IntArray
 from halftruth.simulate.line import Line, panels
@@ -58,7 +58,7 @@ class BinomialProcess(Population):
 
     def __post_init__(self) -> None:
         for name in ("a1", "a2"):
-            checks.inside(getattr(self, name), name, 1e-3, 1e6, closed="both", advice="Pass a shape.")
+            _checks.inside(getattr(self, name), name, 1e-3, 1e6, closed="both", advice="Pass a shape.")
         if not callable(self.curve):
             raise InputError(
                 f"`curve` must be a function of an array of scores, got {self.curve!r}. Pass P(Y=1 | s)."
@@ -134,7 +134,7 @@ class BinomialProcess(Population):
         True
         """
         generator = np.random.default_rng(rng)
-        s = generator.beta(self.a1, self.a2, checks.count(n, "n", least=1))
+        s = generator.beta(self.a1, self.a2, _checks.count(n, "n", least=1))
         return self._described(s, (generator.random(s.size) < self.posterior(s)).astype(np.int64))
 
     def _of_class(self, y: int, n: int, rng: np.random.Generator) -> FloatArray:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, xlog1py, xlogy
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.simulate.draw import FloatArray
 
 
@@ -116,8 +116,8 @@ class WaveCurve:
 
     def __post_init__(self) -> None:
         advice = "Beyond a quarter the curve would leave [0, 1]."
-        checks.inside(self.amplitude, "amplitude", -0.25, 0.25, closed="both", advice=advice)
-        checks.finite(self.waves, "waves")
+        _checks.inside(self.amplitude, "amplitude", -0.25, 0.25, closed="both", advice=advice)
+        _checks.finite(self.waves, "waves")
 
     def __call__(self, s: ArrayLike) -> FloatArray:
         """P(Y=1) at the scores `s`."""
@@ -129,7 +129,7 @@ class WaveCurve:
 
 def _check_finite(**values: float) -> None:
     for name, value in values.items():
-        checks.finite(value, name)
+        _checks.finite(value, name)
 
 
 def _check_share(intercept: float, slope: float) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.simulate.draw import Draw, IntArray
 from halftruth.simulate.strata import Design, alpha_of
 
@@ -44,7 +44,7 @@ class Drawn(ABC):
         4
         """
         generator = np.random.default_rng(rng)
-        return self._share(checks.count(n, "n", least=1), self.prior, generator)
+        return self._share(_checks.count(n, "n", least=1), self.prior, generator)
 
     def draw_class(self, y: int, n: int, rng: int | np.random.Generator) -> Draw:
         """Draw `n` rows of the class `y`, 0 or 1.
@@ -63,7 +63,7 @@ class Drawn(ABC):
         """
         if y not in (0, 1):
             raise InputError(f"`y` must be 0 or 1, got {y!r}. Pass the class to draw from.")
-        classes = np.full(checks.count(n, "n", least=1), int(y), dtype=np.int64)
+        classes = np.full(_checks.count(n, "n", least=1), int(y), dtype=np.int64)
         return self._rows(classes, np.random.default_rng(rng))
 
     def true_alpha(

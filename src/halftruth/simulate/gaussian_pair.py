@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.simulate.chernoff import Chernoff, log_odds, of_equal_covariances
 from halftruth.simulate.draw import Draw, FloatArray, IntArray
 from halftruth.simulate.drawn import Drawn
@@ -61,7 +61,7 @@ class GaussianPair(Drawn):
     prior: float = 0.5
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "prior", checks.share(self.prior, "prior"))
+        object.__setattr__(self, "prior", _checks.share(self.prior, "prior"))
         for name in ("positive", "negative"):
             object.__setattr__(self, name, _class(getattr(self, name), name))
         sizes = [len(mean) for mean in self._means]
@@ -163,8 +163,8 @@ class GaussianPair(Drawn):
         [1, 1, 0]
         """
         sizes = [
-            checks.count(n_positive, "n_positive", least=0),
-            checks.count(n_negative, "n_negative", least=0),
+            _checks.count(n_positive, "n_positive", least=0),
+            _checks.count(n_negative, "n_negative", least=0),
         ]
         if sum(sizes) == 0:
             raise InputError("`n_positive` and `n_negative` must not both be 0. Pass the rows to draw.")
@@ -206,7 +206,7 @@ def _class(value: Any, name: str) -> _Class:
         mean, cov = value
     except (TypeError, ValueError):
         raise InputError(f"`{name}` must be a pair (mean, covariance), got {value!r}.") from None
-    centre, spread = checks.native(mean, f"{name} mean"), checks.native(cov, f"{name} covariance")
+    centre, spread = _checks.native(mean, f"{name} mean"), _checks.native(cov, f"{name} covariance")
     if (
         centre.ndim != 1
         or centre.size == 0
@@ -217,7 +217,7 @@ def _class(value: Any, name: str) -> _Class:
             f"`{name}` must have a mean of shape (d,) and a covariance of shape (d, d), d >= 1, got shapes "
             f"{centre.shape} and {spread.shape}. Pass numbers, np.eye(d) for unit variances."
         )
-    centre, spread = checks.vector(centre, f"{name} mean"), spread.astype(np.float64)
+    centre, spread = _checks.vector(centre, f"{name} mean"), spread.astype(np.float64)
     turned, largest = spread.T, np.abs(spread).max()
     if not np.isfinite(largest) or (np.abs(spread - turned) > 1e-12 * largest).any() or not _definite(spread):
         raise InputError(
@@ -237,7 +237,7 @@ def _definite(matrix: FloatArray) -> bool:
 
 
 def _features(x: ArrayLike, dim: int) -> FloatArray:
-    rows = checks.native(x, "x")
+    rows = _checks.native(x, "x")
     if rows.ndim != 2 or rows.shape[1] != dim or rows.dtype.kind not in "fiub":
         raise InputError(
             f"`x` must be numeric with shape (n, {dim}), got shape {rows.shape} of dtype {rows.dtype}. Pass "

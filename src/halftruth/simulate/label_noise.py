@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.special import erf, erfinv
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.simulate.draw import FloatArray
 
 _ROOT_2 = math.sqrt(2.0)
@@ -90,9 +90,9 @@ def noisy_plug_in(c: Any, sd: float = 0.4, *, truncation: str = "paper") -> Floa
 
 def _read(c: Any, sd: Any, truncation: Any) -> tuple[FloatArray, float, FloatArray]:
     """The clean labels, the standard deviation, and how far the noise reaches."""
-    clean = checks.probabilities(c, "c")
-    spread = checks.finite(sd, "sd")
-    by_authors = checks.choice(truncation, "truncation", ("paper", "authors")) == "authors"
+    clean = _checks.probabilities(c, "c")
+    spread = _checks.finite(sd, "sd")
+    by_authors = _checks.choice(truncation, "truncation", ("paper", "authors")) == "authors"
     if spread <= 0.0:
         raise InputError(
             f"`sd` must be greater than 0, got {sd!r}. Use the labels `c` where there is no noise."

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.simulate.draw import FloatArray
 
 _LEAST = 2.0**-54
@@ -150,9 +150,9 @@ class Reading:
     def __post_init__(self) -> None:
         if self.slope is not None:
             advice = "The score must rise with x: pass a positive slope."
-            checks.inside(self.slope, "slope", 0.0, math.inf, advice=advice)
+            _checks.inside(self.slope, "slope", 0.0, math.inf, advice=advice)
         if self.levels is not None:
-            checks.count(self.levels, "levels", least=2)
+            _checks.count(self.levels, "levels", least=2)
             if self.slope is None:
                 raise InputError("`levels` must come with a slope: only probabilities are rounded. Pass one.")
 

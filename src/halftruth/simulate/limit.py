@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from halftruth import checks
-from halftruth.errors import InputError
-from halftruth.measure import ScoreMeasure
+from halftruth import _checks
+from halftruth._errors import InputError
+from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.simulate.draw import FloatArray
 from halftruth.simulate.gaussian import GaussianClasses
 from halftruth.simulate.line import Line, panels
@@ -57,7 +57,7 @@ def exact_measure(model: GaussianClasses | Population, n_points: int = 10_000) -
     >>> round(ht.calibration_error(measure), 5), round(model.truth("calibration_error"), 5)
     (0.07444, 0.07444)
     """
-    n_points = checks.count(n_points, "n_points", least=1)
+    n_points = _checks.count(n_points, "n_points", least=1)
     line = _line(model)
     score, mass, positive = _atoms(line, n_points, line.quantiles(n_points))
     size = max(1.0, n_points / _ATOMS_PER_BIN) ** 3
@@ -140,7 +140,7 @@ def positive_unlabeled_measure(
     >>> round(measure.size), measure.prior
     (400, 0.5)
     """
-    n_points = checks.count(n_points, "n_points", least=1)
+    n_points = _checks.count(n_points, "n_points", least=1)
     model = _model(model)
     infinite = n_positive == math.inf, n_unlabeled == math.inf
     if all(infinite):
@@ -153,7 +153,7 @@ def positive_unlabeled_measure(
     size = float(free or known / model.prior**2)
     bins = {max(1, math.ceil(size ** (1 / 3) - 1e-9))}
     others = (n_bins,) if isinstance(n_bins, int) else n_bins
-    bins.update(checks.count(each, "n_bins", least=1) for each in others)
+    bins.update(_checks.count(each, "n_bins", least=1) for each in others)
     if infinite[0]:
         rows = model.draw(free, generator).score
         return _known_positives(_line(model), rows, model.prior, bins, n_points, size)
@@ -284,4 +284,4 @@ def _generator(rng: Rng | None) -> np.random.Generator:
 
 def _finite(n: float, name: str) -> int:
     whole = isinstance(n, float) and n.is_integer()
-    return checks.count(int(n) if whole else n, name, least=1)
+    return _checks.count(int(n) if whole else n, name, least=1)

@@ -9,8 +9,8 @@ from types import MappingProxyType
 import numpy as np
 from scipy.special import log_expit
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.simulate.line import Line
 
 _FLOOR = math.log(float(np.finfo(np.float64).eps))
@@ -57,7 +57,7 @@ def calibration_error(line: Line, *, norm: int = 1) -> float:
 
 def ks_calibration_error(line: Line, *, statistic: str = "ks") -> float:
     """Largest |C| of C(t) = E (Y − s) 1[s ≤ t], or the span max C − min C for "kuiper"."""
-    checks.choice(statistic, "statistic", ("ks", "kuiper"))
+    _checks.choice(statistic, "statistic", ("ks", "kuiper"))
     split = line.by_gap
     running = split.running(split.p - split.s)
     if statistic == "ks":

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.simulate.draw import Draw, FloatArray, IntArray
 from halftruth.simulate.line import Line, panels
 from halftruth.simulate.population import Population
@@ -55,7 +55,7 @@ class LogitMixture(Population):
     prior: float
 
     def __post_init__(self) -> None:
-        checks.share(self.prior, "prior")
+        _checks.share(self.prior, "prior")
         for name in ("positive", "negative"):
             object.__setattr__(self, name, _components(getattr(self, name), name))
 
@@ -92,9 +92,9 @@ class LogitMixture(Population):
         >>> len(fitted.positive), len(fitted.negative)
         (1, 1)
         """
-        values = checks.vector(logits, "logits")
-        positive = checks.binary_labels(y, "y", length=len(values))
-        checks.count(max_components, "max_components", least=1)
+        values = _checks.vector(logits, "logits")
+        positive = _checks.binary_labels(y, "y", length=len(values))
+        _checks.count(max_components, "max_components", least=1)
         generator = np.random.default_rng(rng)
         parts = {
             name: _fitted(values[rows], name, max_components, generator)

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import ndtri
 
-from halftruth import checks
+from halftruth import _checks
 from halftruth.simulate.draw import FloatArray, IntArray
 from halftruth.simulate.laws import Beta, Laplace, Law, Normal, Part, Reading, Shape, Student
 from halftruth.simulate.quadrature import integrate
@@ -94,10 +94,10 @@ class TwoClasses:
 
     def __post_init__(self) -> None:
         advice = "Pass a share."
-        anchor = checks.inside(self.anchor, "anchor", 0.0, 1.0, closed="both", advice=advice)
+        anchor = _checks.inside(self.anchor, "anchor", 0.0, 1.0, closed="both", advice=advice)
         advice = "Where f₀ has no mass on a part of f₁ (anchor > 0), the ratio is 0 there."
         most = 1.0 if anchor == 0.0 else 0.0
-        checks.inside(self.floor, "floor", 0.0, most, closed="both", advice=advice)
+        _checks.inside(self.floor, "floor", 0.0, most, closed="both", advice=advice)
 
     @cached_property
     def roc_auc(self) -> float:
@@ -130,7 +130,7 @@ class TwoClasses:
     def draw_unlabeled(self, n: int, alpha: float, rng: Rng, *, fixed: bool = False) -> FloatArray:
         """Draw the scores of `n` rows, each positive with chance `alpha`, or round(alpha n) if `fixed`."""
         share = _share(alpha, "alpha")
-        return self._rows(checks.count(n, "n", least=1), share, np.random.default_rng(rng), fixed)[0]
+        return self._rows(_checks.count(n, "n", least=1), share, np.random.default_rng(rng), fixed)[0]
 
     def draw(
         self,
@@ -154,10 +154,10 @@ class TwoClasses:
         >>> drawn.unlabeled.size, drawn.negative.size
         (200, 20)
         """
-        known = checks.count(n_positive, "n_positive", least=1)
-        free = checks.count(n_unlabeled, "n_unlabeled", least=1)
-        others = checks.count(n_negative, "n_negative", least=0)
-        rho = checks.share(purity, "purity", closed_at_one=True)
+        known = _checks.count(n_positive, "n_positive", least=1)
+        free = _checks.count(n_unlabeled, "n_unlabeled", least=1)
+        others = _checks.count(n_negative, "n_negative", least=0)
+        rho = _checks.share(purity, "purity", closed_at_one=True)
         share, generator = _share(alpha, "alpha"), np.random.default_rng(rng)
         positive, _ = self._rows(known, rho, generator, fixed)
         unlabeled, y = self._rows(free, share, generator, fixed)
@@ -175,7 +175,7 @@ class TwoClasses:
 
 
 def _share(value: float, name: str) -> float:
-    return checks.inside(value, name, 0.0, 1.0, closed="both", advice="Pass the share of positives.")
+    return _checks.inside(value, name, 0.0, 1.0, closed="both", advice="Pass the share of positives.")
 
 
 def prior_families() -> dict[str, tuple[TwoClasses, ...]]:

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import expit, log_expit
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.simulate.quadrature import REACH, break_points, integrate, normal_density
 from halftruth.simulate.scores import GaussianScores
 
@@ -52,7 +52,7 @@ def log_loss(model: GaussianScores) -> float:
 
 def risk(model: GaussianScores, *, loss: str = "logistic") -> float:
     """E ℓ(s) of positives and E ℓ(−s) of negatives, the score read as a margin."""
-    margin = _MARGIN_LOSSES[checks.choice(loss, "loss", tuple(_MARGIN_LOSSES))]
+    margin = _MARGIN_LOSSES[_checks.choice(loss, "loss", tuple(_MARGIN_LOSSES))]
 
     def positive_loss(x: float) -> float:
         return margin(float(model.score(x)))

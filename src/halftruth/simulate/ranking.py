@@ -6,7 +6,7 @@ import math
 
 from scipy.special import ndtr, ndtri
 
-from halftruth import checks
+from halftruth import _checks
 from halftruth.simulate.quadrature import break_points, integrate, normal_density
 from halftruth.simulate.rates import precision_above
 from halftruth.simulate.scores import GaussianScores
@@ -59,7 +59,7 @@ def recall_at_fpr(model: GaussianScores, *, max_fpr: float) -> float:
 
 def _fpr_limit(max_fpr: float) -> float:
     advice = "Pass the largest false positive rate that counts."
-    return checks.inside(max_fpr, "max_fpr", 0.0, 1.0, closed="right", advice=advice)
+    return _checks.inside(max_fpr, "max_fpr", 0.0, 1.0, closed="right", advice=advice)
 
 
 def _cut_at_share(model: GaussianScores, k: float) -> float:
@@ -67,7 +67,7 @@ def _cut_at_share(model: GaussianScores, k: float) -> float:
     from scipy.optimize import brentq
 
     advice = "Pass a share of the population, not a number of rows."
-    share = checks.inside(k, "k", 0.0, 1.0, advice=advice)
+    share = _checks.inside(k, "k", 0.0, 1.0, advice=advice)
     m0, m1 = model.means
 
     def excess(x: float) -> float:

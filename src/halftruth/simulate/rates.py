@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from scipy.special import expit, log_ndtr, logit, ndtr
 
-from halftruth import checks
+from halftruth import _checks
 from halftruth.simulate.scores import GaussianScores
 
 
@@ -97,7 +97,7 @@ def f1(model: GaussianScores, *, threshold: float) -> float:
 def fbeta(model: GaussianScores, *, beta: float, threshold: float) -> float:
     """(1 + b²) TP / ((1 + b²) TP + b² FN + FP)."""
     advice = "Pass how many times recall counts as much as precision."
-    square = checks.inside(beta, "beta", 0.0, math.inf, advice=advice) ** 2
+    square = _checks.inside(beta, "beta", 0.0, math.inf, advice=advice) ** 2
     cell = cells(model, threshold)
     hits = (1.0 + square) * cell.tp
     return hits / (hits + square * cell.fn + cell.fp)
@@ -153,6 +153,6 @@ def net_benefit(model: GaussianScores, *, threshold: float) -> float:
     """TP - FP t / (1 - t) per case."""
     model.require_probability("net_benefit")
     advice = "Pass the probability at which one would act."
-    t = checks.inside(threshold, "threshold", 0.0, 1.0, closed="left", advice=advice)
+    t = _checks.inside(threshold, "threshold", 0.0, 1.0, closed="left", advice=advice)
     cell = cells(model, t)
     return cell.tp - cell.fp * t / (1.0 - t)

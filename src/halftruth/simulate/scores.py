@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.simulate.draw import FloatArray
 
 
@@ -34,9 +34,9 @@ class GaussianScores:
 
     def __post_init__(self) -> None:
         advice = "Pass the positive fraction of the population, not the odds."
-        checks.inside(self.prior, "prior", 0.0, 1.0, advice=advice)
-        checks.finite(self.separation, "separation")
-        checks.finite(self.location, "location")
+        _checks.inside(self.prior, "prior", 0.0, 1.0, advice=advice)
+        _checks.finite(self.separation, "separation")
+        _checks.finite(self.location, "location")
         if self.margin:
             self._check_margin()
         else:
@@ -57,9 +57,9 @@ class GaussianScores:
                 "Pass margin=True for scores that are no probabilities."
             )
         intercept, slope = self.coefficients
-        checks.finite(intercept, "intercept")
+        _checks.finite(intercept, "intercept")
         advice = "The score must rise with x: pass a positive slope, or margin=True."
-        checks.inside(slope, "slope", 0.0, math.inf, advice=advice)
+        _checks.inside(slope, "slope", 0.0, math.inf, advice=advice)
 
     @property
     def means(self) -> tuple[float, float]:

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.simulate.draw import Draw, FloatArray, IntArray
 from halftruth.simulate.scores import GaussianScores
 
@@ -56,13 +56,13 @@ class Design:
     propensity: Propensity | None = None
 
     def __post_init__(self) -> None:
-        checks.choice(self.population, "population", ("unlabeled", "all"))
+        _checks.choice(self.population, "population", ("unlabeled", "all"))
         random_size = self.propensity is not None and self.population == "all"
-        checks.count(self.n_positive, "n_positive", least=0 if random_size else 1)
-        checks.count(self.n_unlabeled, "n_unlabeled", least=1)
-        checks.count(self.n_negative, "n_negative", least=0)
+        _checks.count(self.n_positive, "n_positive", least=0 if random_size else 1)
+        _checks.count(self.n_unlabeled, "n_unlabeled", least=1)
+        _checks.count(self.n_negative, "n_negative", least=0)
         advice = "Pass the share of the known positives that are positive."
-        checks.inside(self.purity, "purity", 0.0, 1.0, closed="right", advice=advice)
+        _checks.inside(self.purity, "purity", 0.0, 1.0, closed="right", advice=advice)
         if self.propensity is not None and self.purity < 1.0:
             raise InputError(
                 f"`purity` must be 1 with a propensity, got {self.purity!r}: the two together "

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.simulate import proper, ranking, rates
 
 TRUTHS: Mapping[str, Callable[..., float]] = MappingProxyType(

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import betainc
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.simulate.draw import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class VoteMixture:
 
     def __post_init__(self) -> None:
         parts = {
-            name: checks.vector(np.atleast_1d(getattr(self, name)), name) for name in ("weights", "a", "b")
+            name: _checks.vector(np.atleast_1d(getattr(self, name)), name) for name in ("weights", "a", "b")
         }
         share = parts["weights"]
         for name, values in parts.items():
@@ -119,7 +119,7 @@ class VoteMixture:
         [1.0, 0.5, 0.3333, 0.25]
         """
         share, a, b = self._parts
-        step = np.arange(checks.count(order, "order", least=0))[:, None]
+        step = np.arange(_checks.count(order, "order", least=0))[:, None]
         factors = np.vstack([np.ones_like(a), (a + step) / (a + b + step)])
         return np.asarray(np.cumprod(factors, axis=0) @ share)
 
@@ -136,7 +136,7 @@ class VoteMixture:
         [0.25, 0.25, 0.25, 0.25]
         """
         share, a, b = self._parts
-        k = np.arange(checks.count(m, "m", least=1), dtype=np.float64)[:, None]
+        k = np.arange(_checks.count(m, "m", least=1), dtype=np.float64)[:, None]
         # Ratios of neighbours keep all digits where differences of ln Γ of large a and b lose them.
         steps = np.log((m - k) / (k + 1.0)) + np.log(k + a) - np.log(m - 1.0 - k + b)
         heights = np.vstack([np.zeros_like(a), np.cumsum(steps, axis=0)])
@@ -181,7 +181,7 @@ class VoteMixture:
         >>> bool((drawn.k <= [3, 5, 7]).all())
         True
         """
-        ballots = _ballots(m, checks.count(n, "n", least=1))
+        ballots = _ballots(m, _checks.count(n, "n", least=1))
         generator = np.random.default_rng(rng)
         share, a, b = self._parts
         part = generator.choice(len(share), size=n, p=share)
@@ -211,8 +211,8 @@ class VoteMixture:
 def _ballots(m: Any, n: int | None) -> int | IntArray:
     """Voters of each row, at least one: a number, or one for each of `n` rows."""
     if np.ndim(m) == 0:
-        return checks.count(m, "m", least=1)
-    values = checks.vector(m, "m", length=n)
+        return _checks.count(m, "m", least=1)
+    values = _checks.vector(m, "m", length=n)
     bad = (values < 1) | (values != np.floor(values))
     if len(values) == 0 or bad.any():
         first = f"{values[bad][0]:g}" if len(values) else "none"

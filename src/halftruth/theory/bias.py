@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.theory.bound import Bound, lipschitz_constant, size, total, variance
 
 BINNINGS = ("mass", "width")
@@ -72,12 +72,12 @@ def bias_bound(
     """
     noise = variance(n_positive, n_unlabeled, prior)
     slope = 1 + lipschitz_constant(lipschitz)
-    n_bins = checks.count(n_bins, "n_bins", least=1)
-    checks.choice(binning, "binning", BINNINGS)
+    n_bins = _checks.count(n_bins, "n_bins", least=1)
+    _checks.choice(binning, "binning", BINNINGS)
     patterns = n_bins * math.log(2)
     note = "Bounds the mean of |PU-ECE − TCE| over samples."
     if confidence_level is not None:
-        level = checks.confidence_level(confidence_level)
+        level = _checks.confidence_level(confidence_level)
         patterns += -math.log1p(-level)
         note = f"Bounds |PU-ECE − TCE| with probability at least {level:g}."
     terms = {"binning": slope / n_bins}
@@ -122,5 +122,5 @@ def prior_error_bound(prior: float, estimate: float) -> Bound:
     >>> round(float(theory.prior_error_bound(0.3, 0.33)), 12)
     0.03
     """
-    apart = abs(checks.share(prior, "prior") - checks.share(estimate, "estimate"))
+    apart = abs(_checks.share(prior, "prior") - _checks.share(estimate, "estimate"))
     return total({"prior": apart}, "Bounds the change of PU-ECE, for any data and bins.")

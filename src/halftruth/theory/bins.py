@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.theory.bias import BINNINGS, bias_bound
 from halftruth.theory.bound import Bound, variance
 from halftruth.theory.generalization import generalization_bound
@@ -91,7 +91,7 @@ def optimal_bins_of_labels(n: float) -> int:
     (10, 11)
     """
     advice = "Pass a number of labeled rows."
-    return _cube_root(_inverse(checks.inside(n, "n", 1.0, math.inf, closed="left", advice=advice)))
+    return _cube_root(_inverse(_checks.inside(n, "n", 1.0, math.inf, closed="left", advice=advice)))
 
 
 def bias_rate(n_positive: float, n_unlabeled: float, prior: float) -> float:
@@ -150,7 +150,7 @@ def generalization_rate(
     0.324
     """
     v = variance(n_positive, n_unlabeled, prior)
-    nats = checks.inside(float(fcmi), "fcmi", 0.0, math.inf, closed="left", advice="Pass nats.")
+    nats = _checks.inside(float(fcmi), "fcmi", 0.0, math.inf, closed="left", advice="Pass nats.")
     return float(max(v ** (1 / 3), math.sqrt(v * nats)))
 
 
@@ -195,7 +195,7 @@ def best_bins(
     """
     variance(n_positive, n_unlabeled, prior)
     need_finite(n_positive, n_unlabeled)
-    checks.choice(binning, "binning", BINNINGS)
+    _checks.choice(binning, "binning", BINNINGS)
     if fcmi is not None and confidence_level is not None:
         raise InputError(
             "`confidence_level` must be None where `fcmi` is given: Theorem 3 bounds a mean. Leave one out."

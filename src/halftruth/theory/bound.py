@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def total(terms: dict[str, float], note: str) -> Bound:
 
 def size(value: Any, name: str, *, least: int = 1) -> float:
     """A number of rows: whole, or infinite for an expectation that is known exactly."""
-    out = checks.number(value, name, "Pass a number of rows, or math.inf.")
+    out = _checks.number(value, name, "Pass a number of rows, or math.inf.")
     if out < least or (math.isfinite(out) and out != math.floor(out)):
         raise InputError(
             f"`{name}` must be a whole number of at least {least} or math.inf, got {value!r}. Pass a "
@@ -70,10 +70,10 @@ def size(value: Any, name: str, *, least: int = 1) -> float:
 def variance(n_positive: Any, n_unlabeled: Any, prior: Any) -> float:
     """π²/n_P + 1/n_U: what stands for 1/n in every bound from positives and unlabeled."""
     positive, unlabeled = size(n_positive, "n_positive"), size(n_unlabeled, "n_unlabeled")
-    return checks.share(prior, "prior") ** 2 / positive + 1 / unlabeled
+    return _checks.share(prior, "prior") ** 2 / positive + 1 / unlabeled
 
 
 def lipschitz_constant(value: Any) -> float:
     """A finite number not below 0."""
     advice = "Pass the largest slope of E[Y | score] along the score; 1 for calibrated scores."
-    return checks.inside(value, "lipschitz", 0.0, math.inf, closed="left", advice=advice)
+    return _checks.inside(value, "lipschitz", 0.0, math.inf, closed="left", advice=advice)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.theory.bound import size
 from halftruth.theory.information import Information
 
@@ -36,7 +36,7 @@ def fcmi_finite(
     >>> round(float(theory.fcmi_finite(256**3)), 3)
     16.636
     """
-    nats = math.log(checks.count(n_functions, "n_functions", least=1))
+    nats = math.log(_checks.count(n_functions, "n_functions", least=1))
     if (n_positive is None) != (n_unlabeled is None):
         raise InputError(
             "`n_positive` and `n_unlabeled` must be given together, got one. Pass both or neither."
@@ -78,7 +78,7 @@ def fcmi_grid(n_positive: int, n_unlabeled: int, n_levels: int, *, monotone: boo
     False
     """
     n_positive, n_unlabeled = _rows(n_positive, n_unlabeled)
-    k = checks.count(n_levels, "n_levels", least=1)
+    k = _checks.count(n_levels, "n_levels", least=1)
     n = n_positive + n_unlabeled
     if monotone:
         nats, unlabeled = (_log_comb(2 * rows + k - 1, k - 1) for rows in (n, n_unlabeled))
@@ -118,7 +118,7 @@ def fcmi_vc(n_positive: int, n_unlabeled: int, dimension: int) -> Information:
     28.2
     """
     n_positive, n_unlabeled = _rows(n_positive, n_unlabeled)
-    d = checks.count(dimension, "dimension", least=0)
+    d = _checks.count(dimension, "dimension", least=0)
     n = n_positive + n_unlabeled
     nats, unlabeled = (_log_sauer(2 * rows, d) for rows in (n, n_unlabeled))
     limit = _limit(n_positive, n_unlabeled)
@@ -126,7 +126,9 @@ def fcmi_vc(n_positive: int, n_unlabeled: int, dimension: int) -> Information:
 
 
 def _rows(n_positive: int, n_unlabeled: int) -> tuple[int, int]:
-    return checks.count(n_positive, "n_positive", least=1), checks.count(n_unlabeled, "n_unlabeled", least=1)
+    return _checks.count(n_positive, "n_positive", least=1), _checks.count(
+        n_unlabeled, "n_unlabeled", least=1
+    )
 
 
 def _limit(n_positive: float, n_unlabeled: float) -> float:

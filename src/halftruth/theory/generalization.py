@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from halftruth import checks
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.theory.bias import BINNINGS
 from halftruth.theory.bound import Bound, lipschitz_constant, total, variance
 from halftruth.theory.information import Information
@@ -69,8 +69,8 @@ def generalization_bound(
     """
     noise = variance(n_positive, n_unlabeled, prior)
     slope = 1 + lipschitz_constant(lipschitz)
-    n_bins = checks.count(n_bins, "n_bins", least=1)
-    checks.choice(binning, "binning", BINNINGS)
+    n_bins = _checks.count(n_bins, "n_bins", least=1)
+    _checks.choice(binning, "binning", BINNINGS)
     every, unlabeled = _nats(fcmi, fcmi_unlabeled, n_positive + n_unlabeled)
     patterns = n_bins * math.log(2)
     terms = {"binning": slope / n_bins, "sampling": math.sqrt(8 * noise * (every + patterns))}
@@ -83,7 +83,7 @@ def _nats(
     fcmi: float | Information, fcmi_unlabeled: float | Information | None, n: float
 ) -> tuple[float, float]:
     """Of all predictions and of those for unlabeled rows."""
-    every = checks.inside(float(fcmi), "fcmi", 0.0, math.inf, closed="left", advice=_NATS)
+    every = _checks.inside(float(fcmi), "fcmi", 0.0, math.inf, closed="left", advice=_NATS)
     if every > n * math.log(2) * (1 + 1e-12):
         raise InputError(
             f"`fcmi` must be at most (n_positive + n_unlabeled) ln 2 = {n * math.log(2):.6g}, all that there "
@@ -91,7 +91,7 @@ def _nats(
         )
     if fcmi_unlabeled is None:
         return every, fcmi.unlabeled if isinstance(fcmi, Information) else every
-    unlabeled = checks.inside(
+    unlabeled = _checks.inside(
         float(fcmi_unlabeled), "fcmi_unlabeled", 0.0, math.inf, closed="left", advice=_NATS
     )
     if unlabeled > every * (1 + 1e-12):

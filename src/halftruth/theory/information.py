@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 
 MOST_PAIRS = 16
 """Pairs whose coins are enumerated: the learner is called two to the power of this often."""

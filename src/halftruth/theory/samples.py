@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from halftruth import checks
+from halftruth import _checks
 
 
 def histogram_sample_size(epsilon: float, delta: float, n_bins: int) -> int:
@@ -35,7 +35,7 @@ def histogram_sample_size(epsilon: float, delta: float, n_bins: int) -> int:
     >>> theory.histogram_sample_size(0.05, 0.05, 15)
     8988
     """
-    return _rows(epsilon, delta, checks.count(n_bins, "n_bins", least=1))
+    return _rows(epsilon, delta, _checks.count(n_bins, "n_bins", least=1))
 
 
 def bpm_sample_size(epsilon: float, delta: float) -> int:
@@ -74,6 +74,6 @@ def bpm_sample_size(epsilon: float, delta: float) -> int:
 
 
 def _rows(epsilon: float, delta: float, cells: int) -> int:
-    epsilon = checks.inside(epsilon, "epsilon", 0.0, 1.0, advice="Pass the error allowed, such as 0.05.")
-    delta = checks.inside(delta, "delta", 0.0, 1.0, advice="Pass the probability of failure, such as 0.05.")
+    epsilon = _checks.inside(epsilon, "epsilon", 0.0, 1.0, advice="Pass the error allowed, such as 0.05.")
+    delta = _checks.inside(delta, "delta", 0.0, 1.0, advice="Pass the probability of failure, such as 0.05.")
     return max(1, math.ceil(cells * -math.log(delta) / (2 * epsilon**2)))

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from halftruth._errors import InputError
+from halftruth._pytorch import Tensor, torch
 from halftruth.engines.tensors.state import State, add_rows, empty
-from halftruth.errors import InputError
-from halftruth.grid import Grid
-from halftruth.histogram import HEAVIEST, LIGHTEST, UNIT, sums_of
 from halftruth.kernels import adding
-from halftruth.pytorch import Tensor, torch
+from halftruth.table._grid import Grid
+from halftruth.table._histogram import HEAVIEST, LIGHTEST, UNIT, sums_of
 
 TARGETS = {
     1: "soft labels in [0, 1]",

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.belief import ESTIMATE, Belief, belief
+from halftruth import _checks
+from halftruth._errors import EmptyClassWarning, HalftruthError, InputError, MergeError
+from halftruth._pytorch import Tensor, torch
 from halftruth.engines.tensors.state import bins_of
-from halftruth.errors import EmptyClassWarning, HalftruthError, InputError, MergeError
 from halftruth.evidence import Evidence, Labeled, PositiveUnlabeled, SoftLabeled
 from halftruth.evidence.positive_unlabeled import POPULATIONS
-from halftruth.grid import Grid
-from halftruth.grouped import STRATA
-from halftruth.histogram import MOST
-from halftruth.measure import ScoreMeasure
-from halftruth.pytorch import Tensor, torch
-from halftruth.table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
+from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.prior._belief import ESTIMATE, Belief, belief
+from halftruth.table._grid import Grid
+from halftruth.table._groups import STRATA
+from halftruth.table._histogram import MOST
+from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
 from halftruth.training.batches import Batch, Reader, coarse_weights, joined, overflown
 from halftruth.training.optional import Metric
 from halftruth.training.values import values_of
@@ -104,8 +104,8 @@ class ScoreMetrics(Metric):
         **settings: Any,
     ) -> None:
         super().__init__(**settings)
-        self.kind = checks.choice(kind, "kind", tuple(KINDS))
-        self.grid = checks.instance(Grid(grid) if isinstance(grid, str) else grid, "grid", Grid)
+        self.kind = _checks.choice(kind, "kind", tuple(KINDS))
+        self.grid = _checks.instance(Grid(grid) if isinstance(grid, str) else grid, "grid", Grid)
         self.weighted = bool(weighted)
         if self.kind != "positive_unlabeled" and (prior, purity, unlabeled, population) != (
             None,
@@ -124,11 +124,11 @@ class ScoreMetrics(Metric):
             )
         _refuse_range(prior, "prior", belief(prior, "prior"))
         _refuse_range(purity, "purity", belief(purity, "purity", closed_at_one=True))
-        checks.choice(population, "population", POPULATIONS)
+        _checks.choice(population, "population", POPULATIONS)
         self.shares = {"prior": prior, "purity": purity, "population": population}
-        code = np.nan if unlabeled is None else checks.unlabeled_code(unlabeled)
+        code = np.nan if unlabeled is None else _checks.unlabeled_code(unlabeled)
         self.reader = Reader(grid=self.grid, names=KINDS[self.kind], unlabeled=code)
-        limit = None if threshold is None else checks.threshold(threshold)
+        limit = None if threshold is None else _checks.threshold(threshold)
         self.requests = read_requests(metrics, [_example(self.grid)], limit)
         # All integers: no conversion of the model that holds the metric changes them.
         self.add_state("histogram", self.reader.empty(weighted=self.weighted), joined)
@@ -232,7 +232,7 @@ class ScoreMetrics(Metric):
     def merge(self, *others: ScoreMetrics) -> None:
         """Add the batches of other metrics, as if this one had seen them too."""
         for other in others:
-            self.merge_state(checks.instance(other, "other", ScoreMetrics))
+            self.merge_state(_checks.instance(other, "other", ScoreMetrics))
 
     def merge_state(self, incoming_state: dict[str, Any] | Metric) -> None:
         """Add the state of another metric, or a state of the same shape."""

@@ -1,6 +1,6 @@
 """torchmetrics, which is optional and needs PyTorch: the one place where it is imported."""
 
-from halftruth.errors import MissingDependency
+from halftruth._errors import MissingDependency
 
 try:
     from torchmetrics import Metric

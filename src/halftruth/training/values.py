@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from halftruth.errors import EmptyClassWarning, NotIdentifiable
-from halftruth.measure import ScoreMeasure
-from halftruth.results import Estimate
+from halftruth._errors import EmptyClassWarning, NotIdentifiable
+from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.results._estimate import Estimate
 from halftruth.uncertainty.notes import on_row
 from halftruth.uncertainty.requests import Request
 

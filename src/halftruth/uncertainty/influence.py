@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
+from halftruth._registry import Metric
 from halftruth.evidence import Evidence
-from halftruth.folded import FoldedMeasure
-from halftruth.intervals import normal_interval
-from halftruth.measure import ScoreMeasure
-from halftruth.registry import Metric
-from halftruth.support import Cells, Column, Sums, Support, lifted
+from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.measure._sorted_measure import FoldedMeasure
+from halftruth.results._intervals import normal_interval
+from halftruth.table._support import Cells, Column, Sums, Support, lifted
 
 Key = TypeVar("Key", bound=Hashable)
 Gradient = Mapping[Column, Vector]

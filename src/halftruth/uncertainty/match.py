@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.checks import Vector
-from halftruth.compared import Difference
+from halftruth._checks import Vector
 from halftruth.evidence import Evidence, PositiveUnlabeled, Scenario
-from halftruth.intervals import interval_of, normal_interval
-from halftruth.results import INFLUENCE
-from halftruth.shares import Sizes
-from halftruth.support import Sums, Support, lifted
+from halftruth.prior._shares import Sizes
+from halftruth.results._comparison import Difference
+from halftruth.results._estimate import INFLUENCE
+from halftruth.results._intervals import interval_of, normal_interval
+from halftruth.table._support import Sums, Support, lifted
 from halftruth.uncertainty.influence import gradients, spread_of, unsigned
 from halftruth.uncertainty.paired import Apart, Together
 from halftruth.uncertainty.prior_range import Range, alpha_bound, drawn_scenarios

@@ -8,11 +8,11 @@ import numpy as np
 
 from halftruth.certificate import certified
 from halftruth.evidence import Evidence, PositiveConfidence
-from halftruth.folded import FoldedMeasure
-from halftruth.measure import ScoreMeasure
-from halftruth.results import Estimate, Refuted
-from halftruth.sweep import sweep
-from halftruth.table import NEGATIVE, POSITIVE
+from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.measure._sorted_measure import FoldedMeasure
+from halftruth.measure._sweep import sweep
+from halftruth.results._estimate import Estimate, Refuted
+from halftruth.table._score_table import NEGATIVE, POSITIVE
 from halftruth.uncertainty.requests import Request
 
 FEW_POSITIVES = 20

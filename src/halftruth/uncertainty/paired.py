@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.evidence import Evidence
-from halftruth.resampling import chunks, draw_counts, draw_sizes, resample
-from halftruth.rows import Rows
-from halftruth.support import Cells, Column, Sums, Support
+from halftruth.table._resampling import chunks, draw_counts, draw_sizes, resample
+from halftruth.table._stratum_rows import Rows
+from halftruth.table._support import Cells, Column, Sums, Support
 from halftruth.uncertainty.influence import Gradient, of_cells, scatter, variance
 
 Index = NDArray[np.intp]

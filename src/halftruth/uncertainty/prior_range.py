@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from halftruth.evidence import Evidence, PositiveConfidence, PositiveUnlabeled, Scenario
+from halftruth.prior._shares import Sizes
 from halftruth.prior.bounds import upper_bound
-from halftruth.results import Refuted
-from halftruth.rows import Rows
-from halftruth.shares import Sizes
-from halftruth.support import OnePass
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
+from halftruth.results._estimate import Refuted
+from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
+from halftruth.table._stratum_rows import Rows
+from halftruth.table._support import OnePass
 from halftruth.uncertainty.influence import identified_range
 
 N_GRID = 9

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import certificate, registry
-from halftruth.checks import Vector
-from halftruth.errors import EmptyClassWarning, InputError, NotIdentifiable
+from halftruth import _registry, certificate
+from halftruth._checks import Vector
+from halftruth._errors import EmptyClassWarning, InputError, NotIdentifiable
+from halftruth._registry import Metric
 from halftruth.evidence import Evidence
-from halftruth.measure import ScoreMeasure
+from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.metrics.losses import MARGIN, ZERO_ONE
-from halftruth.registry import Metric
 from halftruth.uncertainty.influence import smooth
 
 
@@ -101,7 +101,7 @@ def read_requests(
     """What a `metrics` argument asks for; by default the rows that all of the measures allow."""
     if metrics is None:
         least = next((measure for measure in measures if not measure.bounded), measures[0])
-        metrics = registry.default_rows(least, threshold)
+        metrics = _registry.default_rows(least, threshold)
     elif isinstance(metrics, str) or callable(metrics):
         metrics = (metrics,)
     elif not isinstance(metrics, Iterable):
@@ -120,13 +120,13 @@ def read_requests(
 
 def _request(label: str | None, item: Any, threshold: float | None) -> Request:
     if isinstance(item, str):
-        metric = registry.get(item)
+        metric = _registry.get(item)
         return Request(label=label or item, call=metric.bind(threshold), metric=metric, limits=metric.limits)
     if not callable(item):
         raise InputError(f"`metrics` takes names and callables, got {item!r}.")
     inner, given = (item.func, item.keywords) if isinstance(item, partial) else (item, {})
     name = label or str(getattr(inner, "__name__", type(inner).__name__))
-    known = next((m for m in registry.REGISTRY.values() if m.function is inner), None)
+    known = next((m for m in _registry.REGISTRY.values() if m.function is inner), None)
     if known is None or (isinstance(item, partial) and item.args):
         return Request(label=name, call=item, batched=False)
     return Request(label=name, call=known.bind(threshold, **given), metric=known, limits=known.limits)

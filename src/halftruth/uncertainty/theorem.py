@@ -7,8 +7,8 @@ from functools import partial
 
 from halftruth.calibration.bins import number_of_bins
 from halftruth.evidence import Evidence, PositiveUnlabeled
-from halftruth.rows import Rows
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
+from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
+from halftruth.table._stratum_rows import Rows
 from halftruth.uncertainty.requests import Request
 
 DESIGN = (

@@ -19,7 +19,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import halftruth as ht
-from halftruth.errors import InputError, NotIdentifiable
+from halftruth._errors import InputError, NotIdentifiable
 from halftruth.learn.bagging import BaggedPU
 from halftruth.learn.bags import TURNS, Bags
 from halftruth.learn.labels import Strata

@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import halftruth as ht
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.learn.elkan_noto import ElkanNoto, unlabeled_weights
 
 from .label_rules import EXPECTED, MAPPED, OfLabels

@@ -481,6 +481,6 @@ def test_a_logit_that_is_no_number_shows(correction: str) -> None:
 
 def test_without_torch_an_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(sys.modules, "halftruth.pytorch")
+    monkeypatch.delitem(sys.modules, "halftruth._pytorch")
     with pytest.raises(ht.MissingDependency, match=r"pip install 'halftruth\[torch\]'"):
-        importlib.import_module("halftruth.pytorch")
+        importlib.import_module("halftruth._pytorch")

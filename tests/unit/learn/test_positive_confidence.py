@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import halftruth as ht
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.learn.positive_confidence import PositiveConfidenceClassifier
 
 PRIOR, MEAN = 0.4, np.array([0.6, -0.3])

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import halftruth as ht
-from halftruth.errors import InputError, NotIdentifiable
+from halftruth._errors import InputError, NotIdentifiable
 from halftruth.learn.mixing import balanced_eta
 from halftruth.learn.pu_classifier import PUClassifier
 
@@ -620,7 +620,7 @@ except MissingDependency as error:
 
 
 def test_damaged_files_are_refused(tmp_path: Path) -> None:
-    from halftruth import storage
+    from halftruth import _storage
     from halftruth.learn.positive_confidence import PositiveConfidenceClassifier
 
     path = tmp_path / "model.npz"
@@ -628,7 +628,7 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
     model.save(path)
     with pytest.raises(InputError, match="not a halftruth PositiveConfidenceClassifier"):
         PositiveConfidenceClassifier.load(path)
-    header, arrays = storage.load(path, "halftruth PUClassifier", 1)
+    header, arrays = _storage.load(path, "halftruth PUClassifier", 1)
     told = {name: value for name, value in header.items() if name not in ("what", "schema")}
     for changed in (
         {"weight1": arrays["weight1"][:2]},
@@ -639,7 +639,7 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
         {"factor": np.ones(3)},
         {"weight0": np.array(1.0)},
     ):
-        storage.save(path, "halftruth PUClassifier", 1, told, arrays | changed)
+        _storage.save(path, "halftruth PUClassifier", 1, told, arrays | changed)
         with pytest.raises(InputError, match="damaged"):
             PUClassifier.load(path)
     for bad in (
@@ -657,13 +657,13 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
         {"params": told["params"] | {"population": "some"}},
         {"params": told["params"] | {"calibration": "plat"}},
     ):
-        storage.save(path, "halftruth PUClassifier", 1, told | bad, arrays)
+        _storage.save(path, "halftruth PUClassifier", 1, told | bad, arrays)
         with pytest.raises(InputError, match="damaged"):
             PUClassifier.load(path)
-    storage.save(path, "halftruth PUClassifier", 1, told | {"params": {"colour": 1}}, arrays)
+    _storage.save(path, "halftruth PUClassifier", 1, told | {"params": {"colour": 1}}, arrays)
     with pytest.raises(InputError, match="colour"):
         PUClassifier.load(path)
-    storage.save(path, "halftruth PUClassifier", 2, told, arrays)
+    _storage.save(path, "halftruth PUClassifier", 2, told, arrays)
     with pytest.raises(InputError, match="schema 2"):
         PUClassifier.load(path)
 

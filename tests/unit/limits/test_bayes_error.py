@@ -15,7 +15,7 @@ from scipy import stats
 import halftruth as ht
 from halftruth.limits.floor import bayes_error, overlap
 from halftruth.limits.means import Mean, cut
-from halftruth.results import Refuted
+from halftruth.results._estimate import Refuted
 from halftruth.simulate import GaussianClasses
 
 Q = [0.9, 0.2, 0.6, 1.0]

@@ -12,7 +12,7 @@ from scipy.special import betainc
 from scipy.stats import binom, norm
 
 import halftruth as ht
-from halftruth.errors import Refuted
+from halftruth._errors import Refuted
 from halftruth.limits.floor import bayes_error
 from halftruth.limits.too_good import _p_value, too_good_to_be_true
 

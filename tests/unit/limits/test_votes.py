@@ -18,7 +18,7 @@ from halftruth.limits.identified import (
 )
 from halftruth.limits.mixture import beta_law, fitted_beta, fitted_law, nearest
 from halftruth.limits.tally import LOSS, Q, Votes, counted, difficulty
-from halftruth.results import Refuted
+from halftruth.results._estimate import Refuted
 
 DROP = 2.995732273553991
 """Half the 95% quantile of χ² with two degrees of freedom, −log .05."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.prior import bbe
 from halftruth.prior.samples import Samples
 

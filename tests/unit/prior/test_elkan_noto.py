@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.prior import elkan_noto
 from halftruth.prior.samples import Samples
 

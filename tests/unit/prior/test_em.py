@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from halftruth.errors import NotIdentifiable
+from halftruth._errors import NotIdentifiable
 from halftruth.prior import em
 
 from .made import samples

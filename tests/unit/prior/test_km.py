@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.prior import km
 
 from .made import samples

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from halftruth.errors import NotIdentifiable
+from halftruth._errors import NotIdentifiable
 from halftruth.prior import em, mixture
 from halftruth.prior.samples import Samples
 

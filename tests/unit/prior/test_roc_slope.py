@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.prior import roc_slope
 from halftruth.prior.samples import Samples
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 import halftruth as ht
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.prior import bounds, verdict
 from halftruth.prior import laws as tests_of_laws
 from halftruth.prior.scar import scar_test

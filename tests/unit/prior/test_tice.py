@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.prior import tice
 from halftruth.prior.samples import Samples
 

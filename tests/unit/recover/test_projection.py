@@ -10,7 +10,7 @@ import halftruth as ht
 from halftruth import recover
 from halftruth.recover.likelihood import likeliest
 from halftruth.recover.projection import Possible, from_measure
-from halftruth.support import lifted
+from halftruth.table._support import lifted
 
 from .made import area, evidence
 

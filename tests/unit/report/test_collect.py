@@ -12,9 +12,9 @@ import pytest
 
 import halftruth as ht
 from halftruth.evidence import Scenario
-from halftruth.intervals import normal_interval
 from halftruth.report.collect import Step, in_words, next_steps
 from halftruth.report.outlook import Outlook, smooth
+from halftruth.results._intervals import normal_interval
 from halftruth.uncertainty.prior_range import prior_range
 from halftruth.uncertainty.requests import read_requests
 

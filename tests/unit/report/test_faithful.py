@@ -14,7 +14,7 @@ import pytest
 import halftruth as ht
 from halftruth.cli.groups import Failed, evaluations
 from halftruth.report import page_of, words
-from halftruth.results import figure
+from halftruth.results._estimate import figure
 
 SIMULATED = ht.simulate.GaussianClasses(prior=0.3)
 DRAWN = SIMULATED.draw_strata(300, 3000, rng=1)

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from halftruth._errors import InputError
 from halftruth.cli import main
-from halftruth.errors import InputError
 from halftruth.figures import reproduction
 from halftruth.reproduce import bayes_cells as cells
 from halftruth.reproduce import bayes_lines as lines

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.figures import reproduction
 from halftruth.reproduce import bpm_cells as cells
 from halftruth.reproduce import bpm_figures, bpm_page, bpm_run, bpm_settings

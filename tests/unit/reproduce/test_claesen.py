@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from halftruth._errors import InputError, Refuted
 from halftruth.bounding.calling import bounds
-from halftruth.errors import InputError, Refuted
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.metrics.areas import roc_auc
 from halftruth.metrics.curves import RocCurve

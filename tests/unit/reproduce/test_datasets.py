@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.reproduce.datasets import covertype, found
 from halftruth.reproduce.paper import reported
 from halftruth.reproduce.published import COVTYPE, DATASETS

@@ -16,7 +16,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import roc_auc_score
 
 import halftruth as ht
-from halftruth.errors import InputError, MissingDependency
+from halftruth._errors import InputError, MissingDependency
 from halftruth.reproduce import jain_page, jain_protocol, jain_run, jain_tables
 from halftruth.reproduce.datasets import Found, found
 from halftruth.reproduce.jain_protocol import PURITIES, Experiments, Recovery, Sizes, generator, split

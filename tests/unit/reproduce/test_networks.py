@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.reproduce import networks
 from halftruth.reproduce.datasets import found
 from halftruth.reproduce.networks import (

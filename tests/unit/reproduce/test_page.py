@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.figures.reproduction import error_boxes
 from halftruth.reproduce.page import Page, as_csv, shown
 

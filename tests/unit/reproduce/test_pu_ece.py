@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from halftruth import reproduce
-from halftruth.errors import InputError, MissingDependency
+from halftruth._errors import InputError, MissingDependency
 from halftruth.reproduce import pu_ece_cells as cells
 from halftruth.reproduce import pu_ece_page, pu_ece_run, pu_ece_settings, pu_ece_sources
 from halftruth.reproduce import pu_ece_tables as tables

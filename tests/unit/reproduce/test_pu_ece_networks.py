@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.reproduce import pu_ece_cells as cells
 from halftruth.reproduce import pu_ece_network_page as network_page
 from halftruth.reproduce import pu_ece_training as training
@@ -254,7 +254,7 @@ def resnet_parameters(width: int, channels: int) -> int:
 @pytest.mark.usefixtures("networks")
 @pytest.mark.parametrize(("width", "channels"), [(4, 3), (8, 1), (64, 3)])
 def test_the_residual_network_has_eighteen_layers_and_their_weights(width: int, channels: int) -> None:
-    from halftruth.pytorch import nn
+    from halftruth._pytorch import nn
     from halftruth.reproduce.pu_ece_resnet import ResNet18
 
     network = ResNet18(width=width, channels=channels)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.reproduce import pu_ece_sources as sources
 from halftruth.reproduce.pu_ece_recipes import RECIPES, REPORTED
 from halftruth.reproduce.pu_ece_settings import BANK, CIFAR, FASHION, MNIST

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from halftruth import storage
-from halftruth.errors import InputError
+from halftruth import _storage
+from halftruth._errors import InputError
 from halftruth.reproduce.store import CELLS, SETTINGS, Store, in_words
 
 
@@ -118,7 +118,7 @@ def test_a_write_that_breaks_off_leaves_what_was(tmp_path: Path, monkeypatch: py
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(storage.Path, "replace", broken)
+        patch.setattr(_storage.Path, "replace", broken)
         with pytest.raises(KeyboardInterrupt):
             store.put("a", {"x": 2})
     assert store.get("a") == {"x": 1}

@@ -12,7 +12,7 @@ from scipy import optimize
 
 import halftruth as ht
 from halftruth import theory
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 
 SIZES = st.integers(1, 10**6)
 PRIORS = st.floats(0.01, 0.99)

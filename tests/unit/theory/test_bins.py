@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halftruth import theory
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 
 
 def least_with_cube(numerator, denominator):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from halftruth import theory
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 
 LN2 = math.log(2)
 

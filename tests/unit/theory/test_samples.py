@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from halftruth import theory
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 0.05, 0.01])

@@ -10,7 +10,7 @@ if os.environ.get("HALFTRUTH_REQUIRE_EXTRAS", "") in {"", "0"}:
     pytest.importorskip("torchmetrics")
 import torch
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.training import ScoreMetrics
 
 from .batches import columns, rows

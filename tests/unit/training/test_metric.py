@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.errors import EmptyClassWarning, InputError, MergeError, MissingDependency
+from halftruth._errors import EmptyClassWarning, InputError, MergeError, MissingDependency
 
 if os.environ.get("HALFTRUTH_REQUIRE_EXTRAS", "") in {"", "0"}:
     pytest.importorskip("torchmetrics")
@@ -542,7 +542,7 @@ def test_a_metric_shows_its_kind_and_metrics():
 @pytest.mark.parametrize("missing", [["torchmetrics"], ["torch", "torchmetrics"], ["torch"]])
 def test_a_missing_library_says_what_to_install(monkeypatch, missing):
     for name in [*sys.modules]:
-        if name.startswith(("halftruth.training", "halftruth.pytorch", "torchmetrics")):
+        if name.startswith(("halftruth.training", "halftruth._pytorch", "torchmetrics")):
             monkeypatch.delitem(sys.modules, name)
     for name in missing:
         monkeypatch.setitem(sys.modules, name, None)

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from halftruth._checks import Vector
 from halftruth.calibration.bins import mass_bins, number_of_bins
 from halftruth.calibration.rising import shares
-from halftruth.checks import Vector
-from halftruth.folded import RowsMeasure
-from halftruth.measure import ScoreMeasure
-from halftruth.noise import Index, Noise, Part, by_bin
+from halftruth.measure._noise import Index, Noise, Part, by_bin
+from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.measure._sorted_measure import RowsMeasure
 
 CELLS = 1024
 """Cells of equal mass that stand for the rows where the number of bins is chosen."""

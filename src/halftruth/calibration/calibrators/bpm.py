@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from halftruth._checks import Vector
 from halftruth.calibration.calibrators.parts import Fitted, real
-from halftruth.checks import Vector
-from halftruth.measure import ScoreMeasure
+from halftruth.measure._score_measure import ScoreMeasure
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks, storage
+from halftruth import _checks, _storage
+from halftruth._checks import Vector
+from halftruth._errors import HalftruthError, InputError
 from halftruth.calibration.calibrators.methods import Method, method_for
 from halftruth.calibration.calibrators.parts import Curve
 from halftruth.calibration.calibrators.settings import Settings
 from halftruth.calibration.calibrators.stored import SCHEMA, WHAT, Content, opened
-from halftruth.checks import Vector
-from halftruth.errors import HalftruthError, InputError
-from halftruth.measure import ScoreMeasure, as_measure
+from halftruth.measure._score_measure import ScoreMeasure, as_measure
 
 FLAT = "The curve is flat: scores rank the positives no higher than the rest. Are labels or samples swapped?"
 FOR_MARGINS = 'For margins take method="platt" with scale="score", "isotonic" or "histogram".'
@@ -164,12 +164,12 @@ class Calibrator(Settings):
         array([0.6, 0.6])
         """
         self._need_fit()
-        array = checks.native(scores, "scores")
+        array = _checks.native(scores, "scores")
         if array.ndim == 2 and array.shape[1] == 2:
-            checks.vector(array, "scores")  # refuses it, and names the column to pass
-        flat = checks.vector(array.ravel(), "scores")
+            _checks.vector(array, "scores")  # refuses it, and names the column to pass
+        flat = _checks.vector(array.ravel(), "scores")
         if self._fitted.probability:
-            checks.probabilities(flat, "scores")
+            _checks.probabilities(flat, "scores")
         out = self.curve_(flat) if len(flat) else flat
         return np.asarray(out, dtype=np.float64).reshape(array.shape)
 
@@ -238,7 +238,7 @@ class Calibrator(Settings):
         Calibrator('isotonic')
         >>> folder.cleanup()
         """
-        storage.write(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
+        _storage.write(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> Calibrator:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.evidence import Labeled
 
 
@@ -62,14 +62,14 @@ def class_wise(probabilities: Any, y: Any, *, sample_weight: Any = None) -> dict
 
 
 def _checked(probabilities: Any, y: Any) -> tuple[Vector, NDArray[np.intp]]:
-    table: NDArray[Any] = checks.native(probabilities, "probabilities")
+    table: NDArray[Any] = _checks.native(probabilities, "probabilities")
     if table.ndim != 2 or table.shape[1] < 2:
         raise InputError(
             f"`probabilities` must have one row for each case and one column for each class, got shape "
             f"{table.shape}. For two classes with one column use Labeled."
         )
-    values: Any = checks.probabilities(table.ravel(), "probabilities").reshape(table.shape)
-    label = checks.vector(y, "y", length=len(values))
+    values: Any = _checks.probabilities(table.ravel(), "probabilities").reshape(table.shape)
+    label = _checks.vector(y, "y", length=len(values))
     bad = (label != np.floor(label)) | (label < 0) | (label >= values.shape[1])
     if bad.any():
         first = int(np.argmax(bad))

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from halftruth._checks import Vector
 from halftruth.calibration.rising import Possible, possible
-from halftruth.checks import Vector
-from halftruth.folded import RowsMeasure
-from halftruth.measure import ScoreMeasure, integral
+from halftruth.measure._score_measure import ScoreMeasure, integral
+from halftruth.measure._sorted_measure import RowsMeasure
 
 FEW = 1 << 15
 """Scores up to which a fit needs no first guess from joined ones."""

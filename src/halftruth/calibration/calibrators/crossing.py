@@ -9,15 +9,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from halftruth import checks
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.calibration.calibrators.calibrator import Calibrator
 from halftruth.calibration.calibrators.folds import folds_of
-from halftruth.checks import Vector
-from halftruth.errors import InputError
 from halftruth.evidence import Evidence
-from halftruth.histogram import Bins
-from halftruth.rows import Rows
-from halftruth.table import ScoreTable
+from halftruth.table._histogram import Bins
+from halftruth.table._score_table import ScoreTable
+from halftruth.table._stratum_rows import Rows
 
 Kind = TypeVar("Kind", bound=Evidence)
 MOST_FOLDS = 100
@@ -81,7 +81,7 @@ def smallest_stratum(evidence: Evidence) -> tuple[int, str]:
 
 
 def _number_of_folds(evidence: Evidence, n_folds: int) -> int:
-    n_folds = checks.count(n_folds, "n_folds", least=2)
+    n_folds = _checks.count(n_folds, "n_folds", least=2)
     if n_folds > MOST_FOLDS:
         raise InputError(
             f"`n_folds` must be at most {MOST_FOLDS}, got {n_folds}. Each part costs a fit: 5 or 10 will do."

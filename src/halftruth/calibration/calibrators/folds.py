@@ -9,10 +9,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
-from halftruth.grid import Grid
-from halftruth.histogram import Bins
-from halftruth.rows import Rows
+from halftruth._checks import Vector
+from halftruth.table._grid import Grid
+from halftruth.table._histogram import Bins
+from halftruth.table._stratum_rows import Rows
 
 MANY = 1_000_000_000
 """Rows from which NumPy draws no parts of fixed size; parts then differ by chance."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from halftruth._checks import Vector
 from halftruth.calibration.calibrators.convex import (
     FEW,
     Family,
@@ -21,8 +22,7 @@ from halftruth.calibration.calibrators.convex import (
 )
 from halftruth.calibration.calibrators.parts import Fitted, at_least_zero, real
 from halftruth.calibration.rising import possible
-from halftruth.checks import Vector
-from halftruth.measure import ScoreMeasure, integral
+from halftruth.measure._score_measure import ScoreMeasure, integral
 
 STEEPEST = 1000.0
 """Slopes end where the log odds would change by this much for each standard deviation of the scores."""

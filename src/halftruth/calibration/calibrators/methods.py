@@ -8,7 +8,7 @@ from typing import Any
 
 from halftruth.calibration.calibrators import bpm, logistic, mixing, spline, stepwise
 from halftruth.calibration.calibrators.parts import Fitted
-from halftruth.measure import ScoreMeasure
+from halftruth.measure._score_measure import ScoreMeasure
 
 
 @dataclass(frozen=True, kw_only=True)

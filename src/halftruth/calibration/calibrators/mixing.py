@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.calibration.calibrators.convex import Atoms, Pair, log_features
 from halftruth.calibration.calibrators.logistic import LogOddsCurve, temperature
 from halftruth.calibration.calibrators.parts import Fitted, at_least_zero, column
-from halftruth.checks import Vector
-from halftruth.errors import InputError
-from halftruth.measure import ScoreMeasure, integral
+from halftruth.measure._score_measure import ScoreMeasure, integral
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 
 LARGEST = 1e300
 """Stored numbers beyond would overflow in a product with a score's logarithm."""
@@ -52,7 +52,7 @@ def at_least_zero(value: Any, name: str) -> float:
 
 def column(stored: Mapping[str, Any], name: str, *, rising: bool = False, unit: bool = False) -> Vector:
     """Stored numbers; ascending and distinct where ``rising``, in [0, 1] where ``unit``."""
-    values = checks.vector(stored[name], name)
+    values = _checks.vector(stored[name], name)
     if rising and not (np.diff(values) > 0).all():
         raise InputError(f"`{name}` must ascend")
-    return checks.probabilities(values, name) if unit else values
+    return _checks.probabilities(values, name) if unit else values

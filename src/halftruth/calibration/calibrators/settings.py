@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 from typing import Any, TypeVar
 
-from halftruth import checks
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.calibration.bins import BINNINGS
 from halftruth.calibration.calibrators.methods import METHODS
-from halftruth.errors import InputError
 
 SETTINGS = ("method", "scale", "n_bins", "binning", "n_knots", "variant")
 Own = TypeVar("Own", bound="Settings")
@@ -26,15 +26,15 @@ class Settings:
 
     def check_settings(self) -> None:
         """Raise unless every setting is one that there is."""
-        checks.choice(self.method, "method", tuple(METHODS))
-        checks.choice(self.scale, "scale", ("logit", "score"))
+        _checks.choice(self.method, "method", tuple(METHODS))
+        _checks.choice(self.scale, "scale", ("logit", "score"))
         if isinstance(self.n_bins, str):
-            checks.choice(self.n_bins, "n_bins", ("optimal",))
+            _checks.choice(self.n_bins, "n_bins", ("optimal",))
         else:
-            checks.count(self.n_bins, "n_bins", least=1)
-        checks.choice(self.binning, "binning", BINNINGS)
-        checks.count(self.n_knots, "n_knots", least=3)
-        checks.choice(self.variant, "variant", ("paper", "authors"))
+            _checks.count(self.n_bins, "n_bins", least=1)
+        _checks.choice(self.binning, "binning", BINNINGS)
+        _checks.count(self.n_knots, "n_knots", least=3)
+        _checks.choice(self.variant, "variant", ("paper", "authors"))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The settings by name, as scikit-learn asks for them.
@@ -67,7 +67,7 @@ class Settings:
         Calibrator('histogram', n_bins=10)
         """
         for name in settings:
-            checks.choice(name, "settings", SETTINGS)
+            _checks.choice(name, "settings", SETTINGS)
         before = self.get_params()
         vars(self).update(settings)
         try:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from halftruth._checks import Vector
 from halftruth.calibration.calibrators.parts import Fitted
 from halftruth.calibration.calibrators.stepwise import PointCurve
-from halftruth.checks import Vector
-from halftruth.measure import ScoreMeasure
+from halftruth.measure._score_measure import ScoreMeasure
 
 POINTS = 1024
 """Scores at which the curve is kept; lines join them."""

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.calibration.calibrators.binning import held_in_bins
 from halftruth.calibration.calibrators.parts import Fitted, column
 from halftruth.calibration.rising import isotonic_points, shares
-from halftruth.checks import Vector
-from halftruth.errors import InputError
-from halftruth.measure import ScoreMeasure
+from halftruth.measure._score_measure import ScoreMeasure
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from halftruth._checks import instance, share
+from halftruth._errors import InputError
 from halftruth.calibration.calibrators.parts import real
-from halftruth.checks import instance, share
-from halftruth.errors import InputError
 
 WHAT, SCHEMA = "halftruth calibrator", 1
 

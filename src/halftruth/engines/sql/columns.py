@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from halftruth import checks
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.engines.sql.library import ibis
-from halftruth.errors import InputError
 from halftruth.files.messages import excerpt, missing_column, quoted
 
 NEEDED = ("score", "label")
@@ -51,7 +51,7 @@ def bound(
         label=_plain(numbers["label"]),
         weight=_plain(numbers["weight"].cast("float64")) if "weight" in numbers else None,
         group=_group(every["by"]) if "by" in every else None,
-        unlabeled=None if unlabeled is None else checks.unlabeled_code(unlabeled),
+        unlabeled=None if unlabeled is None else _checks.unlabeled_code(unlabeled),
     )
 
 

@@ -9,9 +9,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from halftruth._errors import InputError, MissingDependency
 from halftruth.engines.sql import addresses, spark, tables
 from halftruth.engines.sql.library import ibis
-from halftruth.errors import InputError, MissingDependency
 from halftruth.files.messages import printable, quoted
 
 IN_FILES = ("duckdb", "sqlite")

@@ -8,9 +8,9 @@ from typing import Any
 from halftruth.engines.sql import spark
 from halftruth.engines.sql.columns import Columns
 from halftruth.engines.sql.library import ibis
-from halftruth.grid import Grid
-from halftruth.grouped import BAD_SCORE, BAD_WEIGHT, NO_WEIGHT, OUTSIDE
-from halftruth.histogram import HEAVIEST, LIGHTEST, UNIT
+from halftruth.table._grid import Grid
+from halftruth.table._groups import BAD_SCORE, BAD_WEIGHT, NO_WEIGHT, OUTSIDE
+from halftruth.table._histogram import HEAVIEST, LIGHTEST, UNIT
 
 NO_SCORE = -4
 """The key of rows whose score is missing or not finite."""

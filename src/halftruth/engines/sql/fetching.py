@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from halftruth._errors import InputError
 from halftruth.engines.sql import spark
 from halftruth.engines.sql.complaints import complaint
 from halftruth.engines.sql.expression import MOMENT
 from halftruth.engines.sql.library import pyarrow
-from halftruth.errors import InputError
 
 
 def fetch(expression: Any, name: str) -> Any:

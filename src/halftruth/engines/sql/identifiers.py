@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 from halftruth.files.messages import quoted
 
 QUOTED = r'"(?:[^"]|"")+"'

@@ -1,6 +1,6 @@
 """Ibis, which is optional: the one place where it is imported, with Arrow, in which its results come."""
 
-from halftruth.errors import MissingDependency
+from halftruth._errors import MissingDependency
 
 try:
     import ibis

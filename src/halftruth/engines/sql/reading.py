@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from halftruth._errors import InputError
 from halftruth.engines.sql import refusals
 from halftruth.engines.sql.columns import Columns, bound
 from halftruth.engines.sql.expression import NO_SCORE, heaviest_bin, histogram
 from halftruth.engines.sql.fetching import fetch
 from halftruth.engines.sql.naming import names
-from halftruth.errors import InputError
-from halftruth.grid import Grid
-from halftruth.grouped import BAD_SCORE, BAD_WEIGHT, OUTSIDE, Strata, strata_of
+from halftruth.table._grid import Grid
+from halftruth.table._groups import BAD_SCORE, BAD_WEIGHT, OUTSIDE, Strata, strata_of
 
 SUMS = ("position", "weight", "square")
 MOST_LOAD = 2.0**31 * (1 - 2.0**-20)

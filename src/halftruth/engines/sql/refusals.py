@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from halftruth._errors import InputError
 from halftruth.engines.sql.columns import Columns
 from halftruth.engines.sql.expression import finite, in_unit, stratum
 from halftruth.engines.sql.fetching import fetch
 from halftruth.engines.sql.library import ibis
-from halftruth.errors import InputError
 from halftruth.files.messages import excerpt, quoted
-from halftruth.grouped import MOST_GROUPS, OUTSIDE, refuse_groups
+from halftruth.table._groups import MOST_GROUPS, OUTSIDE, refuse_groups
 
 
 def score(columns: Columns, count: int) -> NoReturn:

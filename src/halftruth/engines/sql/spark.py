@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from halftruth._errors import InputError, MissingDependency
 from halftruth.engines.sql.complaints import complaint
-from halftruth.errors import InputError, MissingDependency
 
 CONFIGURED = ("MASTER", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME", "SPARK_REMOTE")
 """Variables of the environment that say which Spark to use; without them it is this machine."""

@@ -9,11 +9,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from halftruth._errors import InputError
 from halftruth.engines.sql import spark
 from halftruth.engines.sql.complaints import complaint
 from halftruth.engines.sql.identifiers import has_quotes, in_quotes, parts
 from halftruth.engines.sql.library import ibis
-from halftruth.errors import InputError
 from halftruth.files.messages import printable, quoted
 
 FORMS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".orc": "orc"}

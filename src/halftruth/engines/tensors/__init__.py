@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from halftruth.histogram import COMPILED
+from halftruth.table._histogram import COMPILED
 
 if TYPE_CHECKING:
     from halftruth.engines.tensors.table import TensorTable

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
+from halftruth._pytorch import Tensor, functional, torch
 from halftruth.engines.tensors.state import State, bins_of, has_triton
 from halftruth.engines.tensors.support import TensorSupport
-from halftruth.grid import Grid
-from halftruth.grouped import STRATA
-from halftruth.histogram import Bins, Integers, support_of
-from halftruth.pytorch import Tensor, functional, torch
-from halftruth.support import Support
-from halftruth.table import ScoreTable
+from halftruth.table._grid import Grid
+from halftruth.table._groups import STRATA
+from halftruth.table._histogram import Bins, Integers, support_of
+from halftruth.table._score_table import ScoreTable
+from halftruth.table._support import Support
 
 
 class TensorHistogram(ScoreTable):

@@ -12,10 +12,10 @@ import numpy as np
 import triton
 import triton.language as tl
 
+from halftruth._pytorch import Tensor, torch
 from halftruth.engines.tensors.launching import on_its_device
-from halftruth.grid import N_BINS, Grid
-from halftruth.histogram import UNIT
-from halftruth.pytorch import Tensor, torch
+from halftruth.table._grid import N_BINS, Grid
+from halftruth.table._histogram import UNIT
 
 BLOCK = 512
 MANY = 1 << 22

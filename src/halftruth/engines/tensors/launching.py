@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from halftruth.pytorch import Tensor, torch
+from halftruth._pytorch import Tensor, torch
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -13,9 +13,9 @@ import numpy as np
 import triton
 import triton.language as tl
 
+from halftruth._pytorch import Tensor, torch
 from halftruth.engines.tensors.launching import on_its_device
 from halftruth.engines.tensors.walking import EPSILON, Walk
-from halftruth.pytorch import Tensor, torch
 
 BLOCK = 1024
 MOST_PROGRAMS = 1 << 11

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from math import inf, isfinite
 from typing import Any, NamedTuple
 
-from halftruth import checks
+from halftruth import _checks
+from halftruth._errors import InputError
+from halftruth._pytorch import Tensor, torch
 from halftruth.engines.tensors.state import has_triton
-from halftruth.errors import InputError
-from halftruth.grouped import OUTSIDE, STRATA, refuse_groups
-from halftruth.pytorch import Tensor, torch
+from halftruth.table._groups import OUTSIDE, STRATA, refuse_groups
 
 POSITIVE, UNLABELED, NEGATIVE = range(3)
 """What an index into `STRATA` means."""
@@ -137,7 +137,7 @@ def _read(
     score: Any, label: Any, weight: Any, unlabeled: float | None, names: Names = NAMES
 ) -> tuple[Tensors, Tensor | None]:
     """The rows, and which of those given were kept, None where all were."""
-    code = None if unlabeled is None else checks.unlabeled_code(unlabeled)
+    code = None if unlabeled is None else _checks.unlabeled_code(unlabeled)
     s = _scores(score, names[0])
     n = len(s)
     y = None if label is None else _beside(label, names[1], s)
@@ -152,11 +152,11 @@ def _read(
         seen = _seen(_facts(s, stratum), stratum, w)
     # The host's own checks have the words for what is wrong; they cost a download, of rows that are refused.
     if not (isfinite(seen.low) and isfinite(seen.high)):
-        checks.scores(score, names[0])
+        _checks.scores(score, names[0])
     if sum(seen.rows) < n:
-        checks.partial_labels(label, names[1], unlabeled=unlabeled, length=n)
+        _checks.partial_labels(label, names[1], unlabeled=unlabeled, length=n)
     if w is not None and not (seen.lightest >= 0 and 0 < seen.heaviest < inf):
-        checks.weights(weight, names[2], length=n)
+        _checks.weights(weight, names[2], length=n)
     if w is None or seen.lightest > 0:
         return _tensors(s, stratum, w, seen), None
     kept = w > 0
@@ -178,7 +178,7 @@ def of_strata(scores: Mapping[str, Any]) -> Tensors:
     rows = _looked_at(score, stratum, None)
     if not all(map(isfinite, rows.span)):
         for name, given in scores.items():
-            checks.scores(given, name)
+            _checks.scores(given, name)
     return rows
 
 
@@ -222,7 +222,7 @@ def read_groups(
 def _scores(values: Any, name: str) -> Tensor:
     out = _tensor(values, name)
     if out.is_complex() or out.ndim != 1 or len(out) == 0:
-        checks.scores(values, name)
+        _checks.scores(values, name)
     _refuse_number(len(out), name)
     if out.device.type == "meta":
         raise InputError(f"`{name}` is on the device meta, which holds no values. Pass real scores.")
@@ -237,7 +237,7 @@ def _beside(values: Any, name: str, score: Tensor) -> Tensor:
     """A column of the same rows."""
     out = _tensor(values, name)
     if out.is_complex() or out.ndim != 1 or len(out) != len(score):
-        checks.vector(values, name, missing=True, length=len(score))
+        _checks.vector(values, name, missing=True, length=len(score))
     _refuse_device(out, name, score)
     return out
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.grid import Grid
-from halftruth.histogram import UNIT, Bins, sums_of
-from halftruth.pytorch import Tensor, torch
+from halftruth._pytorch import Tensor, torch
+from halftruth.table._grid import Grid
+from halftruth.table._histogram import UNIT, Bins, sums_of
 
 State = dict[str, Tensor]
 """Columns of a histogram (n_strata · n_slots,): int64 sums, and the lowest and highest score of each bin."""
@@ -20,7 +20,7 @@ CHUNK = 1 << 22
 
 
 class Ops:
-    """The functions of `halftruth.grid.Ops`, on tensors."""
+    """The functions of `halftruth.table._grid.Ops`, on tensors."""
 
     def sqrt(self, x: Tensor, /) -> Tensor:
         # On processors PyTorch's own may be off by the last bit, which IEEE 754 does not allow.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial, reduce
 from typing import NamedTuple
 
-from halftruth.pytorch import Tensor, functional, torch
+from halftruth._pytorch import Tensor, functional, torch
 
 BLOCK = 512
 """Neighbours that are added up at once."""

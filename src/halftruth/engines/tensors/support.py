@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
+from halftruth._pytorch import Tensor, functional, torch
 from halftruth.engines.tensors import sums, walking
 from halftruth.engines.tensors.reading import Tensors
 from halftruth.engines.tensors.state import has_triton
-from halftruth.fold import Fold
-from halftruth.grouped import STRATA
-from halftruth.histogram import COMPILED
-from halftruth.pytorch import Tensor, functional, torch
-from halftruth.support import Cells, OnePass, Shares, Support, depths
+from halftruth.kernels._pass_sums import Fold
+from halftruth.table._groups import STRATA
+from halftruth.table._histogram import COMPILED
+from halftruth.table._support import Cells, OnePass, Shares, Support, depths
 
 SLACK = 1e-12
 

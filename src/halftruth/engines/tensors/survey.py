@@ -5,10 +5,10 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from halftruth._pytorch import Tensor, torch
 from halftruth.engines.tensors.launching import on_its_device
 from halftruth.engines.tensors.passes import MOST_PROGRAMS, finished
-from halftruth.grouped import OUTSIDE, STRATA
-from halftruth.pytorch import Tensor, torch
+from halftruth.table._groups import OUTSIDE, STRATA
 
 BLOCK = 1024
 

@@ -9,18 +9,18 @@ from typing import cast
 
 import numpy as np
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
+from halftruth._pytorch import Tensor
 from halftruth.engines.tensors import reading, state
 from halftruth.engines.tensors.binned import TensorHistogram
 from halftruth.engines.tensors.reading import Tensors
 from halftruth.engines.tensors.support import TensorSupport
-from halftruth.grid import Grid
-from halftruth.grouped import STRATA
-from halftruth.histogram import HEAVIEST, LIGHTEST, MOST
-from halftruth.pytorch import Tensor
-from halftruth.rows import Rows
-from halftruth.support import Support
-from halftruth.table import ScoreTable
+from halftruth.table._grid import Grid
+from halftruth.table._groups import STRATA
+from halftruth.table._histogram import HEAVIEST, LIGHTEST, MOST
+from halftruth.table._score_table import ScoreTable
+from halftruth.table._stratum_rows import Rows
+from halftruth.table._support import Support
 
 
 class DeviceRows(Rows):

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from halftruth._pytorch import Tensor, torch
 from halftruth.engines.tensors.sums import BLOCK
-from halftruth.pytorch import Tensor, torch
 
 EPSILON = float(np.finfo(np.float64).eps)
 CHUNK = BLOCK << 15

@@ -1,5 +1,5 @@
 // The measure: mass of the population, of its positives and of its negatives at each score, from the sums of
-// the strata. Twin of halftruth.evidence and halftruth.rule at one prior and one purity.
+// the strata. Twin of halftruth.evidence and halftruth.measure._mass_rule at one prior and one purity.
 
 const {
   confusion, firstAt, measureOf, prCurve, precisionsOf, priorRange, ratesOf, rocCurve, rule, shares, sweep, totalsOf,

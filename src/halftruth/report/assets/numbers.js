@@ -26,7 +26,7 @@ const { clip, figure, normalQuantile, percent, ratio, sum } = (() => {
     return whole;
   }
 
-  /** As halftruth.results.figure: three decimals, or three digits where the number is small. */
+  /** As halftruth.results._estimate.figure: three decimals, or three digits where the number is small. */
   function figure(value) {
     if (value === null || value === undefined || Number.isNaN(value)) return NONE;
     if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";

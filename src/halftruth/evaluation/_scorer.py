@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks, registry
-from halftruth.belief import ESTIMATE, belief
-from halftruth.errors import InputError, NotIdentifiable
+from halftruth import _checks, _registry
+from halftruth._errors import InputError, NotIdentifiable
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.evidence.positive_unlabeled import POPULATIONS
 from halftruth.metrics.losses import PROBABILITY
+from halftruth.prior._belief import ESTIMATE, belief
 
 _METHODS = {
     True: ("predict_proba",),
@@ -92,11 +92,11 @@ class PUScorer:
         threshold: float | None,
         **parameters: Any,
     ) -> None:
-        self.metric = registry.get(metric)
+        self.metric = _registry.get(metric)
         if self.metric.better is None:
             raise InputError(f"`{metric}` is neither better high nor low, so nothing can be selected by it.")
-        checks.unlabeled_code(unlabeled)
-        checks.choice(population, "population", POPULATIONS)
+        _checks.unlabeled_code(unlabeled)
+        _checks.choice(population, "population", POPULATIONS)
         if isinstance(prior, str) and prior == ESTIMATE:
             raise InputError(
                 "A scorer takes no prior='estimate': every fold and model would have its own prior. Estimate "

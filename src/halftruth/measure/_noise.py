@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
+from halftruth._checks import Vector
 
 Index = NDArray[np.intp]
 Pair = tuple[Vector, Vector]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
+from halftruth import _checks
+from halftruth._checks import Vector
 
 METHODS = ("percentile", "basic", "normal", "bias-corrected", "fitted", "quadrature", "envelope")
 
@@ -26,7 +26,7 @@ def interval_of(
     "quadrature" and "percentile": where all gaps have one sign their noise cancels instead, and a distance
     that was debiased may lie on either side of the truth.
     """
-    checks.choice(method, "method", METHODS)
+    _checks.choice(method, "method", METHODS)
     centers = np.atleast_1d(centers)
     ends = [
         _cut(_one(row[np.isfinite(row)], center, level, method), center, method, limits)

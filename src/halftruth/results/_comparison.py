@@ -6,7 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from halftruth.results import Estimate, Origin, Paged, data_frame, figure, interval_text, json_number
+from halftruth.results._estimate import (
+    Estimate,
+    Origin,
+    Paged,
+    data_frame,
+    figure,
+    interval_text,
+    json_number,
+)
 
 SCHEMA = 1
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.errors import InputError
-from halftruth.grid import Grid
-from halftruth.histogram import MOST, UNIT, Bins, refuse_weights
+from halftruth._errors import InputError
+from halftruth.table._grid import Grid
+from halftruth.table._histogram import MOST, UNIT, Bins, refuse_weights
 
 STRATA = ("positive", "unlabeled", "negative")
 OUTSIDE = len(STRATA)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import storage
-from halftruth.evaluation import evaluate
+from halftruth import _storage
+from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Labeled, PositiveUnlabeled
-from halftruth.results import Evaluation, figure, interval_text
+from halftruth.results._estimate import Evaluation, figure, interval_text
 
 ROWS = ("roc_auc", "average_precision", "precision", "recall", "f1", "mcc", "brier")
 KNOWN_SHARE = 0.3
@@ -60,7 +60,7 @@ def save(path: str | Path, seed: int = 0) -> None:
 def _save(path: str | Path, score: np.ndarray, known: np.ndarray, odd: np.ndarray) -> None:
     lines = ["score,label,truth"]
     lines += [f"{s!r},{1 if k else ''},{int(t)}" for s, k, t in zip(score.tolist(), known, odd, strict=True)]
-    storage.write(path, "\n".join(lines) + "\n")
+    _storage.write(path, "\n".join(lines) + "\n")
 
 
 def table(estimated: Evaluation, truth: Evaluation) -> str:

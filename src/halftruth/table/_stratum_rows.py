@@ -7,9 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from halftruth.checks import Vector
-from halftruth.errors import MergeError
-from halftruth.support import Cells
+from halftruth._checks import Vector
+from halftruth._errors import MergeError
+from halftruth.table._support import Cells
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -11,14 +11,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth import checks, storage
-from halftruth.checks import Vector
-from halftruth.errors import InputError, MergeError
-from halftruth.grid import Grid, grid_for
-from halftruth.histogram import COMPILED, Bins, support_of
-from halftruth.large import LargeSupport
-from halftruth.rows import Rows
-from halftruth.support import Support
+from halftruth import _checks, _storage
+from halftruth._checks import Vector
+from halftruth._errors import InputError, MergeError
+from halftruth.table._grid import Grid, grid_for
+from halftruth.table._histogram import COMPILED, Bins, support_of
+from halftruth.table._sorted_rows import LargeSupport
+from halftruth.table._stratum_rows import Rows
+from halftruth.table._support import Support
 
 POSITIVE, UNLABELED, NEGATIVE, SOFT = "positive", "unlabeled", "negative", "soft"
 STRATA = (POSITIVE, UNLABELED, NEGATIVE, SOFT)
@@ -263,7 +263,7 @@ class ScoreTable:
 
         Histograms merge on one grid; exact rows that join a histogram are put on its grid.
         """
-        tables = [self, *(checks.instance(other, "other", ScoreTable) for other in others)]
+        tables = [self, *(_checks.instance(other, "other", ScoreTable) for other in others)]
         grid = next((table.grid for table in tables if table.grid is not None), None)
         strata: dict[str, Any] = {}
         for table in tables if grid is None else [table.compress(grid) for table in tables]:
@@ -319,12 +319,12 @@ class ScoreTable:
             "grid": None if self.grid is None else self.grid.to_dict(),
             "meaning": {name: rows.meaning for name, rows in self.strata.items()},
         }
-        storage.save(path, "ScoreTable", SCHEMA, header, arrays)
+        _storage.save(path, "ScoreTable", SCHEMA, header, arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> ScoreTable:
         """Read a table that `save` wrote. Nothing in the file is run."""
-        header, arrays = storage.load(path, "ScoreTable", SCHEMA)
+        header, arrays = _storage.load(path, "ScoreTable", SCHEMA)
         strata: dict[str, dict[str, Any]] = {}
         try:
             grid = None if header["grid"] is None else Grid(**header["grid"])
@@ -395,15 +395,15 @@ def _stratum(grid: Grid | None, meaning: str | None, columns: dict[str, Any]) ->
         if meaning not in (None, *BINNED):
             raise InputError(f"a histogram holds no {meaning}")
         return Bins.checked(grid, columns, meaning)
-    score = checks.scores(columns.pop("score"), "score")
-    weight = checks.weights(columns.pop("weight", None), "weight", length=len(score))
+    score = _checks.scores(columns.pop("score"), "score")
+    weight = _checks.weights(columns.pop("weight", None), "weight", length=len(score))
     value = columns.pop("value", None)
     if columns or (value is None) != (meaning is None) or meaning not in (None, *MEANINGS):
         raise InputError(f"unexpected columns {sorted(columns) or 'for its meaning'}")
     if value is not None:
         low, high = MEANINGS[str(meaning)]
         zero = np.isposinf(value) & (meaning == "1/confidence")  # a confidence may be 0
-        checks.vector(np.where(zero, low, value), "value", length=len(score))
+        _checks.vector(np.where(zero, low, value), "value", length=len(score))
         value = np.asarray(value, dtype=np.float64)
         if not ((value >= low) & (value <= high)).all():
             raise InputError(f"a {meaning} must lie in [{low:g}, {high:g}]")

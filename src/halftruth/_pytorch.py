@@ -1,6 +1,6 @@
 """PyTorch, which is optional: the one place where it is imported."""
 
-from halftruth.errors import MissingDependency
+from halftruth._errors import MissingDependency
 
 try:
     import torch

@@ -8,9 +8,9 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 
 N_BINS = 1 << 16
 
@@ -48,7 +48,7 @@ class Grid:
 
     Examples
     --------
-    >>> from halftruth.grid import Grid
+    >>> from halftruth.table._grid import Grid
     >>> Grid("probability").bins([0.0, 1e-9, 0.5, 1.0]).tolist()
     [0, 2458, 32769, 65537]
     """
@@ -62,10 +62,10 @@ class Grid:
         advice = "Pass the distance over which scores vary."
         # Plain numbers: they are written into SQL and JSON.
         plain = {
-            "kind": checks.choice(self.kind, "grid", ("probability", "margin")),
-            "center": checks.finite(self.center, "center"),
-            "scale": checks.inside(self.scale, "scale", 0.0, np.inf, advice=advice),
-            "n_bins": checks.count(self.n_bins, "n_bins", least=2),
+            "kind": _checks.choice(self.kind, "grid", ("probability", "margin")),
+            "center": _checks.finite(self.center, "center"),
+            "scale": _checks.inside(self.scale, "scale", 0.0, np.inf, advice=advice),
+            "n_bins": _checks.count(self.n_bins, "n_bins", least=2),
         }
         for name, value in plain.items():
             object.__setattr__(self, name, value)

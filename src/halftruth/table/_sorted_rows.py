@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
-from halftruth.fold import Fold
-from halftruth.support import Cells, OnePass, Shares, Support, depths
+from halftruth._checks import Vector
+from halftruth.kernels._pass_sums import Fold
+from halftruth.table._support import Cells, OnePass, Shares, Support, depths
 
 
 class LargeSupport(OnePass):

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from halftruth.checks import Vector
-from halftruth.errors import InputError
-from halftruth.measure import Number, ratio
-from halftruth.rule import total
-from halftruth.support import Sums
-from halftruth.table import NEGATIVE, POSITIVE, UNLABELED
+from halftruth._checks import Vector
+from halftruth._errors import InputError
+from halftruth.measure._mass_rule import total
+from halftruth.measure._score_measure import Number, ratio
+from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
+from halftruth.table._support import Sums
 
 NAMES = (POSITIVE, UNLABELED, NEGATIVE)
 

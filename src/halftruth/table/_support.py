@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
-from halftruth.fold import Fold
+from halftruth._checks import Vector
+from halftruth.kernels._pass_sums import Fold
 
 Shares = Mapping[str, float]
 """What a row of each stratum adds."""

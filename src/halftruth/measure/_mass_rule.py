@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.checks import Vector
-from halftruth.folded import FoldedMeasure, RowsMeasure
-from halftruth.large import LargeSupport
-from halftruth.measure import Number, ScoreMeasure
-from halftruth.noise import Noise, Part
-from halftruth.support import Column, LaterSums, OnePass, Sums, Support
+from halftruth._checks import Vector
+from halftruth.measure._noise import Noise, Part
+from halftruth.measure._score_measure import Number, ScoreMeasure
+from halftruth.measure._sorted_measure import FoldedMeasure, RowsMeasure
+from halftruth.table._sorted_rows import LargeSupport
+from halftruth.table._support import Column, LaterSums, OnePass, Sums, Support
 
 Coefficients = Mapping[Column, Number]
 

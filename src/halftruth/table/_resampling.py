@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.support import Cells, Sums, Support
+from halftruth.table._support import Cells, Sums, Support
 
 CHUNK = 1 << 17
 """Numbers in one array of a chunk of resamples: small enough to stay in a processor's cache."""

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.errors import InputError
+from halftruth._errors import InputError
 
 Arrays = dict[str, NDArray[Any]]
 HEADER = "header"

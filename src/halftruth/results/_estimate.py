@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError, MissingDependency
-from halftruth.intervals import interval_of, normal_interval
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError, MissingDependency
+from halftruth.results._intervals import interval_of, normal_interval
 
 SCHEMA = 1
 INFLUENCE, LOGIT = "influence", "influence, logit"
@@ -84,7 +84,7 @@ class Estimate:
         method : {"percentile", "basic", "normal", "bias-corrected", "fitted"}, optional
             The estimate's own where left out; without replicates there is only "normal".
         """
-        level = checks.confidence_level(confidence_level)
+        level = _checks.confidence_level(confidence_level)
         if self.centers is not None and self.errors is not None and method in (None, self.method, "normal"):
             logit = (method or self.method) == LOGIT
             return normal_interval(self.centers, self.errors, level, self.limits, logit=logit)

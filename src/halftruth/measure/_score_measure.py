@@ -11,9 +11,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from halftruth.checks import Vector
-from halftruth.errors import EmptyClassWarning, InputError, NotIdentifiable
-from halftruth.noise import Noise
+from halftruth._checks import Vector
+from halftruth._errors import EmptyClassWarning, InputError, NotIdentifiable
+from halftruth.measure._noise import Noise
 
 Number = Any
 """A float, or an array over the leading axes of a measure."""

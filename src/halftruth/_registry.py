@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from halftruth import checks
+from halftruth import _checks
+from halftruth._errors import InputError
 from halftruth.calibration.binned import (
     adaptive_calibration_error,
     calibration_error,
@@ -22,8 +23,7 @@ from halftruth.calibration.binomial_process import bpm_calibration_error
 from halftruth.calibration.cumulative import ks_calibration_error
 from halftruth.calibration.smooth import logit_smoothed_calibration_error, smooth_calibration_error
 from halftruth.calibration.sweep import sweep_calibration_error
-from halftruth.errors import InputError
-from halftruth.measure import ScoreMeasure
+from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.metrics import areas, decision, losses, proper, rates
 
 Functional = Callable[..., Any]
@@ -90,7 +90,7 @@ class Metric:
                 raise InputError(
                     f"`{self.name}` is a rate at a threshold. Pass threshold=…, on the scale of the scores."
                 )
-            parameters["threshold"] = checks.threshold(threshold)
+            parameters["threshold"] = _checks.threshold(threshold)
         try:
             inspect.signature(self.function).bind(None, **parameters)
         except TypeError as error:

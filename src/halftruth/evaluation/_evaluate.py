@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.evidence import Evidence, Scenario
-from halftruth.intervals import METHODS, interval_of, normal_interval
-from halftruth.measure import ScoreMeasure
-from halftruth.resampling import resampled_sums
-from halftruth.results import INFLUENCE, LOGIT, Estimate, Evaluation, Origin
-from halftruth.support import Sums, lifted
-from halftruth.table import ScoreTable
+from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.results._estimate import INFLUENCE, LOGIT, Estimate, Evaluation, Origin
+from halftruth.results._intervals import METHODS, interval_of, normal_interval
+from halftruth.table._resampling import resampled_sums
+from halftruth.table._score_table import ScoreTable
+from halftruth.table._support import Sums, lifted
 from halftruth.uncertainty import notes as remarks
 from halftruth.uncertainty.influence import gradients, identified_range, spread_of, unsigned, variance
 from halftruth.uncertainty.prior_range import Range, drawn_scenarios, prior_range
@@ -105,15 +105,15 @@ def evaluate(
             f"{type(evidence).__name__}. {_remedy(evidence)}"
         )
     evidence = evidence.settled()
-    level = checks.confidence_level(confidence_level)
-    n_resamples = checks.count(n_resamples, "n_resamples", least=0)
-    limit = None if threshold is None else checks.threshold(threshold)
+    level = _checks.confidence_level(confidence_level)
+    n_resamples = _checks.count(n_resamples, "n_resamples", least=0)
+    limit = None if threshold is None else _checks.threshold(threshold)
     if method is not None:
-        checks.choice(method, "method", METHODS)
+        _checks.choice(method, "method", METHODS)
         if n_resamples == 0 and method != "normal":
             raise InputError(f"`method`={method!r} needs resamples. Pass n_resamples > 0, or leave it out.")
     if lipschitz is not None:
-        lipschitz = checks.inside(
+        lipschitz = _checks.inside(
             lipschitz, "lipschitz", 0.0, np.inf, advice="Pass 1 for a calibrated model."
         )
     if stratified not in (None, True, False):

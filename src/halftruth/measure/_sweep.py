@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from halftruth.checks import Vector
-from halftruth.measure import ScoreMeasure, ratio
+from halftruth._checks import Vector
+from halftruth.measure._score_measure import ScoreMeasure, ratio
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

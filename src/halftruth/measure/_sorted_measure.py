@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from halftruth.checks import Vector
-from halftruth.fold import Fold
-from halftruth.large import LargeSupport
-from halftruth.measure import Number, ScoreMeasure
-from halftruth.noise import Noise, Part
-from halftruth.support import OnePass, Shares
+from halftruth._checks import Vector
+from halftruth.kernels._pass_sums import Fold
+from halftruth.measure._noise import Noise, Part
+from halftruth.measure._score_measure import Number, ScoreMeasure
+from halftruth.table._sorted_rows import LargeSupport
+from halftruth.table._support import OnePass, Shares
 
 
 class FoldedMeasure(ScoreMeasure):

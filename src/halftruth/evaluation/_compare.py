@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.belief import Belief
-from halftruth.checks import Vector
-from halftruth.compared import Comparison, Difference
-from halftruth.errors import InputError
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.evidence import Evidence, PositiveUnlabeled
-from halftruth.results import Origin
-from halftruth.sweep import sweep
-from halftruth.table import NEGATIVE
+from halftruth.measure._sweep import sweep
+from halftruth.prior._belief import Belief
+from halftruth.results._comparison import Comparison, Difference
+from halftruth.results._estimate import Origin
+from halftruth.table._score_table import NEGATIVE
 from halftruth.uncertainty import notes as remarks
 from halftruth.uncertainty.influence import identified_range, unsigned
 from halftruth.uncertainty.match import Match, Side, is_distance
@@ -69,9 +69,9 @@ def compare(
     >>> comparison["roc_auc"].low > 0
     True
     """
-    level = checks.confidence_level(confidence_level)
-    n_resamples = checks.count(n_resamples, "n_resamples", least=0)
-    limit = None if threshold is None else checks.threshold(threshold)
+    level = _checks.confidence_level(confidence_level)
+    n_resamples = _checks.count(n_resamples, "n_resamples", least=0)
+    limit = None if threshold is None else _checks.threshold(threshold)
     if stratified not in (None, True, False):
         raise InputError(f"`stratified` must be True, False or None, got {stratified!r}.")
     if paired not in (True, False):

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth.checks import Vector
-from halftruth.errors import InputError, MergeError
-from halftruth.grid import Grid
-from halftruth.support import Cells, Support
+from halftruth._checks import Vector
+from halftruth._errors import InputError, MergeError
+from halftruth.table._grid import Grid
+from halftruth.table._support import Cells, Support
 
 UNIT = float(1 << 32)
 """Fixed-point steps in one: a score or a weight w is stored as the integer ⌊w · 2³² + ½⌋."""

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import checks
-from halftruth.checks import Vector
-from halftruth.errors import InputError
-from halftruth.measure import Number
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError
+from halftruth.measure._score_measure import Number
 
 ESTIMATE = "estimate"
 """The word with which a user asks that a share be estimated from the scores."""
@@ -77,16 +77,16 @@ class PriorEstimate:
     curve: Curve | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= checks.number(self.value, "value") <= 1:
+        if not 0 <= _checks.number(self.value, "value") <= 1:
             raise InputError(f"`value` must lie in [0, 1], got {self.value!r}. Pass a share of positives.")
-        checks.choice(self.population, "population", ("unlabeled", "all"))
+        _checks.choice(self.population, "population", ("unlabeled", "all"))
         if self.replicates is not None:
-            replicates = checks.probabilities(self.replicates, "replicates")
+            replicates = _checks.probabilities(self.replicates, "replicates")
             if len(replicates) == 0:
                 raise InputError("`replicates` is empty. Leave it out, or pass draws.")
             replicates.flags.writeable = False
             object.__setattr__(self, "replicates", replicates)
-            tail = (1 - checks.confidence_level(self.confidence_level)) / 2
+            tail = (1 - _checks.confidence_level(self.confidence_level)) / 2
             low, high = np.quantile(replicates, [tail, 1 - tail], method="closest_observation")
             object.__setattr__(self, "low", float(low) if self.low is None else self.low)
             object.__setattr__(self, "high", float(high) if self.high is None else self.high)
@@ -95,7 +95,7 @@ class PriorEstimate:
                 "A PriorEstimate needs `replicates`, or both `low` and `high`. "
                 "Pass a plain number as the prior if it has no error."
             )
-        ends = [checks.number(x, name) for x, name in ((self.low, "low"), (self.high, "high"))]
+        ends = [_checks.number(x, name) for x, name in ((self.low, "low"), (self.high, "high"))]
         if not 0 <= ends[0] <= ends[1] <= 1:
             raise InputError(
                 f"`low` and `high` must satisfy 0 <= low <= high <= 1, got {self.low!r} and {self.high!r}."
@@ -176,7 +176,7 @@ def belief(given: Any, name: str, *, closed_at_one: bool = False) -> Belief:
         replicates = None if given.replicates is None else np.asarray(given.replicates)
         population = given.population if name == "prior" else None
         if name == "prior":
-            checks.share(given.value, name)
+            _checks.share(given.value, name)
         return Belief(
             value=given.value,
             low=given.low,
@@ -193,8 +193,8 @@ def belief(given: Any, name: str, *, closed_at_one: bool = False) -> Belief:
     if isinstance(given, (tuple, list)):
         if len(given) != 2:
             raise InputError(f"`{name}` as a range must be a pair (low, high), got {given!r}.")
-        low, high = (checks.share(end, name, closed_at_one=closed_at_one) for end in given)
+        low, high = (_checks.share(end, name, closed_at_one=closed_at_one) for end in given)
         if low > high:
             raise InputError(f"`{name}` must be a pair (low, high) with low <= high, got {given!r}.")
         return Belief(value=(low + high) / 2, low=low, high=high)
-    return Belief(value=checks.share(given, name, closed_at_one=closed_at_one))
+    return Belief(value=_checks.share(given, name, closed_at_one=closed_at_one))

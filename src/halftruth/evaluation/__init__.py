@@ -1,0 +1,1 @@
+"""The daily calls: evaluate one model, compare several, score for scikit-learn."""

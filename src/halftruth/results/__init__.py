@@ -1,0 +1,1 @@
+"""What an evaluation returns: estimates with their intervals, and differences between models."""

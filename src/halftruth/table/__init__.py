@@ -1,0 +1,1 @@
+"""Rows by stratum, exact or as a histogram: what engines make, what merges and what is stored."""
