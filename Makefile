@@ -22,7 +22,7 @@ DOCS := $(VENV)/.halftruth-docs
 export HALFTRUTH_DRAWS
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-browser check format dist docs bench prior-study clean
+.PHONY: help demo test test-slow test-browser check format dist docs examples bench prior-study clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -83,6 +83,9 @@ dist: $(DEV)  ## build wheel and sdist, and run the demo from the wheel in a cle
 docs: $(DOCS)  ## build the documentation into build/site, warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --site-dir build/site
 
+examples: $(DEV)  ## write the notebooks of examples/ anew from docs/tutorials
+	$(PY) -m tools.notebooks
+
 bench: $(DEV)  ## speed against other libraries, as ratios
 	$(INSTALL) --group bench || echo "some libraries to compare with cannot be installed here" >&2
 	$(PY) benchmarks/run.py $(BENCH_ARGS)
@@ -92,4 +95,4 @@ prior-study: $(DEV)  ## compare the estimators of the prior, writes docs/prior-e
 
 clean:  ## remove what was built and the caches, but not the environment
 	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find src tests tools benchmarks docs examples -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests tools benchmarks docs -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

@@ -246,3 +246,41 @@ def test_examples_and_commands_of_a_page_run(page, tmp_path, monkeypatch, capsys
             assert main(shlex.split(command)) == 0, command
             assert_shows(shown, capsys.readouterr().out)
     assert_pictures(PAGES[page], tmp_path)
+
+
+# --- Notebooks -------------------------------------------------------------------------------------
+
+
+def test_the_notebooks_are_those_of_the_tutorials(tool):
+    notebooks = tool("notebooks")
+    pages = {page.stem: notebooks.notebook(page) for page in notebooks.PAGES.glob("*.md")}
+    written = {path.stem: path.read_text(encoding="utf-8") for path in notebooks.FOLDER.glob("*.ipynb")}
+    assert written == pages, "run make examples"
+
+
+def test_links_of_the_notebooks_lead_somewhere(tool):
+    folder = tool("notebooks").FOLDER
+    links = [
+        link for path in folder.glob("*.ipynb") for link in re.findall(r"\]\(([^)#]+)", path.read_text())
+    ]
+    assert links
+    assert [link for link in links if not (folder / link).is_file()] == []
+
+
+def test_a_cell_ends_with_the_output_that_the_page_shows(tool, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# Head\n\n```python\n>>> def f():\n...     return 2\n\n>>> f()\n2\n>>> x = 1\n\n```\n\nSee [that](../a.md).\n"
+        "\n```python\nclass Shown: ...\n```\n\n```console\n$ halftruth demo\nout\n\nput\n$ halftruth evaluate\n```\n"
+    )
+    _, *cells = json.loads(tool("notebooks").notebook(page))["cells"]
+    assert [
+        ("".join(cell["source"]), *("".join(o["text"]) for o in cell.get("outputs", []))) for cell in cells
+    ] == [
+        ("# Head",),
+        ("def f():\n    return 2\n\nf()", "2\n"),
+        ("x = 1",),
+        ("See [that](../docs/a.md).\n\n```python\nclass Shown: ...\n```",),
+        ("!halftruth demo", "out\n\nput\n"),
+        ("!halftruth evaluate",),
+    ]
