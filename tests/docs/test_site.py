@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import halftruth as ht
-from halftruth._registry import REGISTRY
+from halftruth._registry import REGISTRY, Metric
 from halftruth.cli import main
 from halftruth.reproduce import bayes_sources, bpm_logits, pu_ece_sources
 from halftruth.reproduce.published import COVTYPE, DATASETS
@@ -79,7 +79,7 @@ def test_the_metric_index_is_that_of_the_registry(tool):
 
 def test_a_metric_that_changes_changes_the_index(tool, monkeypatch):
     index = tool("metric_index")
-    monkeypatch.setitem(REGISTRY, "recall", ht.registry.Metric(name="recall", function=len, threshold=True))
+    monkeypatch.setitem(REGISTRY, "recall", Metric(name="recall", function=len, threshold=True))
     monkeypatch.setattr(index, "_evidence_table", str)
     assert "| `recall` |  | prior |" in index.filled(PAGES["metrics.md"])
 

@@ -167,7 +167,7 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_named(name):
     arrays, options, message = BAD[name]
-    with pytest.raises(ht.errors.InputError, match=message):
+    with pytest.raises(ht.InputError, match=message):
         ht.prior_upper_bound(*arrays, **options)
 
 
