@@ -35,9 +35,10 @@ $(RUNTIME): pyproject.toml src/halftruth/_version.py
 
 # Dependency groups need pip 25.1. PyTorch is optional: where this version cannot be had, the tests
 # that need it are skipped, and fail if HALFTRUTH_REQUIRE_EXTRAS=1.
-$(DEV): $(RUNTIME)
+$(DEV): $(RUNTIME) papers/pyproject.toml
 	$(INSTALL) --upgrade "pip>=25.1"
 	$(INSTALL) --group dev
+	$(INSTALL) --no-deps --no-build-isolation --editable ./papers
 ifneq ($(strip $(TORCH)),)
 	$(INSTALL) "$(TORCH)" --group training || echo "$(TORCH) cannot be installed here: its tests will be skipped" >&2
 endif
@@ -75,9 +76,10 @@ format: $(DEV)  ## let ruff mend what it can
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-dist: $(DEV)  ## build wheel and sdist, and run the demo from the wheel in a clean environment
+dist: $(DEV)  ## build the wheels and sdists of both packages, and run them from a clean environment
 	rm -rf dist
 	$(PY) -m build --no-isolation --outdir dist .
+	$(PY) -m build --no-isolation --outdir dist papers
 	$(PY) tools/check_dist.py dist
 
 docs: $(DOCS)  ## build the documentation into build/site, warnings are errors
@@ -95,4 +97,4 @@ prior-study: $(DEV)  ## compare the estimators of the prior, writes docs/prior-e
 
 clean:  ## remove what was built and the caches, but not the environment
 	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
-	find src tests tools benchmarks docs -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	find src papers tests tools benchmarks docs -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true

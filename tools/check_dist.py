@@ -1,6 +1,6 @@
-"""Check a wheel and an sdist: what they hold, and that the wheel runs on its own.
+"""Check the wheels and sdists of halftruth and its papers: what they hold, that the wheels run alone.
 
-Usage: ``python tools/check_dist.py dist``, where ``dist`` holds one wheel and one sdist.
+Usage: ``python tools/check_dist.py dist``, where ``dist`` holds one wheel and one sdist of each.
 """
 
 import os
@@ -12,13 +12,15 @@ import venv
 import zipfile
 from pathlib import Path, PurePosixPath
 
+PACKAGE, PAPERS = "halftruth", "halftruth_papers"
 WHEEL_NEEDS = ("halftruth/py.typed", "halftruth/__init__.pyi", "halftruth/_version.py")
+PAPERS_NEED = tuple(f"halftruth_papers/{name}" for name in ("py.typed", "paper_tables/jain_auc.csv"))
 SDIST_NEEDS = ("LICENSE", "README.md", "pyproject.toml", *(f"src/{name}" for name in WHEEL_NEEDS))
 # Hatchling adds PKG-INFO, and .gitignore because it obeys it; the rest is chosen in pyproject.toml.
 SDIST_TOP = {
     *(".gitignore", "PKG-INFO", "pyproject.toml", "Makefile", "mkdocs.yml", "LICENSE", "README.md"),
-    *("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "SECURITY.md"),
-    *("src", "tests", "docs", "examples", "benchmarks", "tools"),
+    *("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "SECURITY.md", "conftest.py"),
+    *("src", "papers", "tests", "docs", "examples", "benchmarks", "tools"),
 }
 JUNK_PARTS = {"__pycache__", ".venv", ".git", ".hypothesis", ".DS_Store", ".ipynb_checkpoints"}
 JUNK_ENDS = (".pyc", ".pyo", ".so", ".orig", ".rej", ".swp", "~", "_cache")
@@ -34,16 +36,16 @@ def junk(names: list[str]) -> list[str]:
     ]
 
 
-def wheel_problems(wheel: Path) -> list[str]:
-    """Return what is wrong with the contents of the wheel."""
+def wheel_problems(wheel: Path, package: str, needs: tuple[str, ...]) -> list[str]:
+    """Return what is wrong with the contents of the wheel of a package."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    problems = [f"lacks {name}" for name in WHEEL_NEEDS if name not in names]
+    problems = [f"lacks {name}" for name in needs if name not in names]
     if not any(name.endswith(".dist-info/licenses/LICENSE") for name in names):
         problems.append("lacks the LICENSE in its metadata")
     info = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
     tops = {PurePosixPath(name).parts[0] for name in names}
-    problems += [f"holds {name} at its top" for name in sorted(tops - {"halftruth", info})]
+    problems += [f"holds {name} at its top" for name in sorted(tops - {package, info})]
     return problems + [f"holds junk: {name}" for name in junk(names)]
 
 
@@ -60,8 +62,8 @@ def sdist_problems(sdist: Path) -> list[str]:
     return problems + [f"holds junk: {name}" for name in junk(inside)]
 
 
-def run_demo_from(wheel: Path) -> None:
-    """Install the wheel into a clean environment and run the demo there, away from the sources."""
+def run_from(wheel: Path, papers: Path) -> None:
+    """Install the wheels into a clean environment, away from the sources; run the demo, find the papers."""
     with tempfile.TemporaryDirectory(prefix="halftruth-dist-") as folder:
         home = Path(folder).resolve()
         venv.create(home / "venv", with_pip=True)
@@ -86,6 +88,8 @@ def run_demo_from(wheel: Path) -> None:
             f"assert halftruth.__version__ == {version!r}, halftruth.__version__\n",
         )
         run("-m", "halftruth", "demo")
+        run("-m", "pip", "install", *quiet, str(papers))
+        run("-m", "halftruth", "reproduce", "jain", "--help")
 
 
 def only(folder: Path, pattern: str) -> Path:
@@ -101,14 +105,17 @@ def main() -> None:
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     folder = Path(sys.argv[1])
-    wheel, sdist = only(folder, "*.whl"), only(folder, "*.tar.gz")
-    problems = [f"{wheel.name} {problem}" for problem in wheel_problems(wheel)]
+    wheel, papers = (only(folder, f"{name}-*.whl") for name in (PACKAGE, PAPERS))
+    sdist = only(folder, f"{PACKAGE}-*.tar.gz")
+    only(folder, f"{PAPERS}-*.tar.gz")
+    problems = [f"{wheel.name} {problem}" for problem in wheel_problems(wheel, PACKAGE, WHEEL_NEEDS)]
+    problems += [f"{papers.name} {problem}" for problem in wheel_problems(papers, PAPERS, PAPERS_NEED)]
     problems += [f"{sdist.name} {problem}" for problem in sdist_problems(sdist)]
     if problems:
         sys.exit("\n".join(problems))
-    print(f"{wheel.name} and {sdist.name} hold what they should; the demo from the wheel:")
+    print(f"{wheel.name}, {papers.name} and {sdist.name} hold what they should; the demo from the wheel:")
     sys.stdout.flush()
-    run_demo_from(wheel)
+    run_from(wheel, papers)
 
 
 if __name__ == "__main__":

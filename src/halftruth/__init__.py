@@ -87,7 +87,7 @@ _HOMES = {
     "MissingDependency": "_errors",
     "EmptyClassWarning": "_errors",
 }
-_MODULES = ("figures", "learn", "recover", "reproduce", "simulate", "theory", "training")
+_MODULES = ("figures", "learn", "recover", "simulate", "theory", "training")
 
 __all__ = ["__version__", *_HOMES, *_MODULES]
 

@@ -1,7 +1,6 @@
 from halftruth import figures as figures
 from halftruth import learn as learn
 from halftruth import recover as recover
-from halftruth import reproduce as reproduce
 from halftruth import simulate as simulate
 from halftruth import theory as theory
 from halftruth import training as training

@@ -12,16 +12,14 @@ import pytest
 
 import halftruth as ht
 from halftruth.calibration.binned import calibration_error
+from halftruth_papers.bpm import binomial_processes, sinusoidal
 
 RUNS = 500
 MODELS: dict[str, Callable[[], Any]] = {
     "less calibrated": lambda: ht.simulate.logistic_model(-0.5, 1.5),
     "better calibrated": lambda: ht.simulate.logistic_model(-0.2, 1.9),
-    **{
-        name: lambda name=name: ht.simulate.binomial_processes()[name]
-        for name in ("D1", "D2", "D3", "D4", "D5")
-    },
-    "sinusoidal": ht.simulate.sinusoidal,
+    **{name: lambda name=name: binomial_processes()[name] for name in ("D1", "D2", "D3", "D4", "D5")},
+    "sinusoidal": sinusoidal,
 }
 PAPER = [(name, n) for name in ("less calibrated", "better calibrated") for n in (100, 300, 1000, 3000)]
 OTHERS = [(name, n) for name in list(MODELS)[2:] for n in (100, 1000)]

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from halftruth.reproduce.datasets import found
+from halftruth_papers.datasets import found
 
 N_POSITIVE = 1000
 SPLITS = 5

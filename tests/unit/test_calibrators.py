@@ -23,6 +23,7 @@ from halftruth.calibration.rising import possible
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.measure._sorted_measure import FoldedMeasure
 from halftruth.table._histogram import COMPILED
+from halftruth_papers.bpm import binomial_processes
 
 GRID = np.linspace(0, 1, 201)
 EVERY = tuple(METHODS)
@@ -259,7 +260,7 @@ def test_a_true_prior_and_few_positives_give_no_step(n_positive: int) -> None:
 @pytest.mark.parametrize(("name", "raw"), [("D1", 0.04), ("D2", 0.021), ("D4", 0.03)])
 def test_scores_piled_up_at_one_do_not_lead_the_fit(name: str, raw: float) -> None:
     """Less than half of the mean error that the raw loss leaves, over 12 seeds; labels leave .002."""
-    model = ht.simulate.binomial_processes()[name]
+    model = binomial_processes()[name]
     fresh = model.draw(20_000, 7)
     errors = []
     for seed in range(6):
@@ -307,7 +308,7 @@ def test_margins_are_made_possible_too() -> None:
 
 def test_a_step_longer_than_any_scale_of_the_parameters() -> None:
     """The raw loss without an end: probabilities that are nearly all 0 or 1, and next to no curvature."""
-    measure = ht.simulate.binomial_processes()["D2"].positive_unlabeled(100, 1000, 2842).measure()
+    measure = binomial_processes()["D2"].positive_unlabeled(100, 1000, 2842).measure()
     features = Atoms.at(measure.score, measure.mass).features()
     loss = Loss(features, measure.mass, features @ measure.pos_mass)
     (a, b, c), notes = logistic._fit(measure, loss, logistic.BETA)

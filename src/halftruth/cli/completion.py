@@ -32,7 +32,7 @@ def columns(context: typer.Context, incomplete: str) -> list[str]:
 
 def several_columns(context: typer.Context, incomplete: str) -> list[str]:
     """Columns in a list with commas."""
-    return _extended(columns(context, ""), incomplete)
+    return extended(columns(context, ""), incomplete)
 
 
 def _columns(file: str) -> list[str]:
@@ -58,7 +58,7 @@ def metrics(incomplete: str) -> list[str]:
     """Names of metrics, in a list with commas."""
     from halftruth._registry import REGISTRY
 
-    return _extended(REGISTRY, incomplete)
+    return extended(REGISTRY, incomplete)
 
 
 def engines(incomplete: str) -> list[str]:
@@ -76,7 +76,7 @@ def estimators(incomplete: str) -> list[str]:
     from halftruth.cli.estimates import SAMPLE
     from halftruth.prior.methods import METHODS
 
-    return _extended((*METHODS, SAMPLE), incomplete)
+    return extended((*METHODS, SAMPLE), incomplete)
 
 
 def calibrators(incomplete: str) -> list[str]:
@@ -86,18 +86,11 @@ def calibrators(incomplete: str) -> list[str]:
     return _beginning(METHODS, incomplete)
 
 
-def blocks(incomplete: str) -> list[str]:
-    """Models of a reproduction, in a list with commas."""
-    from halftruth.reproduce.jain_run import BLOCKS
-
-    return _extended(BLOCKS, incomplete)
-
-
 def _beginning(words: Iterable[str], text: str) -> list[str]:
     return [word for word in words if word.startswith(text)]
 
 
-def _extended(words: Iterable[str], text: str) -> list[str]:
+def extended(words: Iterable[str], text: str) -> list[str]:
     """The list with its last word completed by one that is not in it."""
     before, comma, last = text.rpartition(",")
     taken = before.split(",")

@@ -39,8 +39,8 @@ class Drawn(ABC):
 
         Examples
         --------
-        >>> from halftruth.simulate import binomial_processes
-        >>> len(binomial_processes()["D5"].draw(4, rng=0))
+        >>> from halftruth.simulate import GaussianClasses
+        >>> len(GaussianClasses(prior=0.5).draw(4, rng=0))
         4
         """
         generator = np.random.default_rng(rng)
@@ -57,8 +57,8 @@ class Drawn(ABC):
 
         Examples
         --------
-        >>> from halftruth.simulate import binomial_processes
-        >>> binomial_processes()["D5"].draw_class(0, 3, rng=0).y.tolist()
+        >>> from halftruth.simulate import GaussianClasses
+        >>> GaussianClasses(prior=0.5).draw_class(0, 3, rng=0).y.tolist()
         [0, 0, 0]
         """
         if y not in (0, 1):
@@ -86,8 +86,8 @@ class Drawn(ABC):
 
         Examples
         --------
-        >>> from halftruth.simulate import BinomialProcess, LogitCurve
-        >>> model = BinomialProcess(curve=LogitCurve(), a1=2.0, a2=2.0)
+        >>> from halftruth.simulate import GaussianClasses
+        >>> model = GaussianClasses(prior=0.5)
         >>> round(model.true_alpha(100, 900, population="all"), 6)
         0.444444
         """
@@ -110,8 +110,8 @@ class Drawn(ABC):
 
         Examples
         --------
-        >>> from halftruth.simulate import binomial_processes
-        >>> type(binomial_processes()["D1"].labeled(10, rng=0)).__name__
+        >>> from halftruth.simulate import GaussianClasses
+        >>> type(GaussianClasses(prior=0.5).labeled(10, rng=0)).__name__
         'Labeled'
         """
         from halftruth.evidence import Labeled
@@ -129,8 +129,8 @@ class Drawn(ABC):
 
         Examples
         --------
-        >>> from halftruth.simulate import binomial_processes
-        >>> type(binomial_processes()["D1"].soft(10, rng=0)).__name__
+        >>> from halftruth.simulate import GaussianClasses
+        >>> type(GaussianClasses(prior=0.5).soft(10, rng=0)).__name__
         'SoftLabeled'
         """
         from halftruth.evidence import SoftLabeled
@@ -152,8 +152,8 @@ class Drawn(ABC):
 
         Examples
         --------
-        >>> from halftruth.simulate import binomial_processes
-        >>> type(binomial_processes()["D1"].positive_confidence(10, rng=0)).__name__
+        >>> from halftruth.simulate import GaussianClasses
+        >>> type(GaussianClasses(prior=0.5).positive_confidence(10, rng=0)).__name__
         'PositiveConfidence'
         """
         from halftruth.evidence import PositiveConfidence

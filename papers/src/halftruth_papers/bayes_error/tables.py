@@ -1,0 +1,239 @@
+"""The tables of the page on the Bayes error: what is printed beside what comes out, in percent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from halftruth_papers.bayes_error.lines import Results, Table, error_of_mean, percent, rmse, truth, values
+from halftruth_papers.bayes_error.settings import (
+    CLASSES,
+    CLEAN,
+    FIGURES_PRINTED,
+    HARD,
+    NOISY,
+    PCONF,
+    PRIOR,
+    SETUPS,
+    SIGNED,
+    SOFT,
+    TASKS,
+    YEARS,
+)
+from halftruth_papers.logits import SOURCES
+
+NETWORKS = {**{name: source.title for name, source in SOURCES.items()}, "labels": "the published labels"}
+"""What is judged in Figure 4: networks, and for once the labels themselves."""
+COLUMNS = {"pn": "PN", "pconf": "Pconf"}
+
+
+# --- Table 1 ------------------------------------------------------------------------------------------
+
+
+def printed(cell: Any) -> str:
+    """A value and its interval as the paper prints them.
+
+    Examples
+    --------
+    >>> printed((0.5, 0.449, 0.551))
+    '0.50 (0.45, 0.55)'
+    """
+    value, low, high = (f"{number:.2f}" for number in cell)
+    return f"{value} ({low}, {high})"
+
+
+def equal_figures(results: Results) -> int:
+    """How many of the figures of Table 1 come out, at the precision at which they are printed."""
+    pairs = [
+        (f"{theirs:.2f}", f"{ours:.2f}")
+        for name, task in TASKS.items()
+        for which in COLUMNS
+        for theirs, ours in zip(task.printed[which], percent(results[f"table-{name}"][which]), strict=True)
+    ]
+    assert len(pairs) == FIGURES_PRINTED
+    return sum(theirs == ours for theirs, ours in pairs)
+
+
+def table_1(results: Results) -> Table:
+    """Table 1 as it is printed, and as it comes out."""
+    columns = [""]
+    for said in COLUMNS.values():
+        columns += [f"{said}, paper", f"{said}, ours"]
+    rows = []
+    for name, task in TASKS.items():
+        own = results[f"table-{name}"]
+        row: list[Any] = [task.title]
+        for which in COLUMNS:
+            row += [printed(task.printed[which]), printed(percent(own[which]))]
+        rows.append(row)
+    return columns, rows
+
+
+def priors(results: Results) -> Table:
+    """Positive confidences with the paper's prior and with the share of the labels; both intervals scaled."""
+    columns = ["", "PN", "low", "high", "Pconf, π = ½", "low", "high", "label share", "Pconf", "low", "high"]
+    rows = []
+    for name, task in TASKS.items():
+        own = results[f"table-{name}"]
+        rows.append(
+            [
+                task.title,
+                *percent(own["pn"]).tolist(),
+                *percent(own["scaled"]).tolist(),
+                own["prior"],
+                *percent(own["own"]).tolist(),
+            ]
+        )
+    return columns, rows
+
+
+def from_votes(results: Results) -> Table:
+    """The share of votes taken for the probability, and what the votes say as votes."""
+    columns = ["", "plug-in", "identified: from", "to", "by votes", "low", "high"]
+    rows = []
+    for name, task in TASKS.items():
+        own = results[f"votes-{name}"]
+        known = percent(own["identified"]).tolist()
+        rows.append([task.title, 100 * own["plug_in"], *known, *percent(own["value"]).tolist()])
+    return columns, rows
+
+
+def all_classes(results: Results) -> Table:
+    """The ten classes together."""
+    own = results["classes"]
+    return ["", "1 − E max", "low", "high"], [[f"{len(CLASSES)} classes", *percent(own["value"]).tolist()]]
+
+
+# --- Figure 4 -----------------------------------------------------------------------------------------
+
+
+def judged(results: Results) -> dict[str, dict[str, Any]]:
+    """By network and task."""
+    out: dict[str, dict[str, Any]] = {}
+    for network in NETWORKS:
+        own = {name: results.get(f"judged-{network}-{name}") for name in TASKS}
+        if all(own.values()):
+            out[network] = own
+    return out
+
+
+def figure_4(results: Results) -> Table:
+    """Errors by network and task, by the published labels and by drawn ones, against the Bayes error."""
+    columns = [
+        "",
+        "task",
+        "test error",
+        "Bayes error",
+        "p",
+        "too good",
+        "drawn, mean",
+        "± se",
+        "drawn, expected",
+    ]
+    rows: list[list[Any]] = []
+    for network, by_task in judged(results).items():
+        for name, own in by_task.items():
+            drawn = percent(own["drawn"])
+            rows.append(
+                [
+                    NETWORKS[network],
+                    TASKS[name].title,
+                    100 * own["error"],
+                    100 * own["bayes"][0],
+                    own["p_value"],
+                    "yes" if own["too_good"] else "no",
+                    float(drawn.mean()),
+                    error_of_mean(drawn),
+                    100 * own["expected"][0],
+                ]
+            )
+    return columns, rows
+
+
+# --- review scores ------------------------------------------------------------------------------------
+
+
+def reviews(results: Results) -> Table:
+    """By year: the recipe of the published code, and the error of the fitted rule on other rows."""
+    columns = ["year", "papers", "accepted", "paper", "in-sample", "low", "high", "errors, same rows"]
+    columns += ["errors, other rows", "low", "high"]
+    rows: list[list[Any]] = []
+    for year in YEARS:
+        own = results[f"reviews-{year}"]
+        inside, held_out = (percent(own[part]).tolist() for part in ("inside", "held_out"))
+        row = [year, own["n"], 100 * own["accepted"], None, *inside, 100 * own["counted"], *held_out]
+        rows.append(row)
+    return columns, rows
+
+
+# --- the command line ---------------------------------------------------------------------------------
+
+
+def summary_tables(outcome: Any) -> list[dict[str, Any]]:
+    """What the command line shows of a run: title, legend, header, and labels and numbers by line."""
+    results = outcome.results
+    tables = [_table_1_summary(results)] if "classes" in results else []
+    tables += [_judged_summary(results)] if judged(results) else []
+    tables.append(_simulated_summary(results))
+    return tables + ([_reviews_summary(results)] if f"reviews-{YEARS[0]}" in results else [])
+
+
+def _table_1_summary(results: Results) -> dict[str, Any]:
+    lines = [
+        (task.title, said, percent(own[which]), task.printed[which])
+        for name, task in TASKS.items()
+        for own in [results[f"table-{name}"]]
+        for which, said in COLUMNS.items()
+    ]
+    return {
+        "title": "Table 1",
+        "legend": (
+            f"Bayes error in %, with 95% intervals; Pconf with the prior {PRIOR:g}. "
+            f"{equal_figures(results)} of {FIGURES_PRINTED} printed figures are equal",
+        ),
+        "header": ("task", "", "ours", "low", "high", "paper", "paper low", "paper high"),
+        "labels": [(title, said) for title, said, _, _ in lines],
+        "numbers": [[*ours.tolist(), *theirs] for _, _, ours, theirs in lines],
+    }
+
+
+def _judged_summary(results: Results) -> dict[str, Any]:
+    lines = [(n, name, own) for n, each in judged(results).items() for name, own in each.items()]
+    return {
+        "title": "Figure 4, networks at hand",
+        "legend": ("Errors in %; p of a test error so low; error if labels are drawn from the votes",),
+        "header": ("network", "task", "test error", "Bayes error", "p", "drawn"),
+        "labels": [(NETWORKS[network], TASKS[name].title) for network, name, _ in lines],
+        "numbers": [
+            [100 * own["error"], 100 * own["bayes"][0], own["p_value"], 100 * own["expected"][0]]
+            for _, _, own in lines
+        ],
+    }
+
+
+def _simulated_summary(results: Results) -> dict[str, Any]:
+    labels, numbers = [], []
+    for setup in SETUPS:
+        true, own = truth(results, setup), values(results, "direct", setup)
+        learned = values(results, "mlp", setup)
+        for n in own[CLEAN]:
+            labels.append((setup, n))
+            each = (own[CLEAN], learned[HARD], learned[SOFT], own[NOISY], own[SIGNED], own[PCONF])
+            numbers.append([true, *(rmse(sizes[n], true) for sizes in each)])
+    return {
+        "title": "Figures 1 to 3",
+        "legend": ("RMSE of the trials in %, by setup and rows of each class; hard and soft: of an MLP",),
+        "header": ("setup", "n", "Bayes error", "proposed", "hard", "soft", "noisy", "signs", "Pconf"),
+        "labels": labels,
+        "numbers": numbers,
+    }
+
+
+def _reviews_summary(results: Results) -> dict[str, Any]:
+    own = [results[f"reviews-{year}"] for year in YEARS]
+    return {
+        "title": "Review scores",
+        "legend": ("In %: mean of min(p, 1 − p) by a fit to the same rows; errors by fits to other rows",),
+        "header": ("year", "papers", "in-sample", "low", "high", "errors", "errors low", "errors high"),
+        "labels": [(str(year), each["n"]) for year, each in zip(YEARS, own, strict=True)],
+        "numbers": [percent([*each["inside"], *each["held_out"]]).tolist() for each in own],
+    }

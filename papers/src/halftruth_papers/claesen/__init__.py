@@ -1,0 +1,1 @@
+"""Claesen et al. (2015): bounds of rankings from the ranks of known positives."""

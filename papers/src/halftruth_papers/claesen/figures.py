@@ -1,0 +1,126 @@
+"""The figures of the page of Claesen et al."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from halftruth._checks import Vector
+from halftruth.bounding.outcome import CurveBounds
+from halftruth.figures import canvas
+from halftruth.figures.ranking_bounds import COLORS, area_bounds, curve_bounds, rank_band
+from halftruth.metrics.curves import precision_recall_curve, roc_curve
+from halftruth_papers.claesen import cells
+from halftruth_papers.claesen import models as claesen_models
+from halftruth_papers.claesen.cells import METHODS, OURS, RATIOS, THEIRS
+from halftruth_papers.claesen.rankings import AREA, Ranking, table_curve
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LOOKS = {THEIRS: ("theirs", COLORS[0], "-"), OURS: ("ours", COLORS[1], "--")}
+AXIS = (0.62, 0.90)
+"""Of the AUROC. The paper's, 0.67 to 0.87, would cut our bounds off."""
+POINTS = 800
+
+
+def curves(ranking: Ranking, found: dict[str, dict[str, dict[str, CurveBounds]]]) -> Figure:
+    """Figure 5: theirs above, ours below; ranks, ROC and precision-recall."""
+    labeled = cells.truth_of(ranking)
+    true: dict[str, Any] = {"roc": roc_curve(labeled), "pr": precision_recall_curve(labeled)}
+    figure = canvas.new_figure(12, 8)
+    for row, (band, name) in zip(figure.subplots(2, 3), METHODS.items(), strict=True):
+        one = next(iter(found[band]["roc"].values()))
+        rank_band(one, ranking.latent, ax=row[0])
+        row[0].set_title(f"Ranks of the positives, {name}")
+        for ax, of, title in ((row[1], "roc", "ROC"), (row[2], "pr", "Precision-recall")):
+            curve_bounds(found[band][of], true[of], ax=ax)
+            ax.set_title(f"{title}, {name}")
+    return figure
+
+
+def bands(ranking: Ranking, found: Mapping[str, CurveBounds]) -> Figure:
+    """The bands of Figure 5a, less the rank CDF of the known positives, so that their width is seen."""
+    figure = canvas.new_figure(7, 4)
+    ax = figure.add_subplot()
+    for method, each in found.items():
+        name, color, dash = LOOKS[method]
+        table, band = each.tables[1], each.band
+        rank = (np.asarray(table.tp) + np.asarray(table.fp)) / len(cells.truth_of(ranking).table)
+        kept = np.unique(np.linspace(0, len(rank) - 1, POINTS).astype(int))
+        for i, end in enumerate((band.low, band.high)):
+            label = name if i == 0 else None
+            ax.plot(rank[kept], (end - band.known)[kept], dash, color=color, linewidth=1.1, label=label)
+    latent = np.sort(ranking.latent)
+    share = 1 - np.searchsorted(latent, band.threshold, side="left") / len(latent)
+    ax.plot(rank[kept], (share - band.known)[kept], ":", color="black", label="latent positives")
+    ax.set_xlabel("rank, as a share of all")
+    ax.set_ylabel("rank CDF, less that of the known")
+    ax.legend(fontsize="small")
+    return figure
+
+
+def bars(rows: list[dict[str, Any]], which: str) -> Figure:
+    """Tables 1 and 2 as the paper shows them: one panel for each α̂, one row for each setting."""
+    figure = canvas.new_figure(11, 7)
+    axes = figure.subplots(1, len(RATIOS), sharey=True)
+    for i, (ax, ratio) in enumerate(zip(axes, RATIOS, strict=True)):
+        bars = {
+            f"{row['known']:g}/{row['known_negative']:g}": {
+                name: row["cases"][i][which][method] for method, name in METHODS.items()
+            }
+            for row in rows
+        }
+        area_bounds(bars, rows[0]["truth"], label="AUROC", ax=ax)
+        ax.set_title(f"α̂/α = {ratio}")
+        ax.set_xlim(*AXIS)
+        if i:
+            ax.get_legend().remove()
+    axes[0].set_ylabel("share of positives / of negatives known")
+    return figure
+
+
+def growing(ends: dict[int, tuple[Any, dict[str, Any]]]) -> Figure:
+    """Figure 2: mean bounds and where most repeats lie, by the number of known positives."""
+    figure = canvas.new_figure(7, 4.4)
+    ax = figure.add_subplot()
+    x = np.array(list(ends))
+    for method, (name, color, dash) in LOOKS.items():
+        for end in (0, 1):
+            values = [by_method[method][:, end] for _, by_method in ends.values()]
+            low, high = np.transpose([np.nanquantile(each, [0.025, 0.975]) for each in values])
+            ax.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
+            mean = [np.nanmean(each) for each in values]
+            ax.plot(x, mean, dash, color=color, marker=".", label=name if end else None)
+    ax.axhline(AREA, color="black", linestyle=":", label="AUROC of the law")
+    ax.set_xscale("log")
+    ax.set_xlabel("known positives")
+    ax.set_ylabel("bounds of the AUROC")
+    ax.legend(fontsize="small")
+    return figure
+
+
+def models() -> Figure:
+    """Figure 4: the rank CDF of the known positives, and the curves that the paper's tables make of them."""
+    figure = canvas.new_figure(10, 4.4)
+    left, right = figure.subplots(1, 2)
+    for (name, (known, unlabeled)), color in zip(claesen_models.two_models().items(), COLORS, strict=False):
+        fpr, tpr = table_curve(known, unlabeled, 0.0)
+        left.plot(*_few(fpr, tpr), color=color, label=name)
+        for alpha, dash in ((0.0, "-"), (claesen_models.ALPHA_4, "--")):
+            fpr, tpr = table_curve(known, unlabeled, alpha)
+            right.plot(*_few(fpr, tpr), dash, color=color, label=f"{name}, α̂ = {alpha:g}")
+    left.set_xlabel("rank among the unlabeled")
+    left.set_ylabel("share of the known positives above")
+    right.set_xlabel("false-positive rate")
+    right.set_ylabel("true-positive rate")
+    for ax in (left, right):
+        ax.legend(fontsize="small", loc="lower right")
+    return figure
+
+
+def _few(x: Vector, y: Vector) -> tuple[Vector, Vector]:
+    kept = np.unique(np.linspace(0, len(x) - 1, POINTS).astype(int))
+    return x[kept], y[kept]

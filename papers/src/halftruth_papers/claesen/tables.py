@@ -1,0 +1,142 @@
+"""Results of Claesen et al. as tables. All areas, widths and shares are numbers from 0 to 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from halftruth_papers.claesen import cells
+from halftruth_papers.claesen.cells import INTERVAL, METHODS, OURS, RATIOS, THEIRS
+
+PAPER_ALPHA = {
+    10: ((15, 18, 23, 31, 47), (15, 18, 23, 31, 47)),
+    30: ((12, 15, 19, 26, 41), (12, 14, 18, 25, 41)),
+    50: ((9, 11, 14, 20, 33), (9, 11, 14, 20, 33)),
+    70: ((6, 7, 9, 13, 23), (5, 6, 9, 13, 23)),
+}
+"""By % of the positives known, the column β in % of Tables 1 and 2, for the shares of known negatives."""
+TABLES = {"direct": 1, "both": 2}
+"""Numbers of the paper's tables, by whose ranks they use."""
+ALONGSIDE = {**METHODS, INTERVAL: "evaluate"}
+SAID = {
+    THEIRS: "the paper's bootstrap band",
+    "claesen-dkw": "one-sample DKW band",
+    "dkw": "two-sample band",
+    OURS: "our default",
+}
+
+Row = dict[str, Any]
+Results = Mapping[str, Any]
+Table = tuple[list[str], list[list[Any]]]
+
+
+def of_kind(results: Results, kind: str) -> list[Row]:
+    """The results whose names begin so."""
+    return [each for key, each in results.items() if key.startswith(f"{kind}-")]
+
+
+def areas(rows: Sequence[Row], which: str) -> Table:
+    """Table 1 or 2: sizes, shares, and the bounds for each α̂."""
+    columns = ["|P_L|/|P|", "|N_L|/|N|", "α (paper)", "α", "largest α not refuted"]
+    columns += [
+        f"{ratio}α {name} {end}" for ratio in RATIOS for name in METHODS.values() for end in ("low", "high")
+    ]
+    return columns, [[*_sizes(row, which), row["upper"], *_ends(row, which)] for row in rows]
+
+
+def _sizes(row: Row, which: str) -> list[Any]:
+    known, negative = round(100 * row["known"]), round(100 * row["known_negative"])
+    paper = PAPER_ALPHA[known][TABLES[which] - 1][negative // 20]
+    return [f"{row['known']:g}", f"{row['known_negative']:g}", f"{paper / 100:.2f}", row["alpha"]]
+
+
+def _ends(row: Row, which: str) -> list[Any]:
+    pairs = [case[which][method] for case in row["cases"] for method in METHODS]
+    return [end for pair in pairs for end in (pair or [None, None])]
+
+
+def refuted(rows: Sequence[Row], which: str) -> list[str]:
+    """Where the data refute an α̂, and why."""
+    where: dict[str, list[str]] = {}
+    for row in rows:
+        for case in row["cases"]:
+            for method, why in case["refuted"][which].items():
+                said = f"{case['ratio']}α {why} ({METHODS[method]})"
+                where.setdefault(said, []).append(f"{row['known']:g}/{row['known_negative']:g}")
+    return [f"{said} at {', '.join(sizes)}" for said, sizes in where.items()]
+
+
+def widths(rows: Sequence[Row], which: str, method: str) -> tuple[float, int]:
+    """Mean width, and how many intervals hold the truth, where α̂ = α."""
+    pairs = [row["cases"][RATIOS.index(1.0)][which][method] for row in rows]
+    held = sum(bool(p and p[0] <= r["truth"] <= p[1]) for p, r in zip(pairs, rows, strict=True))
+    found = [pair[1] - pair[0] for pair in pairs if pair]
+    return float(np.mean(found)) if found else float("nan"), held
+
+
+def growing(results: Results) -> dict[int, tuple[Any, dict[str, Any]]]:
+    """Of Figure 2, by the number of known positives: the truth, and by method both ends, of all repeats."""
+    sizes: dict[int, list[Row]] = {}
+    for each in of_kind(results, "growing"):
+        sizes.setdefault(each["n_known"], []).append(each)
+    return {n: _stacked(blocks) for n, blocks in sizes.items()}
+
+
+def _stacked(blocks: list[Row]) -> tuple[Any, dict[str, Any]]:
+    """One repeat below the other; a refuted one has no ends and holds nothing."""
+    none = [np.nan, np.nan]
+    by_method = {
+        method: np.array([pair or none for block in blocks for pair in block[method]]) for method in ALONGSIDE
+    }
+    return np.concatenate([block["truth"] for block in blocks]), by_method
+
+
+def growing_table(ends: dict[int, tuple[Any, dict[str, Any]]]) -> Table:
+    """Means of Figure 2."""
+    columns = ["|P_L|"] + [
+        f"{name} {what}"
+        for name in ALONGSIDE.values()
+        for what in ("low", "high", "width", "holds the realised AUROC")
+    ]
+    rows = []
+    for n, (truth, by_method) in ends.items():
+        row: list[Any] = [n]
+        for method in ALONGSIDE:
+            low, high = by_method[method].T
+            held = np.mean((low <= truth) & (truth <= high))
+            row += [float(np.nanmean(x)) for x in (low, high, high - low)] + [float(held)]
+        rows.append(row)
+    return columns, rows
+
+
+def coverage(results: Results) -> list[Row]:
+    """Blocks of runs of each setting as one."""
+    blocks: dict[tuple[int, int], list[Row]] = {}
+    for each in of_kind(results, "coverage"):
+        blocks.setdefault((each["n_known"], each["n_latent"]), []).append(each)
+    return [cells.joined(each) for each in blocks.values()]
+
+
+def held(whole: Row, band: str) -> list[float]:
+    """How often a band holds at every threshold, its area holds the AUROC, and its mean width."""
+    own, runs = whole["counts"][band], whole["runs"]
+    width = own["width"] / own["made"] if own["made"] else float("nan")
+    return [own["band"] / runs, own["area"] / runs, width]
+
+
+def coverage_table(results: Results) -> Table:
+    """Every band in every setting."""
+    columns = ["known / latent positives", "runs"]
+    columns += [f"{name}: {what}" for name in SAID.values() for what in ("band", "AUROC", "width")]
+    rows = [
+        [sizes_of(whole), whole["runs"], *(x for band in SAID for x in held(whole, band))]
+        for whole in coverage(results)
+    ]
+    return columns, rows
+
+
+def sizes_of(whole: Row) -> str:
+    """Known and latent positives, for people."""
+    return f"{whole['n_known']:,} / {whole['n_latent']:,}"

@@ -1,0 +1,1 @@
+"""Kiryo, Futami and Sugiyama: the calibration error from positives and unlabeled."""

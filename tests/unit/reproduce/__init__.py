@@ -1,1 +1,0 @@
-"""The papers done again: each part by itself."""
