@@ -9,8 +9,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from halftruth.cli import status
 from halftruth._errors import MissingDependency
+from halftruth.cli import status
 
 GROUP = "halftruth.reproductions"
 """Entry points by which an installed package offers papers: each names a Typer application of commands."""
