@@ -63,7 +63,7 @@ def agreement(n: int) -> None:
         mine, theirs = ours(score, label), ours(torch.from_numpy(host[0]), torch.from_numpy(host[1]))
         worst = max(abs(mine[k] - theirs[k]) for k in mine)
         row(f"{name}, {n:,} rows: largest difference to NumPy", f"{worst:.1e}", "≤ 1e-12")
-    both = [ht.Labeled(*pair).table.compress().settled().strata for pair in ((label, score), host[::-1])]
+    both = [ht.Labeled(*pair).table.compress().to_host().strata for pair in ((label, score), host[::-1])]
     same = all(
         (getattr(both[0][k], column) == getattr(both[1][k], column)).all()
         for k in both[1]

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 import halftruth as ht
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._strata import StratumRows
 
 from .data import TYPES, Case, Data
 from .reference import MISSING, stratum
@@ -50,7 +50,7 @@ def from_strata(data: Data, case: Case) -> Tables:
     tables = {}
     for name, strata in parts.items():
         rows = {part: np.asarray(own).T.copy() for part, own in strata.items()}
-        tables[name] = ht.ScoreTable({part: Rows(score=s, weight=w) for part, (s, w) in rows.items()})
+        tables[name] = ht.ScoreTable({part: StratumRows(score=s, weight=w) for part, (s, w) in rows.items()})
     return {name: table.compress(case.kind) for name, table in tables.items()}
 
 

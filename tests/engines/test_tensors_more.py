@@ -11,7 +11,7 @@ import halftruth as ht
 from halftruth import _checks
 from halftruth.table._grid import Grid
 from halftruth.table._histogram import Bins
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._strata import StratumRows
 
 from .devices import device, tensor
 
@@ -123,7 +123,7 @@ PARTS = (([0.9, 0.8], [1.0, 1.0]), ([0.1], [np.nan]))
 def host(score, label):
     """The same rows as arrays; each part has one stratum."""
     name = "positive" if label[0] == 1 else "unlabeled"
-    return ht.ScoreTable({name: Rows(score=np.asarray(score))})
+    return ht.ScoreTable({name: StratumRows(score=np.asarray(score))})
 
 
 @pytest.mark.parametrize("grid", [None, "probability", "margin"])

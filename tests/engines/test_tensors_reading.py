@@ -81,7 +81,7 @@ def test_another_code_for_unlabeled_rows(device):
 def test_rows_without_labels_are_unlabeled(device):
     from halftruth.engines import tensors
 
-    assert repr(tensors.read(tensor(SCORE, device))) == "ScoreTable(unlabeled=4)"
+    assert repr(ht.ScoreTable(tensors.read(tensor(SCORE, device)))) == "ScoreTable(unlabeled=4)"
 
 
 def test_minus_zero_is_zero(device):

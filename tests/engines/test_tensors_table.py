@@ -10,7 +10,7 @@ import pytest
 import halftruth as ht
 from halftruth._registry import REGISTRY
 from halftruth.table._histogram import COMPILED
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._strata import StratumRows
 from halftruth.table._support import OnePass
 
 from .devices import device, tensor
@@ -65,7 +65,7 @@ def tables(scores, kind, device, dtype="float64"):
     score = score.astype(dtype)
     masks = {"positive": label == 1, "unlabeled": np.isnan(label), "negative": label == 0}
     exact = score.astype(np.float64) + 0.0
-    arrays = ht.ScoreTable({k: Rows(score=exact[mask]) for k, mask in masks.items() if mask.any()})
+    arrays = ht.ScoreTable({k: StratumRows(score=exact[mask]) for k, mask in masks.items() if mask.any()})
     return arrays, ht.ScoreTable.from_torch(tensor(score, device), tensor(label, device))
 
 
@@ -154,7 +154,7 @@ def weighted(device, seed=5):
     # Weights of one throughout a stratum are none, and rows of weight zero are no rows.
     weight = np.where(np.isnan(label), 1.0, rng.choice([0.0, 0.5, 2.0], len(score)))
     masks = {"positive": label == 1, "unlabeled": np.isnan(label), "negative": label == 0}
-    held = {k: Rows(score=score[mask], weight=weight[mask]) for k, mask in masks.items()}
+    held = {k: StratumRows(score=score[mask], weight=weight[mask]) for k, mask in masks.items()}
     s, y, w = (tensor(column, device) for column in (score, label, weight))
     return ht.ScoreTable(held), ht.ScoreTable.from_torch(s, y, weight=w)
 
@@ -295,7 +295,7 @@ def test_the_host_reads_tensors_of_the_processor_itself(require):
     score, label = (torch.as_tensor(x) for x in rows_of("smooth"))
     table = ht.ScoreTable.from_torch(score, label)
     assert not isinstance(table.support, OnePass)
-    assert not isinstance(table.compress(), TensorHistogram)
+    assert not isinstance(table.compress().strata, TensorHistogram)
 
 
 def test_tensors_that_are_negated_when_read(require):
@@ -316,9 +316,9 @@ def test_one_tensor_for_each_stratum(device):
 
     score, label = rows_of("tied")
     parts = {"positive": score[label == 1], "unlabeled": score[np.isnan(label)]}
-    table = tensors.from_strata(**{name: tensor(part, device) for name, part in parts.items()})
+    strata = tensors.from_strata(**{name: tensor(part, device) for name, part in parts.items()})
     arrays = ht.PositiveUnlabeled(*parts.values(), prior=0.3).table
-    assert_same_bins(table.compress(), arrays.compress())
+    assert_same_bins(ht.ScoreTable(strata).compress(), arrays.compress())
     parts["positive"] = np.append(parts["positive"], np.nan)
     with pytest.raises(ht.InputError, match="`positive` must be finite, got 1 NaN"):
         tensors.from_strata(**{name: tensor(part, device) for name, part in parts.items()})

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import halftruth as ht
 from halftruth._errors import NotIdentifiable
 from halftruth.evidence import Evidence
-from halftruth.table._score_table import Rows, ScoreTable
+from halftruth.table._score_table import ScoreTable
+from halftruth.table._strata import StratumRows
 
 # Explaining a failure takes far longer than finding and shrinking it.
 _PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
@@ -196,7 +197,7 @@ class Case:
             part = sample.part(name)
             value = part["value"] if name == self.kind.valued else None
             part["value"] = value if value is None or name == "soft" else 1 / value
-            strata[name] = Rows(**part)
+            strata[name] = StratumRows(**part)
         return ScoreTable(strata)
 
     def on_table(self, table: ScoreTable) -> Evidence:

@@ -20,7 +20,8 @@ from halftruth._errors import EmptyClassWarning
 from halftruth._registry import REGISTRY
 from halftruth.evidence import Evidence
 from halftruth.table._grid import Grid
-from halftruth.table._score_table import Rows, ScoreTable
+from halftruth.table._score_table import ScoreTable
+from halftruth.table._strata import StratumRows
 
 from .samples import examples
 
@@ -72,7 +73,9 @@ def _piled_up(rng: np.random.Generator, score: np.ndarray) -> np.ndarray:
     return np.where(at < 0.1, 0.0, np.where(at > 0.9, 1.0, score))
 
 
-def _pushed(rng: np.random.Generator, grid: Grid, strata: dict[str, Rows], how: str) -> dict[str, Rows]:
+def _pushed(
+    rng: np.random.Generator, grid: Grid, strata: dict[str, StratumRows], how: str
+) -> dict[str, StratumRows]:
     """All positives at the top, or at the bottom, of what their bins hold; the others at the other end."""
     everything = np.concatenate([rows.score for rows in strata.values()])
     bins, place = np.unique(grid.bins(everything), return_inverse=True)
@@ -84,7 +87,7 @@ def _pushed(rng: np.random.Generator, grid: Grid, strata: dict[str, Rows], how: 
         i = np.searchsorted(bins, grid.bins(rows.score))
         ends = (0.9, 1.0) if (name == "positive") == (how == "top") else (0.0, 0.1)
         score = np.clip(low[i] + (high[i] - low[i]) * rng.choice(ends, len(i)), low[i], high[i])
-        out[name] = Rows(score=score, weight=rows.weight)
+        out[name] = StratumRows(score=score, weight=rows.weight)
     return out
 
 
@@ -109,7 +112,7 @@ def _setting(
     sizes = np.exp(rng.uniform(0, rng.choice([2, 5, 6.5]), 2)).astype(int)
     other = "negative" if evidence == "labeled" else "unlabeled"
     strata = {
-        name: Rows(score=SCORES[kind](rng, n, shift) + 0.0, weight=WEIGHTS[weights](rng, n))
+        name: StratumRows(score=SCORES[kind](rng, n, shift) + 0.0, weight=WEIGHTS[weights](rng, n))
         for name, n, shift in (("positive", int(sizes[0]), 0.8), (other, int(sizes[1]), 0.3))
     }
     grid = Grid("margin" if margin or kind == "heavy" else "probability", n_bins=n_bins)

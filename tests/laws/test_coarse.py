@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from halftruth.table._resampling import resampled_sums
-from halftruth.table._score_table import Rows, ScoreTable
+from halftruth.table._score_table import ScoreTable
+from halftruth.table._strata import StratumRows
 from halftruth.table._support import Support
 
 from .samples import examples
@@ -25,7 +26,7 @@ def supports(draw: st.DrawFn, *, min_rows: int = 1) -> Support:
         size = draw(st.integers(min_rows, 60))
         rng = np.random.default_rng(draw(st.integers(0, 2**32)))
         weighted, valued = draw(st.tuples(st.booleans(), st.booleans()))
-        strata[name] = Rows(
+        strata[name] = StratumRows(
             score=rng.integers(0, grid, size) / grid,
             weight=rng.choice([0.5, 1.0, 2.0, 3.5], size) if weighted else None,
             value=rng.choice([1.0, 2.0, 8.0], size) if valued else None,
@@ -104,9 +105,9 @@ def test_a_support_that_is_small_enough_is_left_alone(support: Support) -> None:
 # --- The law of a resample ----------------------------------------------------------------------
 
 
-def _rows(size: int, seed: int, *, weighted: bool, valued: bool) -> Rows:
+def _rows(size: int, seed: int, *, weighted: bool, valued: bool) -> StratumRows:
     rng = np.random.default_rng(seed)
-    return Rows(
+    return StratumRows(
         score=np.sort(rng.random(size)),
         weight=rng.choice([0.25, 1.0, 4.0], size) if weighted else None,
         value=rng.choice([1.0, 2.0, 8.0], size) if valued else None,

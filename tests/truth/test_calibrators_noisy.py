@@ -17,7 +17,7 @@ from scipy.special import expit, logit
 
 import halftruth as ht
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._strata import StratumRows
 
 MODEL = ht.simulate.GaussianClasses(prior=0.4, separation=1.5, intercept=-0.2, slope=2.5)
 FEW, MANY = 2000, 100_000
@@ -166,7 +166,7 @@ def test_the_limits_would_catch_a_fit_that_ignores_the_evidence() -> None:
     """Purity taken for 1 gives an error that is far above what noise allows."""
     score = population()
     given = MODEL.positive_unlabeled(MANY // 10, 9 * MANY // 10, np.random.default_rng(63), purity=0.85)
-    rows = cast("dict[str, Rows]", given.table.strata)
+    rows = cast("dict[str, StratumRows]", given.table.strata)
     blind = ht.PositiveUnlabeled(rows["positive"].score, rows["unlabeled"].score, prior=MODEL.prior)
     wrong = ht.Calibrator("beta").fit(blind).predict(score)
     assert np.mean((wrong - true_curve(score)) ** 2) > 10 * expected_square("purity", "beta", 40).sum() / MANY

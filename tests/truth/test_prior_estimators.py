@@ -19,7 +19,7 @@ from halftruth.prior.methods import IRREDUCIBLE, METHODS
 from halftruth.prior.samples import Samples
 from halftruth.simulate import prior_families
 from halftruth.table._score_table import POSITIVE, UNLABELED, ScoreTable
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._strata import StratumRows
 
 FAMILIES = prior_families()
 MEMBERS = [member for members in FAMILIES.values() for member in members]
@@ -61,7 +61,7 @@ def cells(members, sizes, n: int, *, seed: int = 0, alphas=ALPHAS) -> Iterator[C
 
 def values(cell: Cell, names: Iterable[str]) -> dict[str, float]:
     drawn = cell.draw()
-    strata = {POSITIVE: Rows(score=drawn.positive), UNLABELED: Rows(score=drawn.unlabeled)}
+    strata = {POSITIVE: StratumRows(score=drawn.positive), UNLABELED: StratumRows(score=drawn.unlabeled)}
     given = Samples.of(ScoreTable(strata))
     out = {}
     for name in names:

@@ -11,7 +11,7 @@ import pytest
 
 import halftruth as ht
 from halftruth import InputError, NotIdentifiable, PositiveConfidence, PositiveUnlabeled, PriorEstimate
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._strata import StratumRows
 
 P, U = [0.9, 0.4], [0.9, 0.6, 0.3, 0.2]
 PU = PositiveUnlabeled(P, U)
@@ -71,9 +71,9 @@ def test_prior_outside_what_the_counts_allow(prior: Any, purity: Any, limits: st
 
 def test_counts_are_shown_in_full() -> None:
     rows = {
-        "positive": Rows(score=np.full(1, 0.9), weight=np.array([1234567.0])),
-        "unlabeled": Rows(score=np.full(2, 0.3), weight=np.array([7654321.0, 1.0])),
-        "negative": Rows(score=np.full(1, 0.1), weight=np.array([1 / 3])),
+        "positive": StratumRows(score=np.full(1, 0.9), weight=np.array([1234567.0])),
+        "unlabeled": StratumRows(score=np.full(2, 0.3), weight=np.array([7654321.0, 1.0])),
+        "negative": StratumRows(score=np.full(1, 0.1), weight=np.array([1 / 3])),
     }
     with pytest.raises(InputError, match=r"n_P=1,234,567, n_U=7,654,322, n_N=0\.333333, purity=1\)"):
         ht.PositiveUnlabeled.from_table(ht.ScoreTable(rows), prior=0.01)

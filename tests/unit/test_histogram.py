@@ -18,7 +18,8 @@ from halftruth.files.terms import Sql, Term
 from halftruth.table import _histogram
 from halftruth.table._grid import Grid
 from halftruth.table._histogram import UNIT, Bins
-from halftruth.table._score_table import Rows, ScoreTable
+from halftruth.table._score_table import ScoreTable
+from halftruth.table._strata import StratumRows
 
 MODEL = ht.simulate.GaussianClasses(prior=0.3)
 PROBABILITY, MARGIN = Grid("probability"), Grid("margin")
@@ -203,7 +204,7 @@ def test_saved_tables_come_back_whole(kind, tmp_path):
     assert repr(back) == repr(table)
     assert back.grid == table.grid
     for name, rows in table.strata.items():
-        for column in ("score", "weight", "value", "meaning") if isinstance(rows, Rows) else COLUMNS:
+        for column in ("score", "weight", "value", "meaning") if isinstance(rows, StratumRows) else COLUMNS:
             assert np.array_equal(getattr(rows, column), getattr(back.strata[name], column)), column
     table.save(tmp_path / "b.npz")
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()

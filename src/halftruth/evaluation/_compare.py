@@ -126,7 +126,7 @@ def _checked(models: Mapping[str, Evidence]) -> dict[str, Evidence]:
     for name, other in others:
         if other.kind != one.kind:
             raise InputError(f"{first!r} and {name!r} are different kinds of evidence: {one!r}, {other!r}.")
-    named = {str(name): evidence.settled() for name, evidence in models.items()}
+    named = {str(name): evidence.to_host() for name, evidence in models.items()}
     if len(named) < len(models):
         raise InputError(f"`models` must have different names, got {list(models)}.")
     return named

@@ -104,7 +104,7 @@ def evaluate(
             f"`evidence` must be Labeled, SoftLabeled, PositiveUnlabeled or PositiveConfidence, got "
             f"{type(evidence).__name__}. {_remedy(evidence)}"
         )
-    evidence = evidence.settled()
+    evidence = evidence.to_host()
     level = _checks.confidence_level(confidence_level)
     n_resamples = _checks.count(n_resamples, "n_resamples", least=0)
     limit = None if threshold is None else _checks.threshold(threshold)

@@ -72,12 +72,12 @@ class Evidence(ABC):
         support = self.table.support
         return self.rule(support.sums(), scenario).over(support)
 
-    def settled(self) -> Self:
+    def to_host(self) -> Self:
         """The same evidence; a histogram on a device is brought to the host.
 
         What is resampled and written from it is then the same to the bit, wherever the histogram was made.
         """
-        table = self.table.settled()
+        table = self.table.to_host()
         if table is self.table:
             return self
         out = copy(self)

@@ -16,7 +16,7 @@ from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior._belief import Belief
 from halftruth.table._histogram import COMPILED
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._strata import StratumRows
 from halftruth.table._support import Sums
 
 NAMES = ("y_score", "y_true", "sample_weight")
@@ -44,9 +44,9 @@ class Labeled(Evidence):
 
     def __init__(self, y_true: Any, y_score: Any, *, sample_weight: Any = None) -> None:
         if tensors.on_device(y_score, y_true, sample_weight):
-            table = tensors.read(y_score, y_true, weight=sample_weight, names=NAMES)
-            if UNLABELED not in table.strata:
-                self._set_table(table)
+            strata = tensors.read(y_score, y_true, weight=sample_weight, names=NAMES)
+            if UNLABELED not in strata:
+                self._set_table(ScoreTable(strata))
                 return
         score = _checks.scores(y_score, "y_score")
         positive = _checks.binary_labels(y_true, "y_true", length=len(score))
@@ -56,7 +56,7 @@ class Labeled(Evidence):
         self._set_table(
             ScoreTable(
                 {
-                    name: Rows(score=parts[name], weight=None if weight is None else weight[mask])
+                    name: StratumRows(score=parts[name], weight=None if weight is None else weight[mask])
                     for name, mask in masks.items()
                 }
             )

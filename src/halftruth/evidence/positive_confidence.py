@@ -14,7 +14,7 @@ from halftruth.measure._mass_rule import MassRule, total
 from halftruth.measure._score_measure import Number, ScoreMeasure, integral
 from halftruth.prior._belief import belief
 from halftruth.table._score_table import POSITIVE, ScoreTable
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._strata import StratumRows
 from halftruth.table._support import Sums
 
 
@@ -59,7 +59,7 @@ class PositiveConfidence(Evidence):
         score = _checks.scores(given, "y_score", length=len(confidence))
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
         with np.errstate(divide="ignore"):
-            rows = Rows(score=score, weight=weight, value=1 / confidence, meaning="1/confidence")
+            rows = StratumRows(score=score, weight=weight, value=1 / confidence, meaning="1/confidence")
         self._set_table(ScoreTable({POSITIVE: rows}), prior)
 
     @classmethod
@@ -80,7 +80,7 @@ class PositiveConfidence(Evidence):
     def confidences(self) -> tuple[Vector, Vector | None]:
         """The confidences r of the rows, and their weights."""
         rows = self.table.strata[POSITIVE]
-        assert isinstance(rows, Rows)
+        assert isinstance(rows, StratumRows)
         assert rows.value is not None  # rows carry 1/r
         return 1 / rows.value, rows.weight
 

@@ -20,7 +20,7 @@ from halftruth.measure._score_measure import Number, ScoreMeasure, ratio, scalar
 from halftruth.prior._belief import ESTIMATE, belief
 from halftruth.prior._shares import NAMES, Sizes, from_positives, refuse_prior, refuse_purity
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._strata import StratumRows
 from halftruth.table._support import Column, Sums
 
 POPULATIONS = ("unlabeled", "all")
@@ -83,7 +83,7 @@ class PositiveUnlabeled(Evidence):
         plain = all(x is None for x in (propensity, positive_weight, unlabeled_weight, negative_weight))
         if plain and tensors.on_device(positive, unlabeled, negative):
             given = {POSITIVE: positive, UNLABELED: unlabeled, NEGATIVE: negative}
-            table = tensors.from_strata(**{k: x for k, x in given.items() if x is not None})
+            table = ScoreTable(tensors.from_strata(**{k: x for k, x in given.items() if x is not None}))
             self._set(table, prior=prior, purity=purity, population=population)
             return
         strata = {
@@ -127,16 +127,18 @@ class PositiveUnlabeled(Evidence):
         """
         if propensity is None and tensors.on_device(y_score, y, sample_weight):
             names = ("y_score", "y", "sample_weight")
-            table = tensors.read(y_score, y, weight=sample_weight, unlabeled=unlabeled, names=names)
-            if UNLABELED in table.strata:
-                return cls.from_table(table, prior=prior, purity=purity, population=population)
+            on_device = tensors.read(y_score, y, weight=sample_weight, unlabeled=unlabeled, names=names)
+            if UNLABELED in on_device:
+                return cls.from_table(
+                    ScoreTable(on_device), prior=prior, purity=purity, population=population
+                )
         score = _checks.scores(y_score, "y_score")
         masks = _checks.partial_labels(y, "y", unlabeled=unlabeled, length=len(score))
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
         if propensity is not None:
             propensity = _checks.at_rows(propensity, "propensity", masks[POSITIVE])
 
-        def part(name: str, mask: Any) -> Rows:
+        def part(name: str, mask: Any) -> StratumRows:
             if weight is not None and not weight[mask].any():
                 raise InputError(
                     f"`sample_weight` is zero for all {mask.sum()} {name} row(s). Drop them or weigh some."
@@ -402,12 +404,12 @@ def _estimated(table: ScoreTable, prior: Any, purity: Any, population: str) -> t
     return estimate_alpha(table, known.value or 1.0), purity
 
 
-def _rows(values: Any, weight: Any, name: str, propensity: Any = None) -> Rows:
+def _rows(values: Any, weight: Any, name: str, propensity: Any = None) -> StratumRows:
     score = _checks.scores(values, name)
     if propensity is not None:
         why = "A positive that can never be labeled is not among the labeled; check the propensities."
         propensity = _checks.positive_probabilities(propensity, "propensity", length=len(score), why=why)
-    return Rows(
+    return StratumRows(
         score=score,
         weight=_checks.weights(weight, f"{name}_weight", length=len(score)),
         value=None if propensity is None else 1 / propensity,

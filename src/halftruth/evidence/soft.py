@@ -17,16 +17,8 @@ from halftruth.measure._mass_rule import MassRule
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior._belief import Belief
 from halftruth.table._histogram import UNIT, Bins
-from halftruth.table._score_table import (
-    NEGATIVE,
-    POSITIVE,
-    SOFT,
-    SOFT_LABEL,
-    TOP_CLASS,
-    VOTE_SHARE,
-    ScoreTable,
-)
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, ScoreTable
+from halftruth.table._strata import SOFT_LABEL, TOP_CLASS, VOTE_SHARE, StratumRows
 from halftruth.table._support import Sums
 
 UNEVEN = 1e-3
@@ -91,7 +83,7 @@ class SoftLabeled(Evidence):
         score = _checks.scores(top if y_score is None else y_score, "y_score", length=len(soft))
         weight = _checks.weights(sample_weight, "sample_weight", length=len(soft))
         meaning = SOFT_LABEL if soft.ndim == 1 else TOP_CLASS
-        rows = Rows(score=score, weight=weight, value=top, meaning=meaning)
+        rows = StratumRows(score=score, weight=weight, value=top, meaning=meaning)
         self._set_table(ScoreTable({SOFT: rows}))
         self._given = SoftRows(q=soft, weight=weight)
 

@@ -22,7 +22,7 @@ from halftruth.prior.given import Given, knowledge
 from halftruth.prior.held_out import HeldOut, need
 from halftruth.prior.outcome import result, with_replicates
 from halftruth.table._score_table import POSITIVE, UNLABELED, ScoreTable
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._strata import StratumRows
 
 N_REFITS = 5
 """Of the classifier on resampled rows, for the spread that it adds."""
@@ -115,7 +115,7 @@ def estimate_prior_from_features(
 
 
 def _given(score: Vector, known: NDArray[np.bool_], told: auto.Knowledge) -> Given:
-    strata = {POSITIVE: Rows(score=score[known]), UNLABELED: Rows(score=score[~known])}
+    strata = {POSITIVE: StratumRows(score=score[known]), UNLABELED: StratumRows(score=score[~known])}
     return Given(ScoreTable(strata), told.purity or 1.0, "unlabeled")
 
 

@@ -18,7 +18,7 @@ from halftruth.prior.bounds import upper_bound
 from halftruth.prior.samples import Samples
 from halftruth.table._resampling import resampled_sums
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._strata import StratumRows
 
 CERTAIN = 0.9999
 """Confidence at which a bound on α is taken for granted."""
@@ -111,7 +111,7 @@ def read(positive: Any, unlabeled: Any, negative: Any, purity: float, weights: t
             raise InputError(f"`{name}_weight` was given without `{name}`. Pass both or neither.")
         if values is not None:
             score = _checks.scores(values, name)
-            strata[name] = Rows(
+            strata[name] = StratumRows(
                 score=score, weight=_checks.weights(weight, f"{name}_weight", length=len(score))
             )
     return Given(ScoreTable(strata), _checks.share(purity, "purity", closed_at_one=True), "unlabeled")

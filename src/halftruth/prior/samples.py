@@ -11,7 +11,7 @@ from halftruth._checks import Vector
 from halftruth.table._histogram import COMPILED
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 from halftruth.table._sorted_rows import LargeSupport
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._strata import StratumRows
 from halftruth.table._support import Sums, Support
 
 
@@ -35,7 +35,9 @@ class Samples:
     @classmethod
     def of(cls, table: ScoreTable) -> Samples:
         """The rows of a table; unlabeled rows with no positive between them may stand at one score."""
-        plain = {k: rows for k, rows in table.strata.items() if isinstance(rows, Rows) and rows.is_plain}
+        plain = {
+            k: rows for k, rows in table.strata.items() if isinstance(rows, StratumRows) and rows.is_plain
+        }
         if set(plain) != {POSITIVE, UNLABELED} or len(plain) < len(table.strata):
             return cls.from_sums(table, table.support, table.support.sums())
         if len(table) >= COMPILED and isinstance(table.support, LargeSupport):  # which else costs a sort more

@@ -36,7 +36,7 @@ from halftruth.prior.estimating import estimate_prior
 from halftruth.results._estimate import INFLUENCE, LOGIT, Estimate
 from halftruth.results._intervals import normal_interval
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._strata import StratumRows
 from halftruth.table._support import Cells, Support
 from halftruth.uncertainty.influence import unsigned
 from halftruth.uncertainty.prior_range import Range
@@ -77,13 +77,13 @@ class Expected(ScoreTable):
 
     @classmethod
     def of(cls, counts: Support, meaning: str | None) -> Expected:
-        def rows(name: str, cells: Cells) -> Rows:
+        def rows(name: str, cells: Cells) -> StratumRows:
             if cells.value is None:
-                return Rows(score=np.repeat(counts.score[cells.atom], 2))
+                return StratumRows(score=np.repeat(counts.score[cells.atom], 2))
             atom, value = (
                 np.repeat(x, np.ceil(cells.count).astype(int)) for x in (cells.atom, _per_weight(cells))
             )
-            return Rows(score=counts.score[atom], value=value, meaning=meaning)
+            return StratumRows(score=counts.score[atom], value=value, meaning=meaning)
 
         return cls({name: rows(name, cells) for name, cells in counts.strata.items()}, counts)
 
@@ -302,7 +302,7 @@ def _rows(parts: Iterable[Cells]) -> float:
 
 
 def _per_weight(cells: Cells) -> Any:
-    """A row's value by its weight, as `Rows` hold it."""
+    """A row's value by its weight, as `StratumRows` hold it."""
     return cells.value if cells.weight is None or cells.value is None else cells.value / cells.weight
 
 

@@ -13,27 +13,25 @@ from numpy.typing import NDArray
 
 from halftruth import _checks, _storage
 from halftruth._checks import Vector
-from halftruth._errors import InputError, MergeError
-from halftruth.table._grid import Grid, grid_for
-from halftruth.table._histogram import COMPILED, Bins, support_of
-from halftruth.table._sorted_rows import LargeSupport
-from halftruth.table._stratum_rows import Rows
+from halftruth._errors import InputError
+from halftruth.table._grid import Grid
+from halftruth.table._histogram import Bins
+from halftruth.table._strata import (
+    BINNED,
+    MEANINGS,
+    NEGATIVE,
+    POSITIVE,
+    SOFT,
+    STRATA,
+    UNLABELED,
+    Strata,
+    StratumRows,
+)
 from halftruth.table._support import Support
 
-POSITIVE, UNLABELED, NEGATIVE, SOFT = "positive", "unlabeled", "negative", "soft"
-STRATA = (POSITIVE, UNLABELED, NEGATIVE, SOFT)
+__all__ = ["NEGATIVE", "POSITIVE", "SOFT", "STRATA", "UNLABELED", "ScoreTable"]
+
 SCHEMA = 1
-SOFT_LABEL, VOTE_SHARE, TOP_CLASS = "soft label", "share of votes", "largest of many classes"
-MEANINGS = {
-    SOFT_LABEL: (0.0, 1.0),
-    VOTE_SHARE: (0.0, 1.0),
-    TOP_CLASS: (0.0, 1.0),
-    "1/propensity": (1.0, np.inf),
-    "1/confidence": (1.0, np.inf),
-}
-"""What values can be, and between which limits they lie."""
-BINNED = (SOFT_LABEL, VOTE_SHARE)
-"""Values whose sums a histogram holds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,25 +56,15 @@ class ScoreTable:
     ScoreTable(positive=2, negative=3; probability grid of 65,536 bins)
     """
 
-    strata: Mapping[str, Rows | Bins]
+    strata: Mapping[str, StratumRows | Bins]
 
     def __post_init__(self) -> None:
-        unknown = [name for name in self.strata if name not in STRATA]
-        if unknown:
-            raise InputError(f"`strata` must be named {', '.join(STRATA)}; got {unknown[0]!r}.")
-        for name, rows in self.strata.items():
-            if not isinstance(rows, (Rows, Bins)):
-                raise InputError(
-                    f"`strata` must hold Rows or Bins, got {type(rows).__name__} for {name!r}. Make tables "
-                    f"from evidence, e.g. Labeled(y_true, y_score).table."
-                )
-        if SOFT in self.strata and len(self.strata) > 1:
-            raise MergeError(
-                "Soft-labeled rows cannot share a table with positive, unlabeled or negative rows. "
-                "Give the hard labels as soft labels 0 and 1 instead."
-            )
-        kept = {name: self.strata[name] for name in STRATA if len(self.strata.get(name, ()))}
-        object.__setattr__(self, "strata", kept)
+        if not isinstance(self.strata, Strata):
+            object.__setattr__(self, "strata", Strata(self.strata))
+
+    @property
+    def _strata(self) -> Strata:
+        return cast("Strata", self.strata)
 
     @classmethod
     def from_file(
@@ -146,7 +134,7 @@ class ScoreTable:
         def tables(rows: Any) -> Any:
             if isinstance(rows, files.BinnedRows):
                 return cls(rows.strata)
-            every = {k: cls(_strata(x, rows.stratum, rows.weight)) for k, x in rows.scores.items()}
+            every = {k: cls(_of_columns(x, rows.stratum, rows.weight)) for k, x in rows.scores.items()}
             return every[score] if isinstance(score, str) else every
 
         one = by is None and id is None
@@ -241,7 +229,10 @@ class ScoreTable:
         """
         from halftruth.engines import tensors
 
-        return tensors.read(score, label, weight=weight, unlabeled=unlabeled, by=by)
+        if by is None:
+            return cls(tensors.read(score, label, weight=weight, unlabeled=unlabeled))
+        groups = tensors.read_groups(score, label, by=by, weight=weight, unlabeled=unlabeled)
+        return {group: cls(strata) for group, strata in groups.items()}
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{k}={len(rows)}" for k, rows in self.strata.items())
@@ -250,26 +241,18 @@ class ScoreTable:
     def __len__(self) -> int:
         return sum(len(rows) for rows in self.strata.values())
 
-    @cached_property
+    @property
     def grid(self) -> Grid | None:
         """The grid of a histogram; None where the table holds exact rows."""
-        grids = {rows.grid if isinstance(rows, Bins) else None for rows in self.strata.values()}
-        if len(grids) > 1:
-            raise MergeError(f"The strata have different grids: {', and '.join(map(str, grids))}.")
-        return next(iter(grids), None)
+        return self._strata.grid
 
     def merge(self, *others: ScoreTable) -> ScoreTable:
         """The table of all rows together; the same, to the bit, as one made from all rows at once.
 
         Histograms merge on one grid; exact rows that join a histogram are put on its grid.
         """
-        tables = [self, *(_checks.instance(other, "other", ScoreTable) for other in others)]
-        grid = next((table.grid for table in tables if table.grid is not None), None)
-        strata: dict[str, Any] = {}
-        for table in tables if grid is None else [table.compress(grid) for table in tables]:
-            for name, rows in table.strata.items():
-                strata[name] = strata[name].concatenate(rows) if name in strata else rows
-        return ScoreTable(strata)
+        tables = [_checks.instance(other, "other", ScoreTable) for other in others]
+        return ScoreTable(self._strata.merge([table._strata for table in tables]))
 
     def compress(self, grid: Grid | str | None = None) -> ScoreTable:
         """The table as a histogram of exact integer sums, some megabytes at most whatever the rows.
@@ -279,33 +262,13 @@ class ScoreTable:
         grid : Grid, "probability", "margin" or None
             Where left out, "probability" if all scores lie in [0, 1], else "margin".
         """
-        wanted = Grid(grid) if isinstance(grid, str) else grid
-        if self.grid is not None:
-            if wanted not in (None, self.grid):
-                raise MergeError(
-                    f"The tables have different grids: {wanted}, and {self.grid}. Make both with the same "
-                    f"`grid`, e.g. from the rows."
-                )
-            return self
-        exact = cast("Mapping[str, Rows]", self.strata)
-        if any(rows.meaning not in (None, *BINNED) for rows in exact.values()):
-            raise InputError(
-                "Propensities, confidences and labels of many classes stay exact rows: of values a histogram "
-                "holds binary soft labels alone. Use the table as it is."
-            )
-        if not exact:
-            return self
-        wanted = wanted or grid_for(np.asarray([x for rows in exact.values() for x in _ends(rows.score)]))
-        return ScoreTable(
-            {
-                name: Bins.of(wanted, rows.score, rows.weight, value=rows.value, meaning=rows.meaning)
-                for name, rows in exact.items()
-            }
-        )
+        strata = self._strata.compress(Grid(grid) if isinstance(grid, str) else grid)
+        return self if strata is self.strata else ScoreTable(strata)
 
-    def settled(self) -> ScoreTable:
+    def to_host(self) -> ScoreTable:
         """The same table, on the host if it is a histogram."""
-        return self
+        strata = self._strata.to_host()
+        return self if strata is self.strata else ScoreTable(strata)
 
     def save(self, path: str | Path) -> None:
         """Write the table to one file, whole or not at all; `load` reads it on any machine."""
@@ -350,7 +313,7 @@ class ScoreTable:
     def unit(self, *names: str) -> float:
         """What one row of these strata, or of all, weighs: 1 where weights are whole, which count rows."""
         rows = [self.strata[name] for name in names or self.strata]
-        if all(x.weight is None or (isinstance(x, Rows) and _whole(x.weight)) for x in rows):
+        if all(x.weight is None or (isinstance(x, StratumRows) and _whole(x.weight)) for x in rows):
             return 1.0
         total, squares = np.sum([x.size for x in rows], axis=0)
         return float(squares / total)
@@ -358,25 +321,14 @@ class ScoreTable:
     @cached_property
     def support(self) -> Support:
         """The distinct scores of all strata, and each stratum's distinct rows on them."""
-        if self.grid is not None:
-            return support_of(cast("Mapping[str, Bins]", self.strata))
-        exact = cast("Mapping[str, Rows]", self.strata)
-        plain = all(rows.weight is None and rows.value is None for rows in exact.values())
-        if plain and len(self) >= COMPILED:
-            return LargeSupport({name: rows.score for name, rows in exact.items()})
-        made = {name: rows.cells() for name, rows in exact.items()}
-        score = np.unique(np.concatenate([own for own, _ in made.values()]))
-        strata = {
-            name: cells.moved(np.searchsorted(score, own)[cells.atom]) for name, (own, cells) in made.items()
-        }
-        return Support(score=score, strata=strata)
+        return self._strata.support()
 
 
-def _strata(score: Vector, stratum: NDArray[np.int8], weight: Vector | None) -> dict[str, Rows]:
+def _of_columns(score: Vector, stratum: NDArray[np.int8], weight: Vector | None) -> dict[str, StratumRows]:
     """The rows of each stratum, in their order; ``stratum`` counts in the order of `STRATA`."""
     masks = {name: stratum == k for k, name in enumerate(STRATA[:3])}
     return {
-        name: Rows(score=score[mask], weight=None if weight is None else weight[mask])
+        name: StratumRows(score=score[mask], weight=None if weight is None else weight[mask])
         for name, mask in masks.items()
     }
 
@@ -385,11 +337,7 @@ def _whole(weight: Vector) -> bool:
     return bool((weight == np.floor(weight)).all())
 
 
-def _ends(score: Vector) -> tuple[float, float]:
-    return float(score.min()), float(score.max())
-
-
-def _stratum(grid: Grid | None, meaning: str | None, columns: dict[str, Any]) -> Rows | Bins:
+def _stratum(grid: Grid | None, meaning: str | None, columns: dict[str, Any]) -> StratumRows | Bins:
     """A stratum from stored columns, checked as if a user had passed them."""
     if grid is not None:
         if meaning not in (None, *BINNED):
@@ -407,4 +355,4 @@ def _stratum(grid: Grid | None, meaning: str | None, columns: dict[str, Any]) ->
         value = np.asarray(value, dtype=np.float64)
         if not ((value >= low) & (value <= high)).all():
             raise InputError(f"a {meaning} must lie in [{low:g}, {high:g}]")
-    return Rows(score=score, weight=weight, value=value, meaning=meaning)
+    return StratumRows(score=score, weight=weight, value=value, meaning=meaning)

@@ -14,7 +14,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.evidence import Evidence
 from halftruth.table._resampling import chunks, draw_counts, draw_sizes, resample
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._strata import StratumRows
 from halftruth.table._support import Cells, Column, Sums, Support
 from halftruth.uncertainty.influence import Gradient, of_cells, scatter, variance
 
@@ -29,7 +29,7 @@ class Joint:
     atoms: tuple[Index, Index]
 
     @classmethod
-    def of(cls, rows: tuple[Rows, Rows], edges: tuple[Vector, Vector]) -> Joint:
+    def of(cls, rows: tuple[StratumRows, StratumRows], edges: tuple[Vector, Vector]) -> Joint:
         a, b = (_places(r.score, e) for r, e in zip(rows, edges, strict=True))
         key, cell = np.unique(a * len(edges[1]) + b, return_inverse=True)
         one = rows[0]
@@ -55,7 +55,7 @@ class Line:
     models with the same order of the rows have the same line.
     """
 
-    rows: Rows
+    rows: StratumRows
     knot: Index
     """The joined score of each knot of the line."""
     left: Index
@@ -63,7 +63,7 @@ class Line:
     """Of the way from the knot at the left of a row to the next."""
 
     @classmethod
-    def of(cls, rows: Rows, edges: Vector, keep: Iterable[float]) -> Line:
+    def of(cls, rows: StratumRows, edges: Vector, keep: Iterable[float]) -> Line:
         score, row, count = np.unique(rows.score, return_inverse=True, return_counts=True)
         rank = (np.cumsum(count) - count / 2)[row]
         knot, at = np.unique(_places(rows.score, edges), return_inverse=True)
@@ -187,14 +187,14 @@ def _names(a: Evidence, b: Evidence) -> tuple[str, ...]:
     return tuple({**a.table.strata, **b.table.strata})
 
 
-def _same_rows(name: str, a: Any, b: Any) -> tuple[Rows, Rows]:
+def _same_rows(name: str, a: Any, b: Any) -> tuple[StratumRows, StratumRows]:
     """Rows of two models that can be paired by their order, or an error."""
     if a is None or b is None:
         raise InputError(
             f"Only one of the models has {name} rows, so rows cannot be paired by their order. Score the "
             f"same cases with both, or pass paired=False if the samples are independent."
         )
-    if not (isinstance(a, Rows) and isinstance(b, Rows)):
+    if not (isinstance(a, StratumRows) and isinstance(b, StratumRows)):
         raise InputError(
             "Models are paired by the order of their rows, which a histogram does not keep. Compare exact "
             "rows, or pass paired=False if the samples are independent."

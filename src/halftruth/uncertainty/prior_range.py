@@ -13,7 +13,7 @@ from halftruth.prior._shares import Sizes
 from halftruth.prior.bounds import upper_bound
 from halftruth.results._estimate import Refuted
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._strata import StratumRows
 from halftruth.table._support import OnePass
 from halftruth.uncertainty.influence import identified_range
 
@@ -167,7 +167,7 @@ def _known_and_unlabeled(evidence: PositiveUnlabeled) -> tuple[tuple[Any, Any], 
     table = evidence.table
     n_positive, n_unlabeled = table.effective_rows(POSITIVE), table.effective_rows(UNLABELED)
     known = table.strata[POSITIVE]
-    if isinstance(known, Rows) and known.value is not None:  # propensities make rows unequal
+    if isinstance(known, StratumRows) and known.value is not None:  # propensities make rows unequal
         weight = known.full_weight() * known.value
         n_positive = float(weight.sum() ** 2 / (weight**2).sum())
     if isinstance(table.support, OnePass):

@@ -8,7 +8,7 @@ from functools import partial
 from halftruth.calibration.bins import number_of_bins
 from halftruth.evidence import Evidence, PositiveUnlabeled
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._strata import StratumRows
 from halftruth.uncertainty.requests import Request
 
 DESIGN = (
@@ -61,6 +61,6 @@ def _as_assumed(evidence: Evidence) -> bool:
     if not isinstance(evidence, PositiveUnlabeled) or evidence.population != "unlabeled":
         return False
     rows, prior, purity = evidence.table.strata, evidence.prior, evidence.purity
-    plain = all(isinstance(x, Rows) and x.is_plain for x in rows.values()) and NEGATIVE not in rows
+    plain = all(isinstance(x, StratumRows) and x.is_plain for x in rows.values()) and NEGATIVE not in rows
     known = prior.value is not None and not prior.is_range and prior.replicates is None
     return plain and known and purity.value == 1 and not purity.is_range

@@ -17,7 +17,7 @@ from halftruth.calibration.calibrators.folds import folds_of
 from halftruth.evidence import Evidence
 from halftruth.table._histogram import Bins
 from halftruth.table._score_table import ScoreTable
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._strata import StratumRows
 
 Kind = TypeVar("Kind", bound=Evidence)
 MOST_FOLDS = 100
@@ -106,7 +106,7 @@ def _settings(calibrator: Any) -> dict[str, Any]:
     return calibrator.get_params()
 
 
-def _with_strata(evidence: Kind, strata: Mapping[str, Rows | Bins]) -> Kind:
+def _with_strata(evidence: Kind, strata: Mapping[str, StratumRows | Bins]) -> Kind:
     """The same evidence of other rows: what is known of its shares stays, what was computed goes."""
     out = copy.copy(evidence)
     for name in list(vars(out)):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from halftruth._checks import Vector
 from halftruth.table._grid import Grid
 from halftruth.table._histogram import Bins
-from halftruth.table._stratum_rows import Rows
+from halftruth.table._strata import StratumRows
 
 MANY = 1_000_000_000
 """Rows from which NumPy draws no parts of fixed size; parts then differ by chance."""
@@ -21,7 +21,7 @@ MANY = 1_000_000_000
 class Folds(Protocol):
     """One stratum in parts."""
 
-    def others(self, k: int) -> Rows | Bins:
+    def others(self, k: int) -> StratumRows | Bins:
         """The rows outside part ``k``."""
         ...
 
@@ -29,12 +29,12 @@ class Folds(Protocol):
         """The scores of part ``k``."""
         ...
 
-    def joined(self, score: Sequence[Vector]) -> Rows | Bins:
+    def joined(self, score: Sequence[Vector]) -> StratumRows | Bins:
         """All rows, with new scores for each part."""
         ...
 
 
-def folds_of(stratum: Rows | Bins, n_folds: int, rng: np.random.Generator) -> Folds:
+def folds_of(stratum: StratumRows | Bins, n_folds: int, rng: np.random.Generator) -> Folds:
     """The rows of a stratum split at random into parts that differ by one row at most."""
     if isinstance(stratum, Bins):
         return FoldedBins(stratum, n_folds, rng)
@@ -44,13 +44,13 @@ def folds_of(stratum: Rows | Bins, n_folds: int, rng: np.random.Generator) -> Fo
 class FoldedRows:
     """Rows, each in one part."""
 
-    def __init__(self, rows: Rows, n_folds: int, rng: np.random.Generator) -> None:
+    def __init__(self, rows: StratumRows, n_folds: int, rng: np.random.Generator) -> None:
         self.rows = rows
         self.part = rng.permutation(np.arange(len(rows)) % n_folds)
 
-    def others(self, k: int) -> Rows:
+    def others(self, k: int) -> StratumRows:
         rows, kept = self.rows, self.part != k
-        return Rows(
+        return StratumRows(
             score=rows.score[kept],
             weight=None if rows.weight is None else rows.weight[kept],
             value=None if rows.value is None else rows.value[kept],
@@ -60,12 +60,12 @@ class FoldedRows:
     def score(self, k: int) -> Vector:
         return np.asarray(self.rows.score[self.part == k])
 
-    def joined(self, score: Sequence[Vector]) -> Rows:
+    def joined(self, score: Sequence[Vector]) -> StratumRows:
         rows = self.rows
         out = np.empty(len(rows))
         for k, each in enumerate(score):
             out[self.part == k] = each
-        return Rows(score=out, weight=rows.weight, value=rows.value, meaning=rows.meaning)
+        return StratumRows(score=out, weight=rows.weight, value=rows.value, meaning=rows.meaning)
 
 
 class FoldedBins:

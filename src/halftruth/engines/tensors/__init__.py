@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from halftruth.table._histogram import COMPILED
+from halftruth.table._strata import Strata
 
-if TYPE_CHECKING:
-    from halftruth.engines.tensors.table import TensorTable
+__all__ = ["from_strata", "on_device", "read", "read_groups"]
 
 
 def read(
@@ -16,26 +17,29 @@ def read(
     *,
     weight: Any = None,
     unlabeled: float | None = None,
-    by: Any = None,
     names: tuple[str, str, str] = ("score", "label", "weight"),
-) -> Any:
-    """The table of tensors on one device, or {group as text: table} by a tensor of whole numbers.
-
-    ``names`` are what messages call the scores, labels and weights.
-    """
+) -> Strata:
+    """The strata of tensors on one device; ``names`` are what messages call scores, labels and weights."""
     from halftruth.engines.tensors import reading, table
 
-    if by is None:
-        return table.TensorTable(reading.read(score, label, weight=weight, unlabeled=unlabeled, names=names))
-    found = reading.read_groups(score, label, by=by, weight=weight, unlabeled=unlabeled)
-    return {group: table.TensorTable(rows) for group, rows in found.items()}
+    return table.TensorRows(reading.read(score, label, weight=weight, unlabeled=unlabeled, names=names))
 
 
-def from_strata(**scores: Any) -> TensorTable:
-    """The table of scores on one device, given for each stratum by its name."""
+def read_groups(
+    score: Any, label: Any, *, by: Any, weight: Any = None, unlabeled: float | None = None
+) -> Mapping[str, Strata]:
+    """The strata of each group, {group as text: strata}, by a tensor of whole numbers."""
     from halftruth.engines.tensors import reading, table
 
-    return table.TensorTable(reading.of_strata(scores))
+    groups = reading.read_groups(score, label, by=by, weight=weight, unlabeled=unlabeled)
+    return {group: table.TensorRows(rows) for group, rows in groups.items()}
+
+
+def from_strata(**scores: Any) -> Strata:
+    """The strata of scores on one device, given for each by its name."""
+    from halftruth.engines.tensors import reading, table
+
+    return table.TensorRows(reading.of_strata(scores))
 
 
 def on_device(*columns: Any) -> bool:

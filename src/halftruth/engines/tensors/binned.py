@@ -13,11 +13,11 @@ from halftruth.engines.tensors.support import TensorSupport
 from halftruth.table._grid import Grid
 from halftruth.table._groups import STRATA
 from halftruth.table._histogram import Bins, Integers, support_of
-from halftruth.table._score_table import ScoreTable
+from halftruth.table._strata import Strata
 from halftruth.table._support import Support
 
 
-class TensorHistogram(ScoreTable):
+class TensorHistogram(Strata):
     """A histogram of plain rows on a device.
 
     Parameters
@@ -29,13 +29,8 @@ class TensorHistogram(ScoreTable):
         Of each stratum that has rows.
     """
 
-    state: State
-    _grid: Grid
-    n_rows: Mapping[str, int]
-
     def __init__(self, state: State, grid: Grid, n_rows: Mapping[str, int]) -> None:
-        for name, value in (("state", state), ("_grid", grid), ("n_rows", n_rows)):
-            object.__setattr__(self, name, value)
+        self.state, self.n_rows, self._grid = state, n_rows, grid
         super().__init__({name: DeviceBins(self, name) for name in n_rows})
 
     @cached_property
@@ -43,10 +38,9 @@ class TensorHistogram(ScoreTable):
         """On the host."""
         return bins_of(self.state, self._grid, STRATA)
 
-    def settled(self) -> ScoreTable:
-        return ScoreTable(self.bins)
+    def to_host(self) -> Strata:
+        return Strata(self.bins)
 
-    @cached_property
     def support(self) -> Support:
         """The bins as scores at the mean of their rows; those without rows too, where they start."""
         starts = starts_of(self._grid, self.state["rows"].device)
@@ -82,15 +76,17 @@ def starts_of(grid: Grid, device: torch.device) -> Tensor:
 class BinnedSupport(TensorSupport):
     """The bins of a histogram as scores; where they are unfolded, those of the host's histogram."""
 
-    table: TensorHistogram
+    histogram: TensorHistogram
 
-    def __init__(self, atom: Tensor, below: Tensor, held: Mapping[str, int], table: TensorHistogram) -> None:
+    def __init__(
+        self, atom: Tensor, below: Tensor, held: Mapping[str, int], histogram: TensorHistogram
+    ) -> None:
         super().__init__(atom, below, held)
-        object.__setattr__(self, "table", table)
+        object.__setattr__(self, "histogram", histogram)
 
     @property
     def bounded(self) -> bool:
-        return self.table._grid.kind == "probability" or super().bounded
+        return self.histogram._grid.kind == "probability" or super().bounded
 
     @cached_property
     def span(self) -> tuple[float, float]:
@@ -99,7 +95,7 @@ class BinnedSupport(TensorSupport):
 
     @cached_property
     def unfolded(self) -> Support:
-        return support_of(self.table.bins)
+        return support_of(self.histogram.bins)
 
     def coarse(self, n_atoms: int, keep: Iterable[float] = ()) -> Support:
         return self.unfolded.coarse(n_atoms, keep)
@@ -108,20 +104,20 @@ class BinnedSupport(TensorSupport):
 class DeviceBins(Bins):
     """One stratum of a histogram on a device, downloaded when the host asks for its bins."""
 
-    def __init__(self, table: TensorHistogram, name: str) -> None:
-        object.__setattr__(self, "table", table)
+    def __init__(self, histogram: TensorHistogram, name: str) -> None:
+        object.__setattr__(self, "histogram", histogram)
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "grid", table._grid)
+        object.__setattr__(self, "grid", histogram._grid)
 
-    table: TensorHistogram
+    histogram: TensorHistogram
     name: str
 
     def __len__(self) -> int:
-        return self.table.n_rows[self.name]
+        return self.histogram.n_rows[self.name]
 
     @property
     def _own(self) -> Bins:
-        return self.table.bins[self.name]
+        return self.histogram.bins[self.name]
 
     @property
     def index(self) -> Any:

@@ -1,0 +1,246 @@
+"""The strata of a table: the rows of one as they came, and all of them together, where they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from halftruth._checks import Vector
+from halftruth._errors import InputError, MergeError
+from halftruth.table._grid import Grid, grid_for
+from halftruth.table._histogram import COMPILED, Bins, support_of
+from halftruth.table._sorted_rows import LargeSupport
+from halftruth.table._support import Cells, Support
+
+__all__ = [
+    "BINNED",
+    "MEANINGS",
+    "NEGATIVE",
+    "POSITIVE",
+    "SOFT",
+    "SOFT_LABEL",
+    "STRATA",
+    "TOP_CLASS",
+    "UNLABELED",
+    "VOTE_SHARE",
+    "Strata",
+    "StratumRows",
+]
+
+POSITIVE, UNLABELED, NEGATIVE, SOFT = "positive", "unlabeled", "negative", "soft"
+STRATA = (POSITIVE, UNLABELED, NEGATIVE, SOFT)
+SOFT_LABEL, VOTE_SHARE, TOP_CLASS = "soft label", "share of votes", "largest of many classes"
+MEANINGS = {
+    SOFT_LABEL: (0.0, 1.0),
+    VOTE_SHARE: (0.0, 1.0),
+    TOP_CLASS: (0.0, 1.0),
+    "1/propensity": (1.0, np.inf),
+    "1/confidence": (1.0, np.inf),
+}
+"""What values can be, and between which limits they lie."""
+BINNED = (SOFT_LABEL, VOTE_SHARE)
+"""Values whose sums a histogram holds."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StratumRows:
+    """The rows of one stratum.
+
+    ``value`` is what a row adds to a second sum beside its weight: the soft label q, or the
+    reciprocal of a propensity or confidence. Rows of weight zero are dropped: they are no rows.
+    """
+
+    score: Vector
+    weight: Vector | None = None
+    value: Vector | None = None
+    meaning: str | None = None
+    """What the values are, one of `MEANINGS`."""
+
+    def __post_init__(self) -> None:
+        if self.weight is not None and not self.weight.all():
+            kept = self.weight > 0
+            for name in ("score", "weight", "value"):
+                column = getattr(self, name)
+                object.__setattr__(self, name, None if column is None else column[kept])
+        # Weights of one are none, so that rows with and without them are the same rows.
+        if self.weight is not None and (self.weight == 1).all():
+            object.__setattr__(self, "weight", None)
+        for column in (self.score, self.weight, self.value):
+            if column is not None:
+                column.flags.writeable = False
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    def concatenate(self, other: StratumRows) -> StratumRows:
+        """These rows, then the other's."""
+        if self.meaning != other.meaning:
+            raise MergeError(
+                f"The rows of one table carry {self.meaning or 'no value'}, those of the other "
+                f"{other.meaning or 'no value'}. Merge tables made from the same columns."
+            )
+        weighted = self.weight is not None or other.weight is not None
+        return StratumRows(
+            score=np.concatenate([self.score, other.score]),
+            weight=np.concatenate([self.full_weight(), other.full_weight()]) if weighted else None,
+            value=None
+            if self.value is None or other.value is None
+            else np.concatenate([self.value, other.value]),
+            meaning=self.meaning,
+        )
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a row is its score and nothing else."""
+        return self.weight is None and self.value is None
+
+    def full_weight(self) -> Vector:
+        """The weights, ones where none were given."""
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+    @cached_property
+    def size(self) -> tuple[float, float]:
+        """Σ w and Σ w², the same whatever the order of the rows."""
+        if self.weight is None:
+            return float(len(self)), float(len(self))
+        weight = np.sort(self.weight)
+        return float(weight.sum()), float((weight**2).sum())
+
+    def cells(self) -> tuple[Vector, Cells]:
+        """Distinct rows with their multiplicities, in an order that does not depend on the rows'."""
+        columns = [self.score]
+        columns += [] if self.weight is None else [self.weight]
+        columns += [] if self.value is None else [self.value]
+        if len(columns) == 1:
+            score, count = np.unique(self.score, return_counts=True)
+            return score, Cells(atom=np.arange(len(score)), count=count)
+        order = np.lexsort(columns[::-1])
+        ordered = [column[order] for column in columns]
+        starts = np.zeros(len(self), dtype=bool)
+        starts[0] = True
+        for column in ordered:
+            starts[1:] |= column[1:] != column[:-1]
+        first = np.flatnonzero(starts)
+        score, atom = np.unique(ordered[0][first], return_inverse=True)
+        weight = self.full_weight()[order][first]
+        return score, Cells(
+            atom=atom,
+            count=np.diff(np.append(first, len(self))),
+            weight=weight,
+            value=None if self.value is None else weight * self.value[order][first],
+        )
+
+
+class Strata(Mapping[str, "StratumRows | Bins"]):
+    """The strata of a table by name, where they lie.
+
+    Here they are arrays of the host. An engine that keeps rows on a device has a subclass that does there
+    what it can, and sees its rows on the host for the rest.
+
+    Parameters
+    ----------
+    strata : mapping of str to StratumRows or Bins
+        Any of "positive", "unlabeled" and "negative"; or "soft" alone.
+    """
+
+    def __init__(self, strata: Mapping[str, StratumRows | Bins]) -> None:
+        unknown = [name for name in strata if name not in STRATA]
+        if unknown:
+            raise InputError(f"`strata` must be named {', '.join(STRATA)}; got {unknown[0]!r}.")
+        for name, stratum in strata.items():
+            if not isinstance(stratum, (StratumRows, Bins)):
+                raise InputError(
+                    f"`strata` must hold StratumRows or Bins, got {type(stratum).__name__} for {name!r}. "
+                    f"Make tables from evidence, e.g. Labeled(y_true, y_score).table."
+                )
+        if SOFT in strata and len(strata) > 1:
+            raise MergeError(
+                "Soft-labeled rows cannot share a table with positive, unlabeled or negative rows. "
+                "Give the hard labels as soft labels 0 and 1 instead."
+            )
+        self._by_name = {name: strata[name] for name in STRATA if len(strata.get(name, ()))}
+
+    def __getitem__(self, name: str) -> StratumRows | Bins:
+        return self._by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    @cached_property
+    def grid(self) -> Grid | None:
+        """The grid of histograms; None where the strata hold exact rows."""
+        grids = {stratum.grid if isinstance(stratum, Bins) else None for stratum in self.values()}
+        if len(grids) > 1:
+            raise MergeError(f"The strata have different grids: {', and '.join(map(str, grids))}.")
+        return next(iter(grids), None)
+
+    @property
+    def _exact(self) -> Mapping[str, StratumRows]:
+        return cast("Mapping[str, StratumRows]", self._by_name)
+
+    def merge(self, others: Sequence[Strata]) -> Strata:
+        """All rows together. Exact rows that join a histogram are put on its grid."""
+        every = [self, *others]
+        grid = next((strata.grid for strata in every if strata.grid is not None), None)
+        merged: dict[str, Any] = {}
+        for strata in every if grid is None else [strata.compress(grid) for strata in every]:
+            for name, rows in strata.items():
+                merged[name] = merged[name].concatenate(rows) if name in merged else rows
+        return Strata(merged)
+
+    def compress(self, grid: Grid | None = None) -> Strata:
+        """The strata as histograms, by default on a grid that suits their scores."""
+        if self.grid is not None:
+            if grid not in (None, self.grid):
+                raise MergeError(
+                    f"The tables have different grids: {grid}, and {self.grid}. Make both with the same "
+                    f"`grid`, e.g. from the rows."
+                )
+            return self
+        if any(rows.meaning not in (None, *BINNED) for rows in self.values()):
+            raise InputError(
+                "Propensities, confidences and labels of many classes stay exact rows: of values a histogram "
+                "holds binary soft labels alone. Use the table as it is."
+            )
+        if not self:
+            return self
+        exact = self._exact
+        ends = [end for rows in exact.values() for end in (rows.score.min(), rows.score.max())]
+        chosen = grid or grid_for(np.asarray(ends))
+        return Strata(
+            {
+                name: Bins.of(chosen, rows.score, rows.weight, value=rows.value, meaning=rows.meaning)
+                for name, rows in exact.items()
+            }
+        )
+
+    def to_host(self) -> Strata:
+        """The same strata, on the host if they are histograms."""
+        return self
+
+    def support(self) -> Support:
+        """The distinct scores of all strata, and each stratum's distinct rows on them."""
+        if self.grid is not None:
+            return support_of(cast("Mapping[str, Bins]", self._by_name))
+        if self._many_plain:
+            return LargeSupport({name: rows.score for name, rows in self._exact.items()})
+        distinct = {name: rows.cells() for name, rows in self._exact.items()}
+        score = np.unique(np.concatenate([scores for scores, _ in distinct.values()]))
+        cells = {
+            name: cells.moved(np.searchsorted(score, scores)[cells.atom])
+            for name, (scores, cells) in distinct.items()
+        }
+        return Support(score=score, strata=cells)
+
+    @property
+    def _many_plain(self) -> bool:
+        """Whether compiled loops pay for being loaded, which take rows without weights and values alone."""
+        exact = self._exact.values()
+        return sum(map(len, exact)) >= COMPILED and all(rows.is_plain for rows in exact)
