@@ -13,11 +13,11 @@ from functools import cache
 
 import numpy as np
 import pytest
+from tools.prior_study.families import TwoClasses, prior_families
 
 import halftruth as ht
 from halftruth.prior.methods import IRREDUCIBLE, METHODS
 from halftruth.prior.samples import Samples
-from halftruth.simulate import prior_families
 from halftruth.table._score_table import POSITIVE, UNLABELED, ScoreTable
 from halftruth.table._strata import StratumRows
 
@@ -31,7 +31,7 @@ QUICK = [name for name in SINGLE if not name.startswith("km")]
 
 @dataclass(frozen=True)
 class Cell:
-    member: ht.simulate.TwoClasses
+    member: TwoClasses
     alpha: float
     n: int
     seed: int

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tools.prior_study.families import prior_families
 
 import halftruth as ht
-from halftruth.simulate import prior_families
 
 N_POSITIVE, N_UNLABELED, ALPHA = 1_000_000, 9_000_000, 0.3
 MEMBER = {member.name: member for member in prior_families()["anchored"]}["uniform anchor=0.2"]

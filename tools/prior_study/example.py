@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tools.prior_study.estimates import summary
+from tools.prior_study.families import prior_families
 from tools.prior_study.settings import Settings
 
 import halftruth as ht
@@ -19,7 +20,7 @@ IRREDUCIBLE = 'ht.estimate_prior(p, u, method="bbe")'
 
 def run(settings: Settings) -> dict[str, Any]:
     """The calls of the page and what they give."""
-    families = ht.simulate.prior_families()
+    families = prior_families()
     members = {member.name: member for family in families.values() for member in family}
     rng = settings.rng("example")
     drawn = members[OVERLAPPING].draw(*SIZES, ALPHA, rng, n_negative=N_NEGATIVE, fixed=True)

@@ -31,7 +31,7 @@ OUTSIDE = [name for name, method in METHODS.items() if method.needs_negatives]
 
 TEXT = """## Simulated populations
 
-Families of `halftruth.simulate.prior_families()`, {n_members} populations in all, each with α = {alphas}
+Families of `tools/prior_study/families.py`, {n_members} populations in all, each with α = {alphas}
 and each with {sizes} known positives/unlabeled: {n_cells:,} cells. In each {draws} ({slow_draws} for
 {slow}, which are slow). `auto` was tuned on other draws of these populations, so that its figures are
 somewhat flattered; tests hold it to further shapes (`tests/unit/prior/test_auto.py`).

@@ -68,7 +68,7 @@ def pair(text: str) -> tuple[int, int]:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The settings as options."""
     plain = Settings()
-    parser.add_argument("--families", nargs="+", help="of halftruth.simulate.prior_families()")
+    parser.add_argument("--families", nargs="+", help="of tools/prior_study/families.py")
     parser.add_argument("--members", type=int, help="the first so many of each family")
     parser.add_argument("--alphas", nargs="+", type=float, default=plain.alphas)
     parser.add_argument("--sizes", nargs="+", type=pair, default=plain.sizes, metavar="POSITIVES/UNLABELED")

@@ -6,11 +6,11 @@ from itertools import product
 from typing import Any
 
 from tools.prior_study.estimates import points, summary
+from tools.prior_study.families import TwoClasses, prior_families
 from tools.prior_study.settings import SLOW, Settings, say
 
 import halftruth as ht
 from halftruth.prior.methods import METHODS
-from halftruth.simulate.overlap import TwoClasses
 
 
 def run(settings: Settings) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def run(settings: Settings) -> dict[str, Any]:
 
 
 def _chosen(settings: Settings) -> dict[str, tuple[TwoClasses, ...]]:
-    families = ht.simulate.prior_families()
+    families = prior_families()
     names = settings.families or tuple(families)
     if unknown := set(names) - set(families):
         raise SystemExit(f"No family {', '.join(sorted(unknown))}. There are {', '.join(families)}.")

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from tools.prior_study.estimates import point
+from tools.prior_study.families import OverlapDraw, prior_families
 from tools.prior_study.settings import Settings, say
 
 import halftruth as ht
 from halftruth.prior.methods import METHODS
-from halftruth.simulate.overlap import OverlapDraw
 
 ALPHA = 0.3
 POPULATION = ("gaussian", 2)
@@ -27,7 +27,7 @@ def run(settings: Settings) -> dict[str, Any]:
 
 def _one(settings: Settings, size: tuple[int, int]) -> dict[str, Any]:
     family, member = POPULATION
-    population = ht.simulate.prior_families()[family][member]
+    population = prior_families()[family][member]
     drawn = population.draw(*size, ALPHA, settings.rng("time", size), n_negative=size[0])
     small = population.draw(100, 1000, ALPHA, 0, n_negative=100)
     both = np.append(drawn.positive, drawn.unlabeled)

@@ -16,7 +16,6 @@ from halftruth.simulate.draw import Draw
 from halftruth.simulate.gaussian import GaussianClasses, logistic_model
 from halftruth.simulate.gaussian_pair import GaussianPair, bayes_setups
 from halftruth.simulate.label_noise import noisy_labels, noisy_plug_in
-from halftruth.simulate.overlap import OverlapDraw, TwoClasses, prior_families
 from halftruth.simulate.strata import Strata
 from halftruth.simulate.truth import TRUTH_NAMES
 from halftruth.simulate.vote_mixture import VoteDraw, VoteMixture
@@ -26,14 +25,11 @@ __all__ = [
     "Draw",
     "GaussianClasses",
     "GaussianPair",
-    "OverlapDraw",
     "Strata",
-    "TwoClasses",
     "VoteDraw",
     "VoteMixture",
     "bayes_setups",
     "logistic_model",
     "noisy_labels",
     "noisy_plug_in",
-    "prior_families",
 ]

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri
 from scipy.stats import beta
+from tools.prior_study.families import prior_families
 
 from halftruth.prior import auto
 from halftruth.prior.auto import Knowledge
 from halftruth.prior.samples import Samples
 from halftruth.simulate import GaussianClasses
-from halftruth.simulate.overlap import prior_families
 
 ENDS = [0.025, 0.975]
 MEMBERS = {member.name: member for family in prior_families().values() for member in family}

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.integrate import quad
+from tools.prior_study.families import OverlapDraw, TwoClasses, prior_families
+from tools.prior_study.laws import Law, Normal, Part, Reading
 
 from halftruth._errors import InputError
-from halftruth.simulate import OverlapDraw, TwoClasses, prior_families
-from halftruth.simulate.laws import Law, Normal, Part, Reading
 
 FAMILIES = prior_families()
 MEMBERS = {member.name: member for members in FAMILIES.values() for member in members}

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tools.prior_study.families import prior_families
 
 from halftruth.prior.methods import METHODS
-from halftruth.simulate import prior_families
 
 ROOT = Path(__file__).parents[2]
 SETS = ("pima", "adult", "gsec_pu")
@@ -23,9 +23,8 @@ SMALL = (
 
 
 @pytest.fixture
-def module(monkeypatch):
+def module():
     """``module(name)``: a module of the study, which is no part of the installed package."""
-    monkeypatch.syspath_prepend(str(ROOT))
     return lambda name: importlib.import_module(f"tools.prior_study.{name}")
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from halftruth import _checks
 from halftruth._errors import InputError
-from halftruth.simulate.draw import FloatArray
+
+FloatArray: TypeAlias = NDArray[np.float64]
 
 _LEAST = 2.0**-54
 """Stands for the draw 0 of a uniform, which would be an infinite score."""
