@@ -7,7 +7,32 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg, call
+
+__all__ = [
+    "SHARES",
+    "Vector",
+    "at_rows",
+    "binary_labels",
+    "choice",
+    "confidence_level",
+    "count",
+    "finite",
+    "inside",
+    "instance",
+    "labeled_sample",
+    "native",
+    "number",
+    "partial_labels",
+    "positive_probabilities",
+    "probabilities",
+    "scores",
+    "share",
+    "threshold",
+    "unlabeled_code",
+    "vector",
+    "weights",
+]
 
 Vector = NDArray[np.float64]
 T = TypeVar("T")
@@ -35,8 +60,10 @@ def native(values: Any, name: str) -> NDArray[Any]:
         return np.asarray(values)
     except ValueError as error:
         raise InputError(
-            f"`{name}` must be a one-dimensional sequence of numbers, got nested sequences of "
-            f"different lengths. Pass one number for each row."
+            argument=name,
+            must="be a one-dimensional sequence of numbers",
+            got="nested sequences of different lengths",
+            remedy="Pass one number for each row.",
         ) from error
 
 
@@ -50,8 +77,9 @@ def _objects_to_float(array: NDArray[Any], name: str) -> Vector:
             out[position] = float(item)
         else:
             raise InputError(
-                f"`{name}` must hold {_TAKES_MISSING}; got {item!r} at index {position}. "
-                f"Map your labels to 1 (positive), 0 (negative) and NaN (unlabeled)."
+                f"{arg(name)} must hold {_TAKES_MISSING}; got {item!r} at index {position}.",
+                argument=name,
+                remedy="Map your labels to 1 (positive), 0 (negative) and NaN (unlabeled).",
             )
     return out
 
@@ -65,14 +93,17 @@ def vector(values: Any, name: str, *, missing: bool = False, length: int | None 
             if array.ndim == 2 and array.shape[1] == 2
             else "Pass one number for each row."
         )
-        raise InputError(f"`{name}` must be one-dimensional, got shape {array.shape}. {hint}")
+        raise InputError(argument=name, must="be one-dimensional", got=f"shape {array.shape}", remedy=hint)
     if array.dtype == object and missing:
         array = _objects_to_float(array, name)
     if array.dtype.kind in "US" and missing:
         array = _objects_to_float(array, name)  # raises, with what labels must be
     if array.dtype.kind not in "fiub":
         raise InputError(
-            f"`{name}` must be numeric, got dtype {array.dtype}. Convert it first, e.g. with .astype(float)."
+            argument=name,
+            must="be numeric",
+            got=f"dtype {array.dtype}",
+            remedy="Convert it first, e.g. with .astype(float).",
         )
     out = np.array(array, dtype=np.float64)
     # A finite sum has finite terms, and costs a fraction of a look at each.
@@ -81,13 +112,16 @@ def vector(values: Any, name: str, *, missing: bool = False, length: int | None 
     if suspect and (bad := np.isinf(out) if missing else ~np.isfinite(out)).any():
         first = int(np.argmax(bad))
         raise InputError(
-            f"`{name}` must be finite, got {int(bad.sum())} NaN or infinite value(s), the first "
-            f"({out[first]}) at index {first}. Drop or repair these rows."
+            argument=name,
+            must="be finite",
+            got=f"{int(bad.sum())} NaN or infinite value(s), the first ({out[first]}) at index {first}",
+            remedy="Drop or repair these rows.",
         )
     if length is not None and len(out) != length:
         raise InputError(
-            f"`{name}` has length {len(out)}, but the rows it belongs to number {length}. "
-            f"Pass one value for each row."
+            f"{arg(name)} has length {len(out)}, but the rows it belongs to number {length}.",
+            argument=name,
+            remedy="Pass one value for each row.",
         )
     return out
 
@@ -96,7 +130,7 @@ def scores(values: Any, name: str, *, length: int | None = None) -> Vector:
     """Finite scores, at least one; −0.0 becomes 0.0 so that equal scores are one atom."""
     out = vector(values, name, length=length)
     if len(out) == 0:
-        raise InputError(f"`{name}` is empty. Pass at least one score.")
+        raise InputError(f"{arg(name)} is empty.", argument=name, remedy="Pass at least one score.")
     out += 0.0
     return out
 
@@ -109,13 +143,16 @@ def weights(values: Any, name: str, *, length: int) -> Vector | None:
     if (out < 0).any():
         first = int(np.argmax(out < 0))
         raise InputError(
-            f"`{name}` must not be negative, got {int((out < 0).sum())} negative value(s), the "
-            f"first ({out[first]}) at index {first}. A weight says how many rows a row stands for."
+            argument=name,
+            must="not be negative",
+            got=f"{int((out < 0).sum())} negative value(s), the first ({out[first]}) at index {first}",
+            remedy="A weight says how many rows a row stands for.",
         )
     if not out.any():
         raise InputError(
-            f"`{name}` is zero for all {length} row(s). Give at least one row a positive weight, or "
-            f"leave `{name}` out for equal weights."
+            f"{arg(name)} is zero for all {length} row(s).",
+            argument=name,
+            remedy=f"Give at least one row a positive weight, or leave {arg(name)} out for equal weights.",
         )
     return out
 
@@ -127,8 +164,10 @@ def probabilities(values: Any, name: str, *, length: int | None = None) -> Vecto
     if outside.any():
         first = int(np.argmax(outside))
         raise InputError(
-            f"`{name}` must lie in [0, 1], got {int(outside.sum())} value(s) outside, the first "
-            f"({out[first]}) at index {first}. Pass probabilities, not margins or percentages."
+            argument=name,
+            must="lie in [0, 1]",
+            got=f"{int(outside.sum())} value(s) outside, the first ({out[first]}) at index {first}",
+            remedy="Pass probabilities, not margins or percentages.",
         )
     return out
 
@@ -139,8 +178,10 @@ def positive_probabilities(values: Any, name: str, *, length: int | None = None,
     if (out == 0).any():
         first = int(np.argmax(out == 0))
         raise InputError(
-            f"`{name}` must be greater than 0, got {int((out == 0).sum())} zero(s), the first at "
-            f"index {first}. {why}"
+            argument=name,
+            must="be greater than 0",
+            got=f"{int((out == 0).sum())} zero(s), the first at index {first}",
+            remedy=why,
         )
     return out
 
@@ -151,8 +192,10 @@ def _refuse_codes(out: Vector, allowed: NDArray[np.bool_], name: str, remedy: st
         first = int(np.argmax(~allowed))
         shown = ", ".join(f"{code:g}" for code in codes[:5]) + (", …" if len(codes) > 5 else "")
         raise InputError(
-            f"`{name}` holds {int((~allowed).sum())} label(s) outside the code: {shown} (the first "
-            f"at index {first}). {remedy}"
+            f"{arg(name)} holds {int((~allowed).sum())} label(s) outside the code: {shown} (the first "
+            f"at index {first}).",
+            argument=name,
+            remedy=remedy,
         )
 
 
@@ -166,9 +209,10 @@ def binary_labels(values: Any, name: str, *, length: int | None = None) -> NDArr
     out = vector(values, name, missing=True, length=length)
     if np.isnan(out).any():
         raise InputError(
-            f"`{name}` has {int(np.isnan(out).sum())} missing label(s), the first at index "
-            f"{int(np.argmax(np.isnan(out)))}. If those rows are unlabeled, use "
-            f"PositiveUnlabeled.from_labels; else drop them."
+            f"{arg(name)} has {int(np.isnan(out).sum())} missing label(s), the first at index "
+            f"{int(np.argmax(np.isnan(out)))}.",
+            argument=name,
+            remedy="If those rows are unlabeled, use PositiveUnlabeled.from_labels; else drop them.",
         )
     remedy = "Labeled data take 0 (negative) and 1 (positive)."
     _refuse_codes(out, (out == 0) | (out == 1), name, remedy)
@@ -177,10 +221,14 @@ def binary_labels(values: Any, name: str, *, length: int | None = None) -> NDArr
 
 def unlabeled_code(value: Any) -> float:
     """The number that stands for unlabeled in a label column."""
-    advice = "Pass unlabeled=0 or unlabeled=-1, the code of the unlabeled rows."
+    advice = f"Pass {arg('unlabeled', 0)} or {arg('unlabeled', -1)}, the code of the unlabeled rows."
     code = number(value, "unlabeled", advice)
     if code == 1:
-        raise InputError(f"`unlabeled` must not be 1, the code of the positives; got {value!r}. {advice}")
+        raise InputError(
+            f"{arg('unlabeled')} must not be 1, the code of the positives; got {value!r}.",
+            argument="unlabeled",
+            remedy=advice,
+        )
     return code
 
 
@@ -191,14 +239,16 @@ def at_rows(values: Any, name: str, mask: NDArray[np.bool_]) -> Vector:
         absent = mask & np.isnan(column)
         if absent.any():
             raise InputError(
-                f"`{name}` must be given for every positive row, got NaN for {int(absent.sum())} of them, "
-                f"the first at index {int(np.argmax(absent))}."
+                argument=name,
+                must="be given for every positive row",
+                got=f"NaN for {int(absent.sum())} of them, the first at index {int(np.argmax(absent))}",
             )
         return np.asarray(column[mask])
     if len(column) != mask.sum():
         raise InputError(
-            f"`{name}` must have one value for each of {len(mask)} rows or {int(mask.sum())} positives, got "
-            f"{len(column)}."
+            argument=name,
+            must=f"have one value for each of {len(mask)} rows or {int(mask.sum())} positives",
+            got=len(column),
         )
     return column
 
@@ -217,16 +267,22 @@ def partial_labels(
     negative = (out == 0) & ~is_unlabeled
     remedy = (
         "The code is 1 positive, 0 negative, NaN unlabeled; name another code for unlabeled rows, "
-        "e.g. unlabeled=-1."
+        f"e.g. {arg('unlabeled', -1)}."
     )
     _refuse_codes(out, is_unlabeled | positive | negative, name, remedy)
     if not is_unlabeled.any():
+        codes = "no NaN" if unlabeled is None else f"no NaN and no {unlabeled:g}"
         raise InputError(
-            f"`{name}` has no unlabeled row (no NaN{'' if unlabeled is None else f' and no {unlabeled:g}'}). "
-            f"If 0 means unlabeled, pass unlabeled=0; if every row is labeled, use Labeled."
+            f"{arg(name)} has no unlabeled row ({codes}).",
+            argument=name,
+            remedy=f"If 0 means unlabeled, pass {arg('unlabeled', 0)}; if every row is labeled, use Labeled.",
         )
     if not positive.any():
-        raise InputError(f"`{name}` has no positive row (no 1). PU evidence needs known positives.")
+        raise InputError(
+            f"{arg(name)} has no positive row (no 1).",
+            argument=name,
+            remedy="PU evidence needs known positives.",
+        )
     return {"positive": positive, "unlabeled": is_unlabeled, "negative": negative}
 
 
@@ -237,7 +293,7 @@ def number(value: Any, name: str, advice: str = "Pass a real number.") -> float:
     except (TypeError, ValueError):
         out = np.nan
     if np.isnan(out):
-        raise InputError(f"`{name}` must be a real number, got {value!r}. {advice}")
+        raise InputError(argument=name, must="be a real number", got=repr(value), remedy=advice)
     return out
 
 
@@ -245,7 +301,7 @@ def finite(value: Any, name: str) -> float:
     """A finite float."""
     out = number(value, name)
     if np.isinf(out):
-        raise InputError(f"`{name}` must be finite, got {value!r}. Pass a real number.")
+        raise InputError(argument=name, must="be finite", got=repr(value), remedy="Pass a real number.")
     return out
 
 
@@ -255,7 +311,8 @@ def inside(value: Any, name: str, low: float, high: float, *, closed: str = "nei
     at_left, at_right = closed in ("left", "both"), closed in ("right", "both")
     if not ((low < out or (at_left and out == low)) and (out < high or (at_right and out == high))):
         left, right = "[" if at_left else "(", "]" if at_right else ")"
-        raise InputError(f"`{name}` must lie in {left}{low:g}, {high:g}{right}, got {value!r}. {advice}")
+        limits = f"{left}{low:g}, {high:g}{right}"
+        raise InputError(argument=name, must=f"lie in {limits}", got=repr(value), remedy=advice)
     return out
 
 
@@ -275,7 +332,7 @@ def share(value: Any, name: str, *, closed_at_one: bool = False) -> float:
 def instance(value: Any, name: str, kind: type[T]) -> T:
     """An object of this class."""
     if not isinstance(value, kind):
-        raise InputError(f"`{name}` must be a {kind.__name__}, got {type(value).__name__}.")
+        raise InputError(argument=name, must=f"be a {kind.__name__}", got=type(value).__name__)
     return value
 
 
@@ -283,7 +340,7 @@ def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in allowed:
         words = " or ".join(repr(word) for word in allowed)
-        raise InputError(f"`{name}` must be {words}, got {value!r}.")
+        raise InputError(argument=name, must=f"be {words}", got=repr(value))
     return str(value)
 
 
@@ -295,7 +352,7 @@ def confidence_level(value: Any) -> float:
 def count(value: Any, name: str, *, least: int) -> int:
     """A whole number not below ``least``."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InputError(f"`{name}` must be a whole number of at least {least}, got {value!r}.")
+        raise InputError(argument=name, must=f"be a whole number of at least {least}", got=repr(value))
     return int(value)
 
 
@@ -305,12 +362,18 @@ def labeled_sample(value: Any) -> tuple[int, int]:
         k, m = value
     except (TypeError, ValueError):
         raise InputError(
-            f"`labeled_sample` must be a pair (positives found, cases labeled), got {value!r}."
+            argument="labeled_sample",
+            must="be a pair (positives found, cases labeled)",
+            got=repr(value),
         ) from None
     m = count(m, "labeled_sample", least=1)
     k = count(k, "labeled_sample", least=0)
     if k > m:
-        raise InputError(f"`labeled_sample` has {k} positives among {m} cases. Pass (positives, cases).")
+        raise InputError(
+            f"{arg('labeled_sample')} has {k} positives among {m} cases.",
+            argument="labeled_sample",
+            remedy=f"Pass {call('(positives, cases)', 'sample')}.",
+        )
     return k, m
 
 

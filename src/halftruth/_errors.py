@@ -1,14 +1,239 @@
-"""The exceptions of halftruth: every message says what was expected, what came and what to do."""
+"""Errors and notes as data: what must hold, what came, what to do about it.
+
+A text names an argument by `arg`, `bare`, `pair` or `call`, never by a word of its own. These leave a mark
+in the text, so that who shows it can put in the words of those who read it: ``prior=0.3`` in Python,
+``--prior 0.3`` in a shell. What users wrote themselves has no marks and is shown as it is.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from types import EllipsisType
+from typing import Literal, Self
 
-class HalftruthError(ValueError):
+__all__ = [
+    "EmptyClassWarning",
+    "HalftruthError",
+    "InputError",
+    "MergeError",
+    "MissingColumn",
+    "MissingDependency",
+    "NotIdentifiable",
+    "Note",
+    "NoteKind",
+    "OutsideGrid",
+    "Reference",
+    "Refuted",
+    "arg",
+    "bare",
+    "call",
+    "in_python",
+    "is_refuted",
+    "note_kinds",
+    "pair",
+    "render",
+    "source_of",
+]
+
+# References in texts ---------------------------------------------------------------------------------
+
+# Unicode keeps these code points for a program's own use: they are no characters, and no text has them.
+_OPEN, _NEXT, _CLOSE = "\ufdd0", "\ufdd1", "\ufdd2"
+_MARK = re.compile(f"{_OPEN}(\\w+){_NEXT}([^{_NEXT}{_CLOSE}]*){_NEXT}([^{_CLOSE}]*){_CLOSE}")
+
+Form = Literal["argument", "bare", "setting", "word", "pair", "call"]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a mark in a text stands for.
+
+    Attributes
+    ----------
+    form : {"argument", "bare", "setting", "word", "pair", "call"}
+        An argument by name, with or without the signs of code; one set to a number, or to a word; a pair
+        (low, high); or any piece of Python.
+    name : str
+        The name of the argument; the low end of a pair; the piece of Python.
+    value : str
+        What an argument is set to; the high end of a pair; of a piece of Python, what it is about, by which
+        another language finds its own words.
+    """
+
+    form: Form
+    name: str
+    value: str = ""
+
+    def marked(self) -> str:
+        """The reference as it stands in a text."""
+        return f"{_OPEN}{self.form}{_NEXT}{self.name}{_NEXT}{self.value}{_CLOSE}"
+
+
+def arg(name: str, value: float | str | EllipsisType | None = None) -> str:
+    """An argument: `prior`; set to a value, prior=0.3; to one that the user chooses, prior=… (``...``)."""
+    if value is None:
+        return Reference("argument", name).marked()
+    if isinstance(value, str):
+        return Reference("word", name, value).marked()
+    return Reference("setting", name, "…" if value is ... else f"{value}").marked()
+
+
+def bare(name: str) -> str:
+    """An argument without the signs of code around it: n_resamples."""
+    return Reference("bare", name).marked()
+
+
+def pair(low: object, high: object) -> str:
+    """Two values as one argument takes them: (0.1, 0.3)."""
+    return Reference("pair", f"{low}", f"{high}").marked()
+
+
+def call(python: str, about: str) -> str:
+    """A piece of Python; ``about`` names what it does, for a language that has other words for it."""
+    return Reference("call", python, about).marked()
+
+
+def in_python(reference: Reference) -> str:
+    """A reference as one who calls the library writes it."""
+    name, value = reference.name, reference.value
+    return {
+        "argument": f"`{name}`",
+        "bare": name,
+        "setting": f"{name}={value}",
+        "word": f'{name}="{value}"',
+        "pair": f"({name}, {value})",
+        "call": name,
+    }[reference.form]
+
+
+def render(text: str, words: Callable[[Reference], str] = in_python) -> str:
+    """A text with its references in someone's words."""
+    return _MARK.sub(lambda mark: words(Reference(*mark.groups())), text)  # type: ignore[arg-type]
+
+
+def source_of(text: object) -> str:
+    """The text of an error or a note before its references were put into words; of other things as shown."""
+    return str(getattr(text, "source", text))
+
+
+# Notes -----------------------------------------------------------------------------------------------
+
+NoteKind = Literal[
+    "assumption",
+    "refuted",
+    "identifiability",
+    "small_sample",
+    "bias",
+    "histogram",
+    "interval",
+    "impossible",
+    "undefined",
+    "prior",
+    "unused",
+    "method",
+    "remark",
+]
+"""What a note is about: what is assumed and the data cannot show (assumption), or do show to be wrong
+(refuted); what no amount of such data decides (identifiability); too few rows (small_sample); an error that
+more rows do not average out (bias); bins in place of rows (histogram); how an interval was made or why there
+is none (interval); a value out of its limits (impossible), or no value (undefined); the share of positives
+(prior); what was given and not used (unused); how a method went (method); anything else (remark)."""
+
+
+class Note(str):
+    """A remark on a result: a text, and of which kind it is. It compares as the text that Python shows."""
+
+    __slots__ = ("kind", "source")
+    kind: NoteKind
+    source: str
+
+    def __new__(cls, kind: NoteKind, text: str) -> Self:
+        """A note from a text that may hold references."""
+        note = super().__new__(cls, render(text))
+        note.kind, note.source = kind, text
+        return note
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return self.kind, self.source
+
+    def about(self, what: str) -> Note:
+        """The same note with what it is about before it: a row, a model, a group."""
+        return Note(self.kind, f"{what}: {self.source}")
+
+
+def note_kinds(notes: Iterable[str]) -> list[str]:
+    """The kinds of notes, in their order, for JSON."""
+    return [note.kind if isinstance(note, Note) else "remark" for note in notes]
+
+
+def is_refuted(notes: Iterable[str]) -> bool:
+    """Whether one of the notes says that the data refute what was given."""
+    return "refuted" in note_kinds(notes)
+
+
+# Errors ----------------------------------------------------------------------------------------------
+
+
+class _Message(Exception):
+    """An error whose text may hold references: ``source`` keeps them, ``str`` shows them for Python."""
+
+    source: str
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(render(text))
+        self.source = text
+
+    def about(self, what: str) -> Self:
+        """The same error with what it is about before it: a file, a group."""
+        return self._with(f"{what}: {self.source}")
+
+    def also(self, advice: str) -> Self:
+        """The same error with more advice at its end."""
+        return self._with(f"{self.source} {advice}")
+
+    def _with(self, text: str) -> Self:
+        told = type(self)(text)
+        told.__dict__.update(self.__dict__ | {"source": text})
+        return told
+
+
+class HalftruthError(_Message, ValueError):
     """Base class of every error that halftruth raises on purpose."""
 
 
 class InputError(HalftruthError):
-    """An argument is not what it must be."""
+    """An argument is not what it must be.
+
+    Attributes
+    ----------
+    argument, must, got, remedy : str
+        The parts of "`argument` must …, got …. What to do."; empty where an error has another form.
+    """
+
+    def __init__(
+        self, text: str = "", *, argument: str = "", must: str = "", got: object = "", remedy: str = ""
+    ) -> None:
+        self.argument, self.must, self.got, self.remedy = argument, must, f"{got}", remedy
+        self.fact = text or f"{arg(argument)} must {must}{f', got {got}' if self.got else ''}."
+        super().__init__(f"{self.fact} {remedy}" if remedy else self.fact)
+
+    def advised(self, remedy: str) -> Self:
+        """The same error with another remedy."""
+        told = self._with(f"{self.fact} {remedy}")
+        told.remedy = remedy
+        return told
+
+
+class MissingColumn(InputError):
+    """A file or a table has no column of this name."""
+
+    column: str = ""
+
+
+class OutsideGrid(InputError):
+    """A score has no place in the bins of a histogram."""
 
 
 class Refuted(InputError):
@@ -23,7 +248,7 @@ class MergeError(HalftruthError):
     """Two tables hold different things and cannot be merged."""
 
 
-class MissingDependency(ImportError):
+class MissingDependency(_Message, ImportError):
     """An optional library is needed for this call."""
 
 

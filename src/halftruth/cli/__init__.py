@@ -10,7 +10,13 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from halftruth._errors import HalftruthError, InputError, MissingDependency, NotIdentifiable, Refuted
+from halftruth._errors import (
+    HalftruthError,
+    InputError,
+    MissingDependency,
+    NotIdentifiable,
+    Refuted,
+)
 from halftruth.cli import interrupts, status, streams, words
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
@@ -84,8 +90,7 @@ def _refuse_repeated(command: Any, line: Sequence[str]) -> None:
 
 def _text(error: Exception) -> str:
     """What an error says; unlike `str`, this keeps the kind of the text."""
-    said = error.args[0] if error.args else ""
-    return said if isinstance(said, words.Spoken) else str(error)
+    return getattr(error, "source", "") or str(error)
 
 
 def _explain(error: Exception) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, MissingColumn
 from halftruth.cli import demands
 from halftruth.cli.kinds import OWN, SCORES, on_commas
 from halftruth.files.messages import quoted
@@ -57,9 +57,9 @@ def read(files: list[str], kind: str, weight: str | None, given: Mapping[str, An
     population = given["population"] or Population.all
     try:
         table = source.tables()[""]
-    except InputError as error:
-        if given["score"] is None and "has no column 'score'" in str(error):
-            raise InputError(f"{error} {UNNAMED}") from None
+    except MissingColumn as error:
+        if given["score"] is None and error.column == "score":
+            raise error.also(UNNAMED) from None
         raise
     saved = all(file.endswith(".npz") for file in files)
     _refuse_one_class(table, "" if saved else f" in the column {quoted(source.label)}")

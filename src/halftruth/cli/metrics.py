@@ -82,7 +82,7 @@ class Asked:
             with warnings.catch_warnings(action="ignore"):
                 metric.bind(0.5, **given)(rows.measure())
         except InputError as error:
-            raise type(error)(f"--metrics {self.label}: {error}") from error
+            raise error.about(f"--metrics {self.label}") from error
 
 
 def _check_k(label: str, k: Any) -> None:

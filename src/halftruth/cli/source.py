@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from halftruth._errors import InputError
+from halftruth._errors import InputError, MissingColumn, OutsideGrid
 from halftruth.cli import engine, stored
 from halftruth.cli.options import GridKind, Population, Zeros
 
@@ -132,19 +132,22 @@ class Source:
             if self.engine is not None:
                 return engine.read(self.engine, files[0], grid, **columns)
             return ScoreTable.from_file(files, **columns, id=self.id, grid=grid)
-        except InputError as error:
-            text = stored.advised(str(error), beside=bool(self._saved))
-            raise type(error)(f"{text}{self._option_of(text)}") from error
+        except MissingColumn as error:
+            option = self._option_of(error.column)
+            if option is None:
+                raise
+            raise error.also(f"It is named by {option}.") from error
+        except OutsideGrid as error:
+            if not self._saved:
+                raise
+            raise error.advised(stored.REMEDY) from error
 
-    def _option_of(self, error: str) -> str:
-        """The option by which a column that is not there is named."""
-        from halftruth.files.messages import quoted
-
+    def _option_of(self, column: str) -> str | None:
+        """The option by which a column is named."""
         columns = {"--label": self.label, "--weight": self.weight, "--by": self.by, "--id": self.id}
         scores = [self.score] if isinstance(self.score, str) else self.score
         named = [*(("--score", name) for name in scores), *columns.items()]
-        missing = [option for option, name in named if f" has no column {quoted(name)}." in error]
-        return f" It is named by {missing[0]}." if missing else ""
+        return next((option for option, name in named if name == column), None)
 
     @property
     def code(self) -> float | None:

@@ -12,14 +12,13 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from halftruth._errors import InputError, MergeError
+from halftruth._errors import InputError, MergeError, OutsideGrid
 from halftruth.cli import overlap, streams
 
 if TYPE_CHECKING:
     from halftruth.table._score_table import ScoreTable
 
 SUFFIX = ".npz"
-IN_PYTHON = 'Use grid="margin".'
 REMEDY = "First save the table of each file by halftruth evaluate FILE --grid margin --save-table TABLE.npz."
 LONGEST = 40
 """Characters of a group in the name of its file: of any script they fit into the 255 bytes of a name."""
@@ -58,13 +57,10 @@ def _on_grid_of(binned: ScoreTable, where: str, table: ScoreTable, name: str) ->
         )
     try:
         return table.compress(binned.grid)
+    except OutsideGrid as error:
+        raise error.advised(REMEDY).about(name) from error
     except InputError as error:
-        raise InputError(f"{name}: {advised(str(error))}") from error
-
-
-def advised(error: str, *, beside: bool = True) -> str:
-    """The error of a score that a grid does not take, with what can be done; beside a saved table or not."""
-    return error.replace(IN_PYTHON, REMEDY if beside else "Use --grid margin.")
+        raise error.about(name) from error
 
 
 def _matched(file: str) -> list[str]:

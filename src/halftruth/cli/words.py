@@ -13,6 +13,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from halftruth._errors import Reference, in_python, render, source_of
+
+ABOUT = {
+    "range": "a range low..high",
+    "sample": "positives/cases",
+    "share": "a number, a range low..high, or the word estimate",
+    "soft": "--soft",
+    "votes": "--votes",
+    "counts": "--classes with --counts",
+}
+"""What a piece of Python is about, in the words of the shell."""
 CALLS = {
     "SoftLabeled.from_votes(counts)": "--classes with --counts",
     "SoftLabeled.from_votes(k, m)": "--votes",
@@ -64,10 +75,22 @@ class Command:
 
     def said(self, text: str) -> str:
         """A text of the library in the words of the shell."""
-        text = self._pattern.sub(self._replaced, text)
+        text = self._pattern.sub(self._replaced, render(source_of(text), self.words))
         if "low..high" in text:
             text = re.sub(r"\bgot \((-?[\d.e-]+), (-?[\d.e-]+)\)", r"got \1..\2", text)
         return text
+
+    def words(self, reference: Reference) -> str:
+        """A reference in the words of the shell; in those of Python where no option stands for it."""
+        name, value = reference.name, reference.value
+        if reference.form == "pair":
+            return f"{name}..{value}"
+        if reference.form == "call":
+            return ABOUT.get(value, name)
+        option = self.options.get(name)
+        if option is None:
+            return in_python(reference)
+        return option if value in ("", "…") else f"{option} {value}"
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:

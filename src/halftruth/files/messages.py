@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 
+from halftruth._errors import MissingColumn
+
 # What DuckDB says, and the rest of a sentence that begins with the name of the file.
 CAUSES = {
     r"Expected Number of Columns: (\d+) Found: (\d+)": "has {1} field(s){where}, but {0} in its header. "
@@ -53,7 +55,7 @@ def reason(error: str) -> str:
     return f"cannot be read{where}: {text}. Write it again, or in another format."
 
 
-def missing_column(file: str, name: str, columns: Sequence[str]) -> str:
+def missing_column(file: str, name: str, columns: Sequence[str], hint: str = "") -> MissingColumn:
     """That a column is not there, which are, and which was perhaps meant."""
     shown = ", ".join(quoted(own) for own in columns[:20]) + (", …" if len(columns) > 20 else "")
     folded = {own.strip().casefold(): own for own in reversed(columns)}
@@ -69,4 +71,8 @@ def missing_column(file: str, name: str, columns: Sequence[str]) -> str:
         remedy = "The first line must hold the names of the columns."
     else:
         remedy = "Name one of these."
-    return f"{file} has no column {quoted(name)}. Its columns: {shown or 'none'}. {remedy}"
+    error = MissingColumn(
+        f"{file} has no column {quoted(name)}. Its columns: {shown or 'none'}.", remedy=f"{remedy}{hint}"
+    )
+    error.column = name
+    return error

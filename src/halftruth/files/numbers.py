@@ -142,7 +142,7 @@ def _need(source: Source, wanted: Numbers) -> None:
         own = [name for name, _ in part.layout.columns]
         absent = next((name for name in wanted.names() if name not in own), None)
         if absent is not None:
-            raise InputError(missing_column(part.files[0].name, absent, own) + wanted.hint(own))
+            raise missing_column(part.files[0].name, absent, own, wanted.hint(own))
 
 
 def _refuse_cells(source: Source, wanted: Numbers, name: str, n_rows: int) -> NoReturn:

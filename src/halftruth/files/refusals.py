@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NoReturn
 
-from halftruth._errors import InputError
+from halftruth._errors import InputError, OutsideGrid, arg
 from halftruth.files.cells import Columns, number, stratum
 from halftruth.files.messages import quoted
 from halftruth.files.source import Source
@@ -38,9 +38,10 @@ def repair(first: str) -> str:
 def beyond_unit(source: Source, name: str) -> NoReturn:
     """Refuse a score outside [0, 1]."""
     count, first = first_bad(source, name, lambda at, kind: f"NOT ({number(at, kind)} BETWEEN 0 AND 1)")
-    raise InputError(
+    raise OutsideGrid(
         f"A probability grid takes scores in [0, 1], got {count} outside in column {quoted(name)}: the first "
-        f'is {first}. Use grid="margin".'
+        f"is {first}.",
+        remedy=f"Use {arg('grid', 'margin')}.",
     )
 
 

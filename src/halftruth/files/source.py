@@ -58,7 +58,7 @@ class Part:
         """The SQL reference and type of a column."""
         names = [own for own, _ in self.layout.columns]
         if name not in names:
-            raise InputError(missing_column(self.files[0].name, name, names))
+            raise missing_column(self.files[0].name, name, names)
         if names.count(name) > 1:
             raise InputError(f"{self.files[0].name} has two columns {quoted(name)}. Rename one of them.")
         place = names.index(name)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.calibration.calibrators import cross_calibrate
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence
@@ -61,8 +61,8 @@ def _calibrated(evidence: Evidence, calibrator: Any, n_folds: int, rng: np.rando
     except InputError as error:
         if evidence.measure().bounded:
             raise
-        raise InputError(
-            f'{error} Here: `calibrator`="isotonic", or Calibrator("platt", scale="score").'
+        raise error.also(
+            f'Here: {arg("calibrator")}="isotonic", or Calibrator("platt", scale="score").'
         ) from None
 
 

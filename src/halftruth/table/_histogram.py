@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._checks import Vector
-from halftruth._errors import InputError, MergeError
+from halftruth._errors import InputError, MergeError, OutsideGrid, arg
 from halftruth.table._grid import Grid
 from halftruth.table._support import Cells, Support
 
@@ -111,9 +111,9 @@ class Bins:
     ) -> Bins:
         """The histogram of rows, in whatever order they come; ``value`` holds their soft labels."""
         if grid.kind == "probability" and not (score.min() >= 0 and score.max() <= 1):
-            raise InputError(
-                f"A probability grid takes scores in [0, 1], got {score.min():g} to {score.max():g}. "
-                f'Use grid="margin".'
+            raise OutsideGrid(
+                f"A probability grid takes scores in [0, 1], got {score.min():g} to {score.max():g}.",
+                remedy=f"Use {arg('grid', 'margin')}.",
             )
         if weight is not None:
             refuse_weights(float(weight.min()), float(weight.max()))

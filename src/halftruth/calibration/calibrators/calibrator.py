@@ -137,7 +137,7 @@ class Calibrator(Settings):
             try:
                 measure.need_probabilities(f"The method {self.method!r}")
             except InputError as error:
-                raise InputError(f"{error} {FOR_MARGINS}") from None
+                raise error.also(FOR_MARGINS) from None
         fitted = method.fit(measure, self.get_params())
         self.curve_, self.notes_ = fitted.curve, (*fitted.notes, *_on_flat(measure, fitted.curve))
         self.prior_ = float(measure.prior)

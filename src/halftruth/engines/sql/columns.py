@@ -66,7 +66,7 @@ def _name(table: Any) -> str:
 
 def _column(table: Any, given: Any, role: str) -> Any:
     if isinstance(given, str) and given not in table.columns:
-        raise InputError(missing_column(_name(table), given, table.columns))
+        raise missing_column(_name(table), given, table.columns)
     try:
         found = table.bind(given)
         column = found[0] if len(found) == 1 else None

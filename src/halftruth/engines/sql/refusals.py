@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from halftruth._errors import InputError
+from halftruth._errors import InputError, OutsideGrid, arg
 from halftruth.engines.sql.columns import Columns
 from halftruth.engines.sql.expression import finite, in_unit, stratum
 from halftruth.engines.sql.fetching import fetch
@@ -25,9 +25,10 @@ def score(columns: Columns, count: int) -> NoReturn:
 def beyond_unit(columns: Columns, count: int) -> NoReturn:
     """Refuse scores outside [0, 1]."""
     shown = _shown(columns, columns.score, _failing(in_unit(columns.score)))
-    raise InputError(
+    raise OutsideGrid(
         f"A probability grid takes scores in [0, 1], got {count:,} outside in "
-        f'{columns.names["score"]}, e.g. {shown}. Use grid="margin".'
+        f"{columns.names['score']}, e.g. {shown}.",
+        remedy=f"Use {arg('grid', 'margin')}.",
     )
 
 
