@@ -305,9 +305,9 @@ def priors(scale: float) -> None:
 def curve_bounds(p: Any, u: Any) -> None:
     """ROC and PR bounds from arrays, 2,000 resamples; nothing is kept from an earlier call."""
     import halftruth as ht
-    from halftruth.bounding import bands
+    from halftruth.rank_bounds import _rank_bands
 
-    bands.strictness.cache_clear()
+    _rank_bands.strictness.cache_clear()
     evidence = ht.PositiveUnlabeled(p, u, prior=0.3)
     for curve in ("roc", "pr"):
         ht.bounds(evidence, curve, n_resamples=2000)

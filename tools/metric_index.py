@@ -15,7 +15,7 @@ import numpy as np
 import halftruth as ht
 from halftruth._registry import REGISTRY, Metric
 from halftruth.evidence import Evidence
-from halftruth.uncertainty.influence import smooth
+from halftruth.inference._influence import smooth
 
 PAGE = Path(__file__).parents[1] / "docs" / "metrics.md"
 NEEDS = ("prior", "shape", "nothing")

@@ -24,7 +24,7 @@ from halftruth.calibration.cumulative import ks_calibration_error
 from halftruth.calibration.smooth import logit_smoothed_calibration_error, smooth_calibration_error
 from halftruth.calibration.sweep import sweep_calibration_error
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.metrics import areas, decision, losses, proper, rates
+from halftruth.metrics import _areas, _decision, _mean_losses, _rates
 
 Functional = Callable[..., Any]
 
@@ -105,7 +105,7 @@ INFINITY = float("inf")
 
 
 def _rate(name: str, **properties: Any) -> Metric:
-    return Metric(name=name, function=rates.Rate(name), threshold=True, **properties)
+    return Metric(name=name, function=_rates.Rate(name), threshold=True, **properties)
 
 
 def _distance(function: Functional, **properties: Any) -> Metric:
@@ -123,7 +123,7 @@ def _distance(function: Functional, **properties: Any) -> Metric:
 
 
 _METRICS = (
-    Metric(name="prevalence", function=rates.prevalence, better=None, formula="π"),
+    Metric(name="prevalence", function=_rates.prevalence, better=None, formula="π"),
     _rate("predicted_positive_rate", better=None, needs="nothing", formula="(TP + FP) / n"),
     _rate("precision", formula="TP / (TP + FP)"),
     _rate("recall", needs="shape", formula="TP / (TP + FN)"),
@@ -134,7 +134,7 @@ _METRICS = (
     _rate("f1", formula="2 TP / (2 TP + FP + FN)", paper="van Rijsbergen 1979"),
     Metric(
         name="fbeta",
-        function=rates.fbeta,
+        function=_rates.fbeta,
         threshold=True,
         example={"beta": 2.0},
         formula="(1 + β²) TP / ((1 + β²) TP + β² FN + FP)",
@@ -164,7 +164,7 @@ _METRICS = (
     ),
     Metric(
         name="net_benefit",
-        function=decision.net_benefit,
+        function=_decision.net_benefit,
         limits=(-INFINITY, 1.0),
         threshold=True,
         probability=True,
@@ -174,38 +174,38 @@ _METRICS = (
     ),
     Metric(
         name="roc_auc",
-        function=areas.roc_auc,
+        function=_areas.roc_auc,
         formula="P(s₁ > s₀) + ½ P(s₁ = s₀) = ∫ (μ₁[s > x] + ½ μ₁{x}) d(μ − μ₁)(x) / (π (1−π) n²)",
         paper="Hanley & McNeil 1982; Jain, White & Radivojac 2017",
     ),
     Metric(
         name="partial_auc",
-        function=areas.partial_auc,
+        function=_areas.partial_auc,
         example={"max_fpr": 0.1},
         formula="area under the ROC curve where FPR ≤ `max_fpr`, on McClish’s scale or raw",
         paper="McClish 1989",
     ),
     Metric(
         name="average_precision",
-        function=areas.average_precision,
+        function=_areas.average_precision,
         formula="Σ precision · Δrecall, precision clipped to [0, 1]",
     ),
     Metric(
         name="pr_auc",
-        function=areas.pr_auc,
+        function=_areas.pr_auc,
         formula="∫ precision d recall, TP and FP interpolated together, precision clipped to [0, 1]",
         paper="Davis & Goadrich 2006; Boyd, Eng & Page 2013",
     ),
     Metric(
         name="precision_at_k",
-        function=areas.precision_at_k,
+        function=_areas.precision_at_k,
         example={"k": 0.2},
         local=True,
         formula="TP among the k highest / k; k a count or a fraction, ties shared",
     ),
     Metric(
         name="recall_at_k",
-        function=areas.recall_at_k,
+        function=_areas.recall_at_k,
         needs="shape",
         example={"k": 0.2},
         local=True,
@@ -213,14 +213,14 @@ _METRICS = (
     ),
     Metric(
         name="recall_at_fpr",
-        function=areas.recall_at_fpr,
+        function=_areas.recall_at_fpr,
         example={"max_fpr": 0.05},
         local=True,
         formula="recall where the ROC curve, a line between thresholds, passes `max_fpr`",
     ),
     Metric(
         name="brier",
-        function=proper.brier,
+        function=_mean_losses.brier,
         better="low",
         ranking=False,
         probability=True,
@@ -229,7 +229,7 @@ _METRICS = (
     ),
     Metric(
         name="brier_skill",
-        function=proper.brier_skill,
+        function=_mean_losses.brier_skill,
         ranking=False,
         probability=True,
         limits=(-INFINITY, 1.0),
@@ -238,7 +238,7 @@ _METRICS = (
     ),
     Metric(
         name="log_loss",
-        function=proper.log_loss,
+        function=_mean_losses.log_loss,
         better="low",
         ranking=False,
         probability=True,
@@ -248,7 +248,7 @@ _METRICS = (
     ),
     Metric(
         name="risk",
-        function=losses.risk,
+        function=_mean_losses.risk,
         better="low",
         ranking=False,
         example={"loss": "sigmoid"},

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import halftruth as ht
 from halftruth._errors import EmptyClassWarning
 from halftruth.evidence import Evidence
+from halftruth.inference._requests import Request, read_requests
 from halftruth.report.figures_at import figures_at, measure_at
 from halftruth.results._estimate import figure
-from halftruth.uncertainty.requests import Request, read_requests
 
 from .conftest import DRAWN
 

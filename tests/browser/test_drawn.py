@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 import halftruth as ht
 from halftruth.cli import main
+from halftruth.inference._prior_range import prior_span
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.report.figures_at import figures_at, measure_at
 from halftruth.results._estimate import figure
 from halftruth.simulate import GaussianClasses
-from halftruth.uncertainty.prior_range import prior_span
 
 from .conftest import DRAWN
 from .reports import Report, interval, metrics_of, number_in, slide, type_in

@@ -18,14 +18,14 @@ import pytest
 import halftruth as ht
 from halftruth._registry import REGISTRY
 from halftruth.evidence import Evidence, Scenario
+from halftruth.inference._influence import gradients, unsigned, variance
+from halftruth.inference._prior_range import prior_span
+from halftruth.inference._requests import Request, read_requests
 from halftruth.report.embedded import ATOMS_OF_ERRORS, WITHOUT_TWIN, metric_of, model_of, plainly, table_of
 from halftruth.report.figures_at import measure_at
 from halftruth.results._estimate import figure
 from halftruth.results._intervals import normal_interval
 from halftruth.table._support import Sums
-from halftruth.uncertainty.influence import gradients, unsigned, variance
-from halftruth.uncertainty.prior_range import prior_span
-from halftruth.uncertainty.requests import Request, read_requests
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

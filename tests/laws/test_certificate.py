@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import halftruth as ht
-from halftruth import certificate
 from halftruth._errors import EmptyClassWarning
 from halftruth._registry import REGISTRY
+from halftruth.certificate import _compression as certificate
 from halftruth.evidence import Evidence
 from halftruth.table._grid import Grid
 from halftruth.table._score_table import ScoreTable

@@ -7,9 +7,9 @@ import pytest
 
 import halftruth as ht
 from halftruth._registry import REGISTRY
+from halftruth.inference._prior_range import alpha_bound
 from halftruth.table import _score_table
 from halftruth.table._sorted_rows import LargeSupport
-from halftruth.uncertainty.prior_range import alpha_bound
 
 MODEL = ht.simulate.GaussianClasses(prior=0.3)
 

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 import halftruth as ht
-from halftruth.bounding import bands
+from halftruth.rank_bounds import _rank_bands
 
 from .surrogates import Path, Ranking
 
@@ -23,7 +23,7 @@ CASES = 60
 
 @cache
 def limits(name, n, k, level):
-    counts = bands.counts(name, n, k, level, N_RESAMPLES, 0)
+    counts = _rank_bands.counts(name, n, k, level, N_RESAMPLES, 0)
     return [int(x) for x in counts.low], [int(x) for x in counts.high]
 
 

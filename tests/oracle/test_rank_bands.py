@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from halftruth.bounding import bands
+from halftruth.rank_bounds import _rank_bands
 
 from .agreement import assert_same
 from .bound_cases import BANDS, CASES, KINDS, LEVELS, N_RESAMPLES, POPULATIONS, Case, draw, limits
@@ -54,7 +54,7 @@ def test_exact_limits_of_many_rows_are_never_inside_the_quantiles_and_at_most_a_
     n_k, level
 ) -> None:
     n, k = n_k
-    found, tail = bands.counts("exact", n, k, level), (1 - level) / 2
+    found, tail = _rank_bands.counts("exact", n, k, level), (1 - level) / 2
     rank = np.unique(np.round(np.linspace(1, n, 200)).astype(int))
     law = stats.betabinom(k, rank, n + 1 - rank)
     low, high = found.low[rank], found.high[rank - 1]

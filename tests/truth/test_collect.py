@@ -11,10 +11,10 @@ import pytest
 
 import halftruth as ht
 from halftruth.evidence import Scenario
+from halftruth.inference._prior_range import prior_range
+from halftruth.inference._requests import read_requests
 from halftruth.report.collect import next_steps
 from halftruth.report.outlook import Outlook
-from halftruth.uncertainty.prior_range import prior_range
-from halftruth.uncertainty.requests import read_requests
 
 pytestmark = pytest.mark.slow
 MODEL = ht.simulate.GaussianClasses(prior=0.3)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import halftruth as ht
+from halftruth.inference._progress import progress
 from halftruth.simulate import GaussianClasses
-from halftruth.uncertainty.progress import progress
 
 MODEL = GaussianClasses(prior=0.4)
 EVIDENCE: dict[str, Any] = {

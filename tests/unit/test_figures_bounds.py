@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from halftruth._errors import InputError
-from halftruth.bounding.calling import bounds
-from halftruth.bounding.outcome import CurveBounds
-from halftruth.bounding.paths import Paths
-from halftruth.bounding.ranking import Ranking
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.figures.ranking_bounds import FINEST, area_bounds, curve_bounds, rank_band
-from halftruth.metrics.curves import PrecisionRecallCurve, RocCurve
+from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve
+from halftruth.rank_bounds._bound_results import CurveBounds
+from halftruth.rank_bounds._bounds import bounds
+from halftruth.rank_bounds._rank_paths import Paths, Ranking
 
 matplotlib_figure = pytest.importorskip("matplotlib.figure")
 THRESHOLD = np.array([np.inf, 4.0, 3.0, 2.0, 1.0])

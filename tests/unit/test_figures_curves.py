@@ -12,8 +12,8 @@ import pytest
 import halftruth as ht
 from halftruth.evidence import Scenario
 from halftruth.figures import curve_lines, over_priors
+from halftruth.inference._prior_range import prior_span, share_bounds
 from halftruth.results._estimate import figure as said
-from halftruth.uncertainty.prior_range import prior_span, share_bounds
 
 matplotlib_figure = pytest.importorskip("matplotlib.figure")
 MODEL = ht.simulate.GaussianClasses(prior=0.3, slope=3.0, intercept=-2.0)

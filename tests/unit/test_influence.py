@@ -12,8 +12,8 @@ import pytest
 
 import halftruth as ht
 from halftruth._registry import REGISTRY
+from halftruth.inference import _influence
 from halftruth.table._support import Sums
-from halftruth.uncertainty import influence
 
 MODEL = ht.simulate.GaussianClasses(prior=0.3)
 RNG = np.random.default_rng(0)
@@ -55,7 +55,7 @@ def test_gradients_equal_those_by_hand() -> None:
         measure = evidence.rule(sums, evidence.scenario).apply(support.score, sums)
         return {"auc": ht.roc_auc(measure), "brier": ht.brier(measure)}
 
-    found = influence.gradients(functionals, support)
+    found = _influence.gradients(functionals, support)
     p, n = TIED[Y], TIED[~Y]
     auc, brier = ht.roc_auc(evidence), ht.brier(evidence)
 

@@ -18,7 +18,7 @@ import halftruth as ht
 from halftruth import kernels
 from halftruth.kernels import adding, compiling, folding, sorting
 from halftruth.measure._sweep import sweep
-from halftruth.metrics import proper
+from halftruth.metrics import _mean_losses
 from halftruth.table import _histogram
 
 STRATA = ("positive", "unlabeled", "negative")
@@ -202,7 +202,7 @@ def test_no_population_no_precision() -> None:
 
 
 def test_log_loss_is_clipped_at_the_same_place() -> None:
-    assert folding.EPSILON == proper.EPSILON
+    assert folding.EPSILON == _mean_losses.EPSILON
 
 
 def test_ranks_among_strata() -> None:

@@ -15,7 +15,7 @@ from sklearn.svm import LinearSVC
 
 import halftruth as ht
 from halftruth.cli import main
-from halftruth.metrics.losses import LOSSES
+from halftruth.metrics._mean_losses import LOSSES
 
 N = 500
 RNG = np.random.default_rng(5)

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import halftruth as ht
-from halftruth import _storage, certificate
+from halftruth import _storage
 from halftruth._registry import REGISTRY
+from halftruth.certificate import _compression as certificate
 from halftruth.table._grid import Grid
 from halftruth.table._histogram import UNIT, Bins, fixed, sums_of
 from halftruth.table._score_table import ScoreTable

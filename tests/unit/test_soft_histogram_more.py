@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth import certificate
+from halftruth.certificate import _compression as certificate
 from halftruth.table._grid import Grid
 from halftruth.table._histogram import UNIT, Bins
 

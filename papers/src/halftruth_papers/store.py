@@ -11,7 +11,7 @@ from typing import Any
 
 from halftruth import _storage
 from halftruth._errors import InputError
-from halftruth.uncertainty.progress import progress as show_progress
+from halftruth.inference._progress import progress as show_progress
 
 SETTINGS = "settings.json"
 CELLS = "cells"

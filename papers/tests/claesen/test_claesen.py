@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from halftruth._errors import InputError, Refuted
-from halftruth.bounding.calling import bounds
 from halftruth.evidence import PositiveUnlabeled
-from halftruth.metrics.areas import roc_auc
-from halftruth.metrics.curves import RocCurve
+from halftruth.metrics._areas import roc_auc
+from halftruth.metrics._curves import RocCurve
+from halftruth.rank_bounds._bounds import bounds
 from halftruth_papers.claesen import cells, models, tables
 from halftruth_papers.claesen import page as claesen_page
 from halftruth_papers.claesen import run as claesen_run

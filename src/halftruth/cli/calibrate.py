@@ -195,9 +195,9 @@ def _refuse_margins(evidence: Evidence, calibrator: Calibrator) -> None:
 
 def _on_prior(evidence: Evidence) -> Iterator[str]:
     """What is to be said of the prior, and of the evidence against it."""
-    from halftruth.uncertainty.influence import identified_range
-    from halftruth.uncertainty.notes import on_prior
-    from halftruth.uncertainty.prior_range import prior_range
+    from halftruth.inference._influence import identified_range
+    from halftruth.inference._notes import on_prior
+    from halftruth.inference._prior_range import prior_range
 
     yield from prior_range(evidence, CONFIDENCE).notes
     support = evidence.table.support.coarse(FEW_ATOMS)

@@ -12,13 +12,13 @@ from halftruth import _checks
 from halftruth._errors import InputError, NotIdentifiable
 from halftruth.cli.source import refuse_without_positives
 from halftruth.evidence import PositiveUnlabeled
+from halftruth.inference._progress import progress
 from halftruth.prior._belief import ESTIMATE, PriorEstimate
 from halftruth.prior._shares import Sizes
 from halftruth.prior.estimating import estimate_prior, estimate_prior_and_purity
 from halftruth.prior.given import knowledge
 from halftruth.prior.methods import METHODS, RESAMPLES, get
 from halftruth.table._score_table import NEGATIVE, UNLABELED, ScoreTable
-from halftruth.uncertainty.progress import progress
 
 AUTO, MIXTURE, SAMPLE = "auto", "mixture", "sample"
 SLOW = tuple(name for name, method in METHODS.items() if method.n_resamples < RESAMPLES)

@@ -12,16 +12,16 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.evidence import Evidence, PositiveUnlabeled
+from halftruth.inference import _notes as remarks
+from halftruth.inference._influence import identified_range, unsigned
+from halftruth.inference._match import Match, Side, is_distance
+from halftruth.inference._prior_range import Range, prior_range
+from halftruth.inference._requests import read_requests
 from halftruth.measure._sweep import sweep
 from halftruth.prior._belief import Belief
 from halftruth.results._comparison import Comparison, Difference
 from halftruth.results._estimate import Origin
 from halftruth.table._score_table import NEGATIVE
-from halftruth.uncertainty import notes as remarks
-from halftruth.uncertainty.influence import identified_range, unsigned
-from halftruth.uncertainty.match import Match, Side, is_distance
-from halftruth.uncertainty.prior_range import Range, prior_range
-from halftruth.uncertainty.requests import read_requests
 
 MAX_ATOMS = 128
 """Distinct scores of each model on which rows are drawn for both: pairs of these are the cells."""

@@ -13,18 +13,18 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.evidence import Evidence, Scenario
+from halftruth.inference import _notes as remarks
+from halftruth.inference._influence import gradients, identified_range, spread_of, unsigned, variance
+from halftruth.inference._notes import bias_bound
+from halftruth.inference._prior_range import Range, drawn_scenarios, prior_range
+from halftruth.inference._progress import progress
+from halftruth.inference._requests import ALPHA, PRIOR, Request, read_requests
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.results._estimate import INFLUENCE, LOGIT, Estimate, Evaluation, Origin
 from halftruth.results._intervals import METHODS, interval_of, normal_interval
 from halftruth.table._resampling import resampled_sums
 from halftruth.table._score_table import ScoreTable
 from halftruth.table._support import Sums, lifted
-from halftruth.uncertainty import notes as remarks
-from halftruth.uncertainty.influence import gradients, identified_range, spread_of, unsigned, variance
-from halftruth.uncertainty.prior_range import Range, drawn_scenarios, prior_range
-from halftruth.uncertainty.progress import progress
-from halftruth.uncertainty.requests import ALPHA, PRIOR, Request, read_requests
-from halftruth.uncertainty.theorem import bias_bound
 
 MAX_ATOMS = 512
 """Distinct scores on which resamples are drawn; see `Support.coarse`."""

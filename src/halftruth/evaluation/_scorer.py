@@ -10,7 +10,7 @@ from halftruth import _checks, _registry
 from halftruth._errors import InputError, NotIdentifiable
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.evidence.positive_unlabeled import POPULATIONS
-from halftruth.metrics.losses import PROBABILITY
+from halftruth.metrics._mean_losses import PROBABILITY
 from halftruth.prior._belief import ESTIMATE, belief
 
 _METHODS = {

@@ -11,8 +11,8 @@ from halftruth._checks import Vector
 from halftruth.figures import canvas
 from halftruth.figures.drawn_models import BASELINE, NAIVE, finish, look, measures, naive_of, named, plain
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.metrics.areas import average_precision, roc_auc
-from halftruth.metrics.curves import precision_recall_curve, roc_curve
+from halftruth.metrics._areas import average_precision, roc_auc
+from halftruth.metrics._curves import precision_recall_curve, roc_curve
 from halftruth.results._estimate import figure as said
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from halftruth._registry import default_rows
 from halftruth.evidence import Evidence, PositiveConfidence, PositiveUnlabeled, Scenario
 from halftruth.figures import canvas
 from halftruth.figures.drawn_models import NAIVE, finish, look, naive_of, named, only_one, plain
+from halftruth.inference._prior_range import MOST, open_priors
+from halftruth.inference._requests import PRIOR, Request, read_requests
 from halftruth.measure._score_measure import ScoreMeasure, as_measure
 from halftruth.results._estimate import figure as said
-from halftruth.uncertainty.prior_range import MOST, open_priors
-from halftruth.uncertainty.requests import PRIOR, Request, read_requests
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

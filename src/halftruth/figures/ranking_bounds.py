@@ -10,9 +10,9 @@ import numpy as np
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError
-from halftruth.bounding.outcome import CurveBounds, MetricBounds
 from halftruth.figures import canvas
-from halftruth.metrics.curves import PrecisionRecallCurve, RocCurve
+from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve
+from halftruth.rank_bounds._bound_results import CurveBounds, MetricBounds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

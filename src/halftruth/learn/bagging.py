@@ -21,11 +21,11 @@ from halftruth._errors import NotIdentifiable
 from halftruth.calibration.calibrators.calibrator import Calibrator
 from halftruth.evaluation._scorer import class_one_scores
 from halftruth.evidence import PositiveUnlabeled
+from halftruth.inference._progress import progress
 from halftruth.learn.bags import TURNS, Bags, Index
 from halftruth.learn.learner import Learner
 from halftruth.learn.wrapping import check_base, features, labels, seeded, with_nan
 from halftruth.prior._belief import ESTIMATE
-from halftruth.uncertainty.progress import progress
 
 LEAF = 5
 """Rows in a leaf: votes of single rows would tie."""

@@ -17,11 +17,11 @@ from halftruth._checks import Vector
 from halftruth._errors import HalftruthError, InputError, NotIdentifiable
 from halftruth.evaluation._scorer import class_one_scores
 from halftruth.evidence import PositiveConfidence, PositiveUnlabeled
+from halftruth.inference._progress import progress
 from halftruth.learn.folds import NEEDS, Split, splits
 from halftruth.learn.labels import code_of, split_labels
 from halftruth.learn.wrapping import check_base, weight_name
 from halftruth.prior._belief import ESTIMATE
-from halftruth.uncertainty.progress import progress
 
 PROBABILITY, MARGIN = "predict_proba", "decision_function"
 METHODS = {"auto": (PROBABILITY, MARGIN), PROBABILITY: (PROBABILITY,), MARGIN: (MARGIN,)}

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from halftruth._errors import InputError
 from halftruth._pytorch import Tensor, torch
+from halftruth.inference._progress import progress
 from halftruth.learn.layers import BLOCK, Layer, Matrix
 from halftruth.learn.networks import Networks
 from halftruth.learn.training import Batches, History, Risk, train
-from halftruth.uncertainty.progress import progress
 
 Rows = Sequence[NDArray[np.intp]]
 """Row numbers of each stratum."""

@@ -16,6 +16,7 @@ from halftruth._errors import InputError
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
 from halftruth.evidence.soft import SoftRows
+from halftruth.inference._progress import progress
 from halftruth.limits.floor import bayes_error, overlap
 from halftruth.limits.means import Mean, Settings, T, estimate, scaled
 from halftruth.limits.soft_labels import EXACT, need_posteriors
@@ -23,10 +24,9 @@ from halftruth.limits.tally import Q, as_probabilities
 from halftruth.limits.votes import ASSUMPTION, FittedVotes
 from halftruth.measure._score_measure import Number, ScoreMeasure, ratio, scalar
 from halftruth.measure._sweep import sweep
-from halftruth.metrics.areas import average_precision, pr_auc, roc_auc
-from halftruth.metrics.proper import brier, log_loss
+from halftruth.metrics._areas import average_precision, pr_auc, roc_auc
+from halftruth.metrics._mean_losses import brier, log_loss
 from halftruth.results._estimate import Estimate, Evaluation
-from halftruth.uncertainty.progress import progress
 
 BAYES, LOG_LOSS, PRECISION = "bayes_error", "log_loss", "average_precision"
 LONG = 300

@@ -10,6 +10,8 @@ import numpy as np
 
 from halftruth._checks import Vector
 from halftruth.evidence import PositiveConfidence
+from halftruth.inference._influence import identified_range, spread_of
+from halftruth.inference._notes import on_prior
 from halftruth.limits.means import (
     FEW_CARRIERS,
     FIRM,
@@ -27,8 +29,6 @@ from halftruth.limits.means import (
 from halftruth.prior._belief import Belief
 from halftruth.results._estimate import Refuted
 from halftruth.results._intervals import interval_of
-from halftruth.uncertainty.influence import identified_range, spread_of
-from halftruth.uncertainty.notes import on_prior
 
 FEWEST = 30
 """Rows from which a standard error says how far the prior that they identify may be off."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from halftruth._errors import InputError
 from halftruth.evidence import PositiveConfidence
 from halftruth.measure._score_measure import Number, as_measure, ratio
-from halftruth.metrics.losses import ZERO_ONE, Pair, losses, total_loss
+from halftruth.metrics._mean_losses import ZERO_ONE, Pair, losses, total_loss
 
 
 def positive_confidence_risk(

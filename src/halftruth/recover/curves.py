@@ -15,7 +15,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.measure._score_measure import ScoreMeasure, ratio
 from halftruth.measure._sweep import sweep
-from halftruth.metrics.curves import PrecisionRecallCurve, RocCurve
+from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve
 from halftruth.recover import formulas
 
 ROUNDING = 1e-12

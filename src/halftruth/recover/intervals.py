@@ -13,7 +13,7 @@ from halftruth._errors import InputError
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.metrics.areas import pr_auc, roc_auc
+from halftruth.metrics._areas import pr_auc, roc_auc
 from halftruth.recover.curves import indirect_areas
 from halftruth.recover.projection import Possible
 from halftruth.results._estimate import Estimate, Evaluation

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from halftruth.evidence import Evidence, PositiveUnlabeled
+from halftruth.inference._prior_range import prior_range
+from halftruth.inference._requests import Request
 from halftruth.report.names import named
 from halftruth.report.outlook import LABELS, WHAT, Outlook, alike, closed_form, smooth
 from halftruth.results._estimate import Refuted, figure
 from halftruth.table._score_table import POSITIVE
-from halftruth.uncertainty.prior_range import prior_range
-from halftruth.uncertainty.requests import Request
 
 HEADLINES = ("roc_auc", "average_precision", "precision", "recall", "f1", "accuracy", "brier", "log_loss")
 """Metrics that are spoken of first."""

@@ -13,12 +13,12 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.evidence import Evidence, PositiveConfidence, PositiveUnlabeled
 from halftruth.evidence.negatives import Noise
+from halftruth.inference._influence import CURVES
+from halftruth.inference._prior_range import Span, open_priors
+from halftruth.inference._requests import Request
 from halftruth.results._estimate import Evaluation, Origin, json_number
 from halftruth.table._score_table import NEGATIVE, ScoreTable
 from halftruth.table._support import Support
-from halftruth.uncertainty.influence import CURVES
-from halftruth.uncertainty.prior_range import Span, open_priors
-from halftruth.uncertainty.requests import Request
 
 SCHEMA = 1
 LEAST_PURITY = 0.5

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from halftruth.evidence import Evidence, Scenario
+from halftruth.inference._influence import gradients, unsigned, variance
+from halftruth.inference._requests import Request
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.report.embedded import plainly
 from halftruth.results._intervals import normal_interval
 from halftruth.table._support import Cells, Sums, Support
-from halftruth.uncertainty.influence import gradients, unsigned, variance
-from halftruth.uncertainty.requests import Request
 
 Model = Mapping[str, Any]
 Figures = dict[str, tuple[float, float, float]]

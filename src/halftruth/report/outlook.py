@@ -30,6 +30,9 @@ from halftruth._errors import HalftruthError
 from halftruth.calibration.rising import possible, shares
 from halftruth.evaluation._evaluate import FEWER_ATOMS, evaluate
 from halftruth.evidence import Evidence, PositiveUnlabeled, Scenario
+from halftruth.inference._influence import unsigned
+from halftruth.inference._prior_range import Range
+from halftruth.inference._requests import Request
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior._belief import Belief
 from halftruth.prior.estimating import estimate_prior
@@ -38,9 +41,6 @@ from halftruth.results._intervals import normal_interval
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 from halftruth.table._strata import StratumRows
 from halftruth.table._support import Cells, Support
-from halftruth.uncertainty.influence import unsigned
-from halftruth.uncertainty.prior_range import Range
-from halftruth.uncertainty.requests import Request
 
 LABELS = "labels"
 QUARTERS = (0.25, 0.5, 0.75)

@@ -18,6 +18,7 @@ import numpy as np
 
 from halftruth._version import __version__
 from halftruth.evidence import Scenario
+from halftruth.inference._requests import Request
 from halftruth.report import collect, parts, words
 from halftruth.report.embedded import (
     SCHEMA,
@@ -32,7 +33,6 @@ from halftruth.report.figures_at import measure_at
 from halftruth.report.names import named
 from halftruth.results._comparison import Comparison
 from halftruth.results._estimate import Evaluation, figure, json_number
-from halftruth.uncertainty.requests import Request
 
 SCRIPTS = (
     "numbers.js",

@@ -13,6 +13,8 @@ from halftruth._pytorch import Tensor, torch
 from halftruth.engines.tensors.state import bins_of
 from halftruth.evidence import Evidence, Labeled, PositiveUnlabeled, SoftLabeled
 from halftruth.evidence.positive_unlabeled import POPULATIONS
+from halftruth.inference._prior_range import refutations
+from halftruth.inference._requests import read_requests
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior._belief import ESTIMATE, Belief, belief
 from halftruth.table._grid import Grid
@@ -22,8 +24,6 @@ from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED, Sc
 from halftruth.training.batches import Batch, Reader, coarse_weights, joined, overflown
 from halftruth.training.optional import Metric
 from halftruth.training.values import values_of
-from halftruth.uncertainty.prior_range import refutations
-from halftruth.uncertainty.requests import read_requests
 
 KINDS = {"labeled": (POSITIVE, NEGATIVE), "positive_unlabeled": STRATA, "soft": (SOFT,)}
 """What targets can be, and the strata they make."""

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from halftruth._errors import EmptyClassWarning, NotIdentifiable
+from halftruth.inference._notes import on_row
+from halftruth.inference._requests import Request
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.results._estimate import Estimate
-from halftruth.uncertainty.notes import on_row
-from halftruth.uncertainty.requests import Request
 
 NOTHING = Estimate(value=np.nan, low=np.nan, high=np.nan)
 UNDEFINED = "undefined"

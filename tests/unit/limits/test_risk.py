@@ -9,7 +9,7 @@ import pytest
 
 import halftruth as ht
 from halftruth.limits.risk import positive_confidence_risk
-from halftruth.metrics.losses import LOSSES
+from halftruth.metrics._mean_losses import LOSSES
 
 N = 400
 RNG = np.random.default_rng(11)

@@ -12,11 +12,11 @@ import pytest
 
 import halftruth as ht
 from halftruth.evidence import Scenario
+from halftruth.inference._prior_range import prior_range
+from halftruth.inference._requests import read_requests
 from halftruth.report.collect import Step, in_words, next_steps
 from halftruth.report.outlook import Outlook, smooth
 from halftruth.results._intervals import normal_interval
-from halftruth.uncertainty.prior_range import prior_range
-from halftruth.uncertainty.requests import read_requests
 
 Z = NormalDist().inv_cdf(0.975)
 MODEL = ht.simulate.GaussianClasses(prior=0.3)

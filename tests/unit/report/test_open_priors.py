@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.uncertainty.prior_range import open_priors, share_bounds
+from halftruth.inference._prior_range import open_priors, share_bounds
 
 SIMULATED = ht.simulate.GaussianClasses(prior=0.3)
 NOISY = SIMULATED.draw_strata(500, 5000, rng=3, purity=0.8)

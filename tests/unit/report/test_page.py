@@ -12,11 +12,11 @@ import pytest
 
 import halftruth as ht
 from halftruth.evidence import Scenario
+from halftruth.inference._prior_range import prior_span, share_bounds
 from halftruth.report import page_of, words
 from halftruth.report.embedded import model_of, table_of
 from halftruth.report.figures_at import figures_at, measure_at
 from halftruth.report.page import Report
-from halftruth.uncertainty.prior_range import prior_span, share_bounds
 
 SIMULATED = ht.simulate.GaussianClasses(prior=0.3)
 PU = SIMULATED.positive_unlabeled(300, 3000, rng=1)

@@ -9,12 +9,12 @@ import numpy as np
 
 from halftruth._checks import Vector
 from halftruth._errors import Refuted
-from halftruth.bounding.calling import bounds
-from halftruth.bounding.outcome import CurveBounds
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Labeled, PositiveUnlabeled
-from halftruth.metrics.curves import RocCurve, roc_curve
+from halftruth.metrics._curves import RocCurve, roc_curve
 from halftruth.prior.bounds import prior_upper_bound
+from halftruth.rank_bounds._bound_results import CurveBounds
+from halftruth.rank_bounds._bounds import bounds
 from halftruth_papers.claesen.rankings import (
     AREA,
     Ranking,

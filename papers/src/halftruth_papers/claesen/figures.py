@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.bounding.outcome import CurveBounds
 from halftruth.figures import canvas
 from halftruth.figures.ranking_bounds import COLORS, area_bounds, curve_bounds, rank_band
-from halftruth.metrics.curves import precision_recall_curve, roc_curve
+from halftruth.metrics._curves import precision_recall_curve, roc_curve
+from halftruth.rank_bounds._bound_results import CurveBounds
 from halftruth_papers.claesen import cells
 from halftruth_papers.claesen import models as claesen_models
 from halftruth_papers.claesen.cells import METHODS, OURS, RATIOS, THEIRS

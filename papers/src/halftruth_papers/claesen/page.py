@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from halftruth.figures.ranking_bounds import curve_bounds
-from halftruth.metrics.areas import pr_auc
-from halftruth.metrics.curves import roc_curve
+from halftruth.metrics._areas import pr_auc
+from halftruth.metrics._curves import roc_curve
 from halftruth_papers.claesen import cells, models, tables
 from halftruth_papers.claesen import figures as claesen_figures
 from halftruth_papers.claesen.cells import METHODS, THEIRS

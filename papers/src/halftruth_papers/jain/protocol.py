@@ -19,8 +19,8 @@ from halftruth import recover
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.evidence import Labeled, PositiveUnlabeled
-from halftruth.metrics.areas import pr_auc, roc_auc
-from halftruth.metrics.curves import roc_curve
+from halftruth.metrics._areas import pr_auc, roc_auc
+from halftruth.metrics._curves import roc_curve
 from halftruth.prior.estimating import estimate_prior, estimate_prior_and_purity
 from halftruth_papers.networks import bagged_scores
 

@@ -14,7 +14,7 @@ from halftruth import _checks
 from halftruth._errors import InputError
 from halftruth._version import __version__
 from halftruth.figures import canvas
-from halftruth.uncertainty.progress import progress as show_progress
+from halftruth.inference._progress import progress as show_progress
 from halftruth_papers.datasets import Found, found
 from halftruth_papers.jain import page as jain_page
 from halftruth_papers.jain.protocol import MODELS, PURITIES, Cell, Experiments, Sizes

@@ -11,7 +11,7 @@ from halftruth.calibration.binned import calibration_error
 from halftruth.calibration.calibrators.calibrator import Calibrator
 from halftruth.calibration.calibrators.crossing import cross_calibrate, smallest_stratum
 from halftruth.evidence import Evidence
-from halftruth.metrics.proper import brier, log_loss
+from halftruth.metrics._mean_losses import brier, log_loss
 
 ERRORS: Mapping[str, Callable[[Any], Any]] = {
     "calibration_error": calibration_error,

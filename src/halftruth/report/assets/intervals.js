@@ -1,5 +1,5 @@
 // Intervals in closed form: how far each row moves a number, and the standard error that follows. Twin of
-// halftruth.uncertainty.influence and halftruth.results._intervals.
+// halftruth.inference._influence and halftruth.results._intervals.
 
 const { interval, standardErrors, unsigned } = (() => {
   const STEP = 1e-3; // part of a sum by which it moves up and down

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.certificate.boxes import ANYTHING, Boxes, Interval, quotient
-from halftruth.certificate.layers import HALF_STEP
-from halftruth.metrics.rates import Confusion
+from halftruth.certificate._boxes import ANYTHING, HALF_STEP, Boxes, Interval, quotient
+from halftruth.metrics._rates import Confusion
 
 RATES = (
     *("predicted_positive_rate", "precision", "recall", "fpr", "specificity", "npv", "fdr", "f1", "fbeta"),

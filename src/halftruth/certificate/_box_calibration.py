@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._checks import Vector
-from halftruth.certificate.boxes import ANYTHING, Boxes, Interval, quotient
+from halftruth.certificate._boxes import ANYTHING, Boxes, Interval, quotient
 
 Index = NDArray[np.intp]
 

@@ -9,18 +9,12 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._errors import InputError
-from halftruth.bounding.bands import KINDS, RESAMPLED
-from halftruth.bounding.believed import Believed
-from halftruth.bounding.curves import AREAS, bounded_curve
-from halftruth.bounding.extremes import extremes
-from halftruth.bounding.outcome import (
-    CurveBounds,
-    MetricBounds,
-)
-from halftruth.bounding.paths import Bander
-from halftruth.bounding.ranking import Ranking
-from halftruth.bounding.totals import Totals, calibration_points
 from halftruth.evidence import PositiveUnlabeled
+from halftruth.rank_bounds._bound_results import CurveBounds, MetricBounds
+from halftruth.rank_bounds._extremes import AREAS, bounded_curve, extremes
+from halftruth.rank_bounds._positive_counts import Believed, Totals, calibration_points
+from halftruth.rank_bounds._rank_bands import KINDS, RESAMPLED
+from halftruth.rank_bounds._rank_paths import Bander, Ranking
 from halftruth.table._score_table import NEGATIVE, POSITIVE
 
 

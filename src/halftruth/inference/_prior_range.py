@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from halftruth.evidence import Evidence, PositiveConfidence, PositiveUnlabeled, Scenario
+from halftruth.inference._influence import identified_range
 from halftruth.prior._shares import Sizes
 from halftruth.prior.bounds import upper_bound
 from halftruth.results._estimate import Refuted
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
 from halftruth.table._strata import StratumRows
 from halftruth.table._support import OnePass
-from halftruth.uncertainty.influence import identified_range
 
 N_GRID = 9
 """Points over a range. Metrics are smooth in the prior, so a few points find their extremes."""

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import _registry, certificate
+from halftruth import _registry
 from halftruth._checks import Vector
 from halftruth._errors import EmptyClassWarning, InputError, NotIdentifiable
 from halftruth._registry import Metric
+from halftruth.certificate import _compression
 from halftruth.evidence import Evidence
+from halftruth.inference._influence import smooth
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.metrics.losses import MARGIN, ZERO_ONE
-from halftruth.uncertainty.influence import smooth
+from halftruth.metrics._mean_losses import MARGIN, ZERO_ONE
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,7 +58,7 @@ class Request:
         if evidence.table.grid is None or self.metric is None or np.isnan(value):
             return None
         given = self.call.keywords if isinstance(self.call, partial) else {}
-        return certificate.bound(evidence, self.metric.name, given)
+        return _compression.bound(evidence, self.metric.name, given)
 
     def over(self, measure: ScoreMeasure) -> Vector:
         """The value for each measure along the first axis; NaN where it is not identified."""

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.evidence import Evidence
+from halftruth.inference._influence import Gradient, of_cells, scatter, variance
 from halftruth.table._resampling import chunks, draw_counts, draw_sizes, resample
 from halftruth.table._strata import StratumRows
 from halftruth.table._support import Cells, Column, Sums, Support
-from halftruth.uncertainty.influence import Gradient, of_cells, scatter, variance
 
 Index = NDArray[np.intp]
 

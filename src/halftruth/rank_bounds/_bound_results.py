@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.bounding.paths import Paths
-from halftruth.bounding.ranking import Ranking
 from halftruth.measure._score_measure import ratio
-from halftruth.metrics.curves import Curve
+from halftruth.metrics._curves import Curve
+from halftruth.rank_bounds._rank_paths import Paths, Ranking
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

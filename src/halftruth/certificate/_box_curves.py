@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._checks import Vector
-from halftruth.certificate.boxes import ANYTHING, Boxes, Interval, quotient
-from halftruth.metrics.areas import bend as bend_of
+from halftruth.certificate._boxes import ANYTHING, Boxes, Interval, quotient
+from halftruth.metrics._areas import bend as bend_of
 
 TIE = 1e-12
 """By how much a rate or a budget must be passed, in `metrics.areas`."""

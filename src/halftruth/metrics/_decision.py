@@ -13,8 +13,8 @@ from halftruth._checks import Vector
 from halftruth._errors import EmptyClassWarning, InputError
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio, scalar
 from halftruth.measure._sweep import Sweep, sweep
-from halftruth.metrics.curves import Curve, swept
-from halftruth.metrics.rates import Confusion
+from halftruth.metrics._curves import Curve, swept
+from halftruth.metrics._rates import Confusion
 
 TO_MAXIMIZE = (
     "f1",

@@ -11,16 +11,16 @@ import numpy as np
 
 from halftruth._checks import Vector
 from halftruth.evidence import Evidence, PositiveUnlabeled, Scenario
+from halftruth.inference._influence import gradients, spread_of, unsigned
+from halftruth.inference._paired_rows import Apart, Together
+from halftruth.inference._prior_range import Range, alpha_bound, drawn_scenarios
+from halftruth.inference._progress import progress
+from halftruth.inference._requests import Request
 from halftruth.prior._shares import Sizes
 from halftruth.results._comparison import Difference
 from halftruth.results._estimate import INFLUENCE
 from halftruth.results._intervals import interval_of, normal_interval
 from halftruth.table._support import Sums, Support, lifted
-from halftruth.uncertainty.influence import gradients, spread_of, unsigned
-from halftruth.uncertainty.paired import Apart, Together
-from halftruth.uncertainty.prior_range import Range, alpha_bound, drawn_scenarios
-from halftruth.uncertainty.progress import progress
-from halftruth.uncertainty.requests import Request
 
 N_PRIORS = 201
 """Priors at which the order of two models is looked at."""
