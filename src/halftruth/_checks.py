@@ -36,6 +36,7 @@ __all__ = [
 
 Vector = NDArray[np.float64]
 T = TypeVar("T")
+Word = TypeVar("Word", bound=str)
 
 _TAKES_MISSING = "a number, or NaN/None for unlabeled"
 
@@ -336,12 +337,12 @@ def instance(value: Any, name: str, kind: type[T]) -> T:
     return value
 
 
-def choice(value: Any, name: str, allowed: tuple[str, ...]) -> str:
+def choice(value: Any, name: str, allowed: tuple[Word, ...]) -> Word:
     """One of a few words."""
     if not isinstance(value, str) or value not in allowed:
         words = " or ".join(repr(word) for word in allowed)
         raise InputError(argument=name, must=f"be {words}", got=repr(value))
-    return str(value)
+    return next(word for word in allowed if word == value)
 
 
 def confidence_level(value: Any) -> float:

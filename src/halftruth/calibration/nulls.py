@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._checks import Vector
-from halftruth.evidence import Evidence, Labeled, PositiveUnlabeled, Scenario, SoftLabeled
+from halftruth.evidence import Evidence, Scenario
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.measure._sorted_measure import RowsMeasure
 from halftruth.prior._shares import Sizes
@@ -38,6 +38,8 @@ class Null:
     draw: Draw
     plain: bool = False
     """Whether rows are drawn from the law that calibrated scores imply."""
+    independent: bool = False
+    """Whether gaps at different scores are independent, their variances those of `chances`."""
     at_own_prior: bool = False
     """Whether the draws have the prior that the scores claim, whatever the one that is tested."""
 
@@ -136,19 +138,35 @@ def _mean_scores(measure: ScoreMeasure, support: Support) -> Vector:
 
 
 def null_of(groups: Groups, scenario: Scenario) -> Null:
-    """The null that fits the evidence, under a scenario."""
-    evidence, units = groups.evidence, groups.units
-    if units is not None and isinstance(evidence, Labeled):
-        return Null("labels drawn at the scores", partial(_labels, groups), plain=True)
-    if units is not None and isinstance(evidence, PositiveUnlabeled):
-        alike = not evidence.rows_are_one_sample or len(set(units.values())) == 1
-        law = _Law.of(groups, float(scenario.purity)) if alike else None
-        if law is not None:
-            draws = partial(_strata, groups, scenario, law)
-            return Null("strata drawn from calibrated scores", draws, plain=True, at_own_prior=True)
-    if isinstance(evidence, (Labeled, SoftLabeled)):
-        return Null("random signs", partial(_signs, groups))
+    """The sharpest null that fits the evidence, under a scenario."""
+    models = {"labels": _null_of_labels, "strata": _null_of_strata, "signs": _null_of_signs}
+    for name in groups.evidence.null_models:
+        null = models[name](groups, scenario) if name in models else None
+        if null is not None:
+            return null
     return Null("centred bootstrap", partial(_centred, groups, scenario, groups.gaps(scenario)))
+
+
+def _null_of_labels(groups: Groups, scenario: Scenario) -> Null | None:
+    if groups.units is None:
+        return None
+    return Null("labels drawn at the scores", partial(_labels, groups), plain=True, independent=True)
+
+
+def _null_of_strata(groups: Groups, scenario: Scenario) -> Null | None:
+    """Needs rows that weigh the same: in all strata, where these were drawn together."""
+    units, together = groups.units, groups.evidence.rows_are_one_sample
+    if units is None or (together and len(set(units.values())) > 1):
+        return None
+    law = _Law.of(groups, float(scenario.purity))
+    if law is None:
+        return None
+    draws = partial(_strata, groups, scenario, law)
+    return Null("strata drawn from calibrated scores", draws, plain=True, at_own_prior=True)
+
+
+def _null_of_signs(groups: Groups, scenario: Scenario) -> Null:
+    return Null("random signs", partial(_signs, groups))
 
 
 def chances(groups: Groups) -> tuple[Vector, Vector, Vector]:

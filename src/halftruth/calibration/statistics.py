@@ -7,7 +7,6 @@ import numpy as np
 from halftruth._checks import Vector
 from halftruth.calibration.bins import mass_bins
 from halftruth.calibration.nulls import Groups, Null, chances
-from halftruth.evidence import Labeled, PositiveUnlabeled
 from halftruth.table._score_table import POSITIVE, UNLABELED
 
 STATISTICS = ("ks", "kuiper", "spiegelhalter", "hosmer-lemeshow")
@@ -41,7 +40,7 @@ class Statistic:
         if len(drawn) == 0:
             return np.zeros(drawn.shape[1])
         score = self.groups.score
-        if null.plain and isinstance(self.groups.evidence, Labeled):
+        if null.independent:
             rows, chance, adds = chances(self.groups)
             each = rows * chance * (1 - chance) * adds**2
             if self.name == "spiegelhalter":
@@ -57,7 +56,7 @@ class Statistic:
         """The covariance of the gaps if rows were plain."""
         evidence, score = self.groups.evidence, self.groups.score
         share = self.groups.mass / self.groups.mass.sum()
-        if not isinstance(evidence, PositiveUnlabeled):
+        if evidence.population is None:
             return np.diag(np.add.reduceat(share * score * (1 - score), self.first))
         claimed = np.add.reduceat(share * score, self.first)
         square = np.add.reduceat(share * score**2, self.first)

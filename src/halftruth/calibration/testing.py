@@ -11,10 +11,9 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
 from halftruth.calibration.nulls import Groups, Null, null_of
 from halftruth.calibration.statistics import STATISTICS, Statistic
-from halftruth.evidence import Evidence, PositiveUnlabeled, Scenario
+from halftruth.evidence import Evidence, Scenario, as_evidence
 from halftruth.measure._score_measure import as_measure
 from halftruth.prior._belief import Belief
 from halftruth.results._estimate import figure, json_number
@@ -128,11 +127,7 @@ def calibration_test(
     >>> calibration_test(wrong.positive_unlabeled(500, 5000, rng=1)).p_value < 0.001
     True
     """
-    if not isinstance(evidence, Evidence):
-        raise InputError(
-            f"`evidence` must be Labeled, SoftLabeled, PositiveUnlabeled or PositiveConfidence, got "
-            f"{type(evidence).__name__}. Wrap your arrays, e.g. Labeled(y_true, y_score)."
-        )
+    as_evidence(evidence)
     _checks.choice(statistic, "statistic", STATISTICS)
     _checks.count(n_bins, "n_bins", least=1)
     _checks.count(n_resamples, "n_resamples", least=1)
@@ -278,7 +273,7 @@ def _notes(groups: Groups, found: _Found, against: int, n_resamples: int) -> Ite
             f"{against} row(s) contradict a score of exactly 0 or 1, as none could if the scores were right. "
             f"Cut the scores to what the model can know, e.g. [0.001, 0.999]."
         )
-    if isinstance(evidence, PositiveUnlabeled) and found.scenario.prior is not None:
+    if evidence.population is not None and found.scenario.prior is not None:
         prior = float(groups.prior(found.scenario))
         where = (
             "the prior most favourable to them, of the range given,"

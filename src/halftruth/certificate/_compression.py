@@ -16,8 +16,8 @@ from halftruth._checks import Vector
 from halftruth._errors import EmptyClassWarning
 from halftruth.certificate import _box_calibration, _box_curves, _box_losses, _box_rates
 from halftruth.certificate._boxes import ROUNDING, Boxes, Interval
-from halftruth.evidence import Evidence, Labeled, PositiveUnlabeled, SoftLabeled
-from halftruth.table._score_table import NEGATIVE
+from halftruth.evidence import Evidence
+from halftruth.table._score_table import SOFT
 
 FAMILIES: Mapping[str, Callable[..., Interval]] = {
     "prevalence": _box_rates.prevalence,
@@ -35,16 +35,6 @@ FAMILIES: Mapping[str, Callable[..., Interval]] = {
     "risk": _box_losses.risk,
     "calibration_error": _box_calibration.calibration_error,
 }
-
-
-def certified(evidence: Evidence) -> bool:
-    """Whether bounds are known.
-
-    Not for known negatives beside unlabeled rows: their weight depends on the order inside bins.
-    """
-    if isinstance(evidence, PositiveUnlabeled):
-        return NEGATIVE not in evidence.table.strata
-    return isinstance(evidence, (Labeled, SoftLabeled))
 
 
 def bound(evidence: Evidence, name: str, parameters: Mapping[str, Any] | None = None) -> float | None:
@@ -67,11 +57,11 @@ def bound(evidence: Evidence, name: str, parameters: Mapping[str, Any] | None = 
     -------
     bound : float or None
         inf where some table with this histogram leaves the metric undefined, or no bound is known; None where
-        nothing is certified: other metrics, and evidence that is not `certified`.
+        nothing is certified: other metrics, and evidence whose bins are not.
     """
     if evidence.table.grid is None:
         return 0.0
-    if name not in FAMILIES or not certified(evidence):
+    if name not in FAMILIES or not evidence.bins_are_certified:
         return None
     metric, measure = _registry.get(name), evidence.measure()
     metric.bind(**(parameters or {}))  # refuses what the metric does not take
@@ -88,7 +78,7 @@ def bound(evidence: Evidence, name: str, parameters: Mapping[str, Any] | None = 
         return np.inf
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         low, high = FAMILIES[name](box, **known)
-    if isinstance(evidence, (Labeled, SoftLabeled)):
+    if evidence.is_proper:
         low, high = max(low, metric.limits[0]), min(high, metric.limits[1])
     if np.isnan([value, low, high]).any():
         return np.inf
@@ -116,7 +106,7 @@ def _coefficients(evidence: Evidence) -> tuple[Vector, Vector, Vector]:
     Rules read no more of the rows than the totals of the strata. Of soft labels, the positives and the
     negatives are two strata.
     """
-    if isinstance(evidence, SoftLabeled):
+    if SOFT in evidence.table.strata:
         return np.ones(2), np.asarray([1.0, 0.0]), np.zeros(2)
     strata: Mapping[str, Any] = evidence.table.strata
     totals = np.asarray([bins.size[0] for bins in strata.values()])

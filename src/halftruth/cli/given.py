@@ -31,8 +31,6 @@ class Prior:
 
 def prior_of(evidence: Evidence) -> Prior | None:
     """The prior as it was given, or estimated, for the population of the evidence; None without one."""
-    from halftruth.evidence import PositiveUnlabeled
-
     believed = evidence.prior
     if believed.value is None:
         return None
@@ -40,6 +38,6 @@ def prior_of(evidence: Evidence) -> Prior | None:
     if believed.estimate is None:
         return Prior("range" if believed.is_range else "number", (low + high) / 2, low, high)
     value = believed.value
-    if isinstance(evidence, PositiveUnlabeled):  # an estimate is that of the unlabeled alone
+    if evidence.population is not None:  # an estimate is that of the unlabeled alone
         value = float(np.asarray(evidence.measure().prior))
     return Prior("estimate", value, low, high)

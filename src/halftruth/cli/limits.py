@@ -98,9 +98,8 @@ class Request:
     def _refuse_margins(self, evidence: Evidence) -> None:
         """Say which calibrators take scores that are no probabilities."""
         from halftruth.calibration.calibrators.methods import METHODS
-        from halftruth.evidence import PositiveConfidence, SoftLabeled
 
-        if isinstance(evidence, (SoftLabeled, PositiveConfidence)):
+        if evidence.holds_posteriors:
             return  # not through a calibrator
         measure = evidence.measure()
         if measure.bounded or not METHODS[self.calibrator].probability:
@@ -138,10 +137,9 @@ class Request:
 
     def _metrics(self, evidence: Evidence) -> list[str]:
         """The rows beside the Bayes error that the evidence has."""
-        from halftruth.evidence import SoftLabeled
         from halftruth.limits.attainable import ROWS
 
-        if isinstance(evidence, SoftLabeled) and evidence.labels.n_classes > 2:
+        if evidence.labels is not None and evidence.labels.n_classes > 2:
             return ["log_loss"]
         if self.labels == UNCERTAINTY:  # the same whichever class is the likelier
             return ["log_loss", "brier"]
@@ -149,15 +147,13 @@ class Request:
 
     def _about(self, evidence: Evidence) -> str:
         """What was read, in a line."""
-        from halftruth.evidence import PositiveConfidence, SoftLabeled
-
         prior = prior_of(evidence)
-        if isinstance(evidence, PositiveConfidence):
+        if evidence.confidences is not None:
             return "π unknown: the Bayes error is relative to it" if prior is None else prior.text()
-        if not isinstance(evidence, SoftLabeled):
+        rows = evidence.labels
+        if rows is None:
             how = f"scores through the calibrator {self.calibrator}, cross-fitted in {self.n_folds} parts"
             return how if prior is None else f"{prior.text()}; {how}"
-        rows = evidence.labels
         what = f"{rows.n_classes} classes"
         if rows.ballots is None:
             return f"{what}; {self.labels} labels"
@@ -167,11 +163,7 @@ class Request:
 
 def _zeros(evidence: Evidence) -> int:
     """How many confidences are 0."""
-    from halftruth.evidence import PositiveConfidence
-
-    if not isinstance(evidence, PositiveConfidence):
-        return 0
-    return int((evidence.confidences[0] == 0).sum())
+    return 0 if evidence.confidences is None else int((evidence.confidences[0] == 0).sum())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,17 +181,13 @@ class Limits:
     @property
     def _bound(self) -> bool:
         """Whether the Bayes error may be anything below the figure."""
-        from halftruth.evidence import PositiveConfidence, SoftLabeled
-
-        return not isinstance(self.held.evidence, (SoftLabeled, PositiveConfidence))
+        return not self.held.evidence.holds_posteriors
 
     @property
     def _relative(self) -> bool:
         """Whether the Bayes error is in units of the prior."""
-        from halftruth.evidence import PositiveConfidence
-
         evidence = self.held.evidence
-        return isinstance(evidence, PositiveConfidence) and evidence.prior.value is None
+        return evidence.confidences is not None and evidence.prior.value is None
 
     @property
     def _rows(self) -> dict[str, Estimate]:
@@ -284,11 +272,9 @@ class Limits:
         return list(dict.fromkeys(map(words.of_the_shell, notes)))
 
     def _notes(self) -> Iterator[str]:
-        from halftruth.evidence import PositiveConfidence
-
         evidence = self.held.evidence
         yield from self.remarks
-        assumption = evidence.assumption if isinstance(evidence, PositiveConfidence) else None
+        assumption = None if evidence.confidences is None else evidence.assumption
         yield from [] if assumption is None else [assumption]
         yield from self.error.notes
         lines = [] if self.best is None else self.best._note_lines()

@@ -11,7 +11,7 @@ import numpy as np
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError
-from halftruth.evidence import Evidence, PositiveUnlabeled
+from halftruth.evidence import Evidence, as_evidence
 from halftruth.inference import _notes as remarks
 from halftruth.inference._influence import identified_range, unsigned
 from halftruth.inference._match import Match, Side, is_distance
@@ -21,7 +21,6 @@ from halftruth.measure._sweep import sweep
 from halftruth.prior._belief import Belief
 from halftruth.results._comparison import Comparison, Difference
 from halftruth.results._estimate import Origin
-from halftruth.table._score_table import NEGATIVE
 
 MAX_ATOMS = 128
 """Distinct scores of each model on which rows are drawn for both: pairs of these are the cells."""
@@ -117,11 +116,7 @@ def _checked(models: Mapping[str, Evidence]) -> dict[str, Evidence]:
     if not isinstance(models, Mapping) or len(models) < 2:
         raise InputError(f"`models` must be {{name: evidence}} of at least two models, got {models!r}.")
     for name, evidence in models.items():
-        if not isinstance(evidence, Evidence):
-            raise InputError(
-                f"`models` must hold evidence, got {type(evidence).__name__} for {name!r}. Wrap your arrays, "
-                f"e.g. Labeled(y_true, y_score)."
-            )
+        as_evidence(evidence, f"models[{name!r}]")
     (first, one), *others = models.items()
     for name, other in others:
         if other.kind != one.kind:
@@ -139,8 +134,7 @@ def _with_one_prior(
     own = {
         name: evidence
         for name, evidence in models.items()
-        if isinstance(evidence, PositiveUnlabeled)
-        and getattr(evidence.prior.estimate, "upper", None) is not None
+        if evidence.population is not None and getattr(evidence.prior.estimate, "upper", None) is not None
     }
     priors = [evidence.prior for evidence in own.values()]
     if not paired or len(own) < len(models) or len({prior.population for prior in priors}) > 1:
@@ -149,12 +143,10 @@ def _with_one_prior(
         return models, ()
     best = min(own, key=lambda name: _left_open(own[name]))
     noisy = all(evidence.purity.estimate is not None for evidence in own.values())
-    shared: dict[str, Evidence] = {
-        name: PositiveUnlabeled.from_table(
-            evidence.table,
-            prior=own[best].prior.estimate,
-            purity=own[best].purity.estimate if noisy else _as_given(evidence.purity),
-            population=evidence.population,
+    shared = {
+        name: evidence.with_shares(
+            own[best].prior.estimate,
+            own[best].purity.estimate if noisy else evidence.purity.as_given(),
         )
         for name, evidence in own.items()
     }
@@ -162,17 +154,13 @@ def _with_one_prior(
     return shared, (f"{what} one for all models: estimated from {best!r}, whose scores say most of it.",)
 
 
-def _left_open(evidence: PositiveUnlabeled) -> float:
+def _left_open(evidence: Evidence) -> float:
     """How much the scores leave open of the prior that was estimated from them."""
     made = evidence.prior.estimate
-    if made is None or made.upper is None or NEGATIVE in evidence.table.strata:
+    if made is None or made.upper is None or not evidence.scores_bound_prior:
         low, high = evidence.prior.ends()
         return high - low
     return made.upper
-
-
-def _as_given(share: Belief) -> Any:
-    return share.estimate or ((share.low, share.high) if share.low is not None else share.value)
 
 
 def _refuse_different(models: Mapping[str, Evidence]) -> None:

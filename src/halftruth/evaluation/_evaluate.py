@@ -12,7 +12,7 @@ import numpy as np
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError
-from halftruth.evidence import Evidence, Scenario
+from halftruth.evidence import Evidence, Scenario, as_evidence
 from halftruth.inference import _notes as remarks
 from halftruth.inference._influence import gradients, identified_range, spread_of, unsigned, variance
 from halftruth.inference._notes import bias_bound
@@ -99,12 +99,7 @@ def evaluate(
     >>> result["roc_auc"].low < simulated.truth("roc_auc") < result["roc_auc"].high
     True
     """
-    if not isinstance(evidence, Evidence):
-        raise InputError(
-            f"`evidence` must be Labeled, SoftLabeled, PositiveUnlabeled or PositiveConfidence, got "
-            f"{type(evidence).__name__}. {_remedy(evidence)}"
-        )
-    evidence = evidence.to_host()
+    evidence = as_evidence(evidence, remedy=_remedy(evidence)).to_host()
     level = _checks.confidence_level(confidence_level)
     n_resamples = _checks.count(n_resamples, "n_resamples", least=0)
     limit = None if threshold is None else _checks.threshold(threshold)
@@ -119,7 +114,7 @@ def evaluate(
     if stratified not in (None, True, False):
         raise InputError(f"`stratified` must be True, False or None, got {stratified!r}.")
     requests = read_requests(metrics, [evidence.measure()], limit)
-    shares = (PRIOR, ALPHA) if evidence.kind == "positive_unlabeled" else (PRIOR,)
+    shares = (PRIOR, ALPHA) if evidence.population is not None else (PRIOR,)
     span = prior_range(evidence, level)
     one_sample = evidence.rows_are_one_sample if stratified is None else not stratified
     run = _Run(evidence, (*requests, *shares), span, limit, n_resamples, one_sample=one_sample)

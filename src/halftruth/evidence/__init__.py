@@ -1,5 +1,10 @@
-"""Evidence: the kinds of partial observation, each a way to estimate the pair (μ, μ₁)."""
+"""Evidence: the kinds of partial observation, each a way to estimate the pair (μ, μ₁).
 
+A new kind is a class in a file of its own, and its place in `KINDS`. What other rooms want to know of it
+they ask through the properties and methods of `Evidence`.
+"""
+
+from halftruth._errors import InputError
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.evidence.labeled import Labeled
 from halftruth.evidence.positive_confidence import PositiveConfidence
@@ -7,10 +12,27 @@ from halftruth.evidence.positive_unlabeled import PositiveUnlabeled
 from halftruth.evidence.soft import SoftLabeled
 
 __all__ = [
+    "KINDS",
     "Evidence",
     "Labeled",
     "PositiveConfidence",
     "PositiveUnlabeled",
     "Scenario",
     "SoftLabeled",
+    "as_evidence",
 ]
+
+KINDS: tuple[type[Evidence], ...] = (Labeled, SoftLabeled, PositiveUnlabeled, PositiveConfidence)
+"""All kinds, in the order in which they are named to a user."""
+
+
+def as_evidence(
+    value: object, name: str = "evidence", *, remedy: str = "Wrap your arrays, e.g. Labeled(y_true, y_score)."
+) -> Evidence:
+    """The evidence itself; an error that names the kinds for anything else."""
+    if isinstance(value, Evidence):
+        return value
+    *others, last = (kind.__name__ for kind in KINDS)
+    raise InputError(
+        argument=name, must=f"be {', '.join(others)} or {last}", got=type(value).__name__, remedy=remedy
+    )

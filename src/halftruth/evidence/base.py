@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+from halftruth._checks import Vector
 from halftruth.measure._mass_rule import MassRule
 from halftruth.measure._score_measure import Number, ScoreMeasure
 from halftruth.prior._belief import Belief
 from halftruth.table._score_table import ScoreTable
 from halftruth.table._support import Sums
+
+if TYPE_CHECKING:
+    from halftruth.evidence.negatives import Noise
+    from halftruth.evidence.soft import SoftRows
+
+Population = Literal["unlabeled", "all"]
+NullModel = Literal["labels", "strata", "signs", "bootstrap"]
+"""Labels drawn at the scores; strata from their laws; rows' own gaps with random signs; rows drawn again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +34,9 @@ class Scenario:
 
 
 class Evidence(ABC):
-    """What every kind of evidence has in common.
+    """What every kind of evidence has in common, and the questions that the rooms above ask of any kind.
+
+    The answers below are those of a kind that knows nothing special; a kind overrides what it does better.
 
     Attributes
     ----------
@@ -42,13 +54,73 @@ class Evidence(ABC):
     rows_are_one_sample: bool = True
     """Whether rows of all strata were drawn together, so that stratum sizes are random too."""
 
+    population: Population | None = None
+    """Of evidence with unlabeled rows, which rows are the population; None where no row is unlabeled."""
+
+    propensity_given: bool = False
+    """Whether known positives carry the chance that such a positive is known."""
+
+    prior_is_free: ClassVar[bool] = False
+    """Whether the prior may be another while the rows stay as they are: not where labels count it."""
+
+    is_proper: ClassVar[bool] = False
+    """Whether 0 ≤ μ̂₁ ≤ μ̂ whatever the rows, so that no metric leaves its limits."""
+
+    holds_posteriors: ClassVar[bool] = False
+    """Whether rows carry P(Y=1 | x) itself, as `labels` or as `confidences`, beside any score."""
+
+    null_models: ClassVar[tuple[NullModel, ...]] = ("bootstrap",)
+    """How rows of calibrated scores may be drawn, the sharpest first; the last one always can be."""
+
     assumption: str | None = None
     """What the correction rests on, in one sentence."""
+
+    naive_reading: ClassVar[str] = "unlabeled cases counted as negatives"
+    """What the naive measure takes the rows for."""
 
     @property
     def lone_positive(self) -> bool:
         """Whether one known positive stands for all, so that resampling it shows no error."""
         return False
+
+    @property
+    def bins_are_certified(self) -> bool:
+        """Whether it is known how far joining rows to bins can move a metric."""
+        return False
+
+    @property
+    def scores_bound_prior(self) -> bool:
+        """Whether only the scores can refute a prior, as of positives and unlabeled alone."""
+        return False
+
+    @property
+    def assumes_scar(self) -> bool:
+        """Whether known positives are taken for a random sample of the positives (or of a share of them)."""
+        return False
+
+    @property
+    def labels(self) -> SoftRows | None:
+        """The soft label of each row; None where rows carry none."""
+        return None
+
+    @property
+    def confidences(self) -> tuple[Vector, Vector | None] | None:
+        """The confidences of known positives, and their weights; None where rows carry none."""
+        return None
+
+    @property
+    def noise(self) -> Noise | None:
+        """How uncertain the strata's distributions are, where several estimates of μ₁ are mixed by it."""
+        return None
+
+    @property
+    def population_strata(self) -> tuple[str, ...]:
+        """The strata that make up the population sample."""
+        return tuple(self.table.strata)
+
+    def remarks(self) -> Iterator[str]:
+        """What is thin in these rows, a sentence each."""
+        return iter(())
 
     @abstractmethod
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
@@ -78,13 +150,19 @@ class Evidence(ABC):
         What is resampled and written from it is then the same to the bit, wherever the histogram was made.
         """
         table = self.table.to_host()
-        if table is self.table:
-            return self
+        return self if table is self.table else self.with_table(table)
+
+    def with_table(self, table: ScoreTable) -> Self:
+        """The same evidence of other rows: what is known of its shares stays, what was computed goes."""
         out = copy(self)
         for name in [k for k in vars(out) if isinstance(getattr(type(out), k, None), cached_property)]:
             del vars(out)[name]
         out.table = table
         return out
+
+    def with_shares(self, prior: Any = None, purity: Any = 1.0) -> Self:
+        """The same rows with another prior and purity; the evidence itself where labels count the prior."""
+        return self
 
     @abstractmethod
     def naive_measure(self) -> ScoreMeasure | None:
@@ -93,6 +171,14 @@ class Evidence(ABC):
     def prior_ends(self) -> list[float]:
         """The lowest and the highest π that the user's prior stands for; none without one."""
         return self.prior.ends()
+
+    def alpha_ends(self) -> list[float]:
+        """The lowest and the highest α that the user's prior stands for; none without one, or without α."""
+        return []
+
+    def alpha_of(self, prior: Number) -> Number:
+        """α, the share of positives among the unlabeled, where the prior has this value."""
+        return prior
 
     def identified_prior(self, sums: Sums, purity: Number) -> Number:
         """The prior that the evidence itself identifies, or None."""

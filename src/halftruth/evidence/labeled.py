@@ -41,6 +41,9 @@ class Labeled(Evidence):
     """
 
     kind: ClassVar[str] = "labeled"
+    is_proper = True
+    bins_are_certified = True
+    null_models = ("labels", "signs")
 
     def __init__(self, y_true: Any, y_score: Any, *, sample_weight: Any = None) -> None:
         if tensors.on_device(y_score, y_true, sample_weight):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from halftruth.prior._belief import belief
 from halftruth.table._score_table import POSITIVE, ScoreTable
 from halftruth.table._strata import StratumRows
 from halftruth.table._support import Sums
+
+FEW_IN_EFFECT = 0.7
+"""Share of the rows in effect below which a few of them carry the result."""
 
 
 class PositiveConfidence(Evidence):
@@ -43,6 +47,8 @@ class PositiveConfidence(Evidence):
     """
 
     kind: ClassVar[str] = "positive_confidence"
+    prior_is_free = True
+    holds_posteriors = True
     assumption = (
         "Assumes that the positives are a random sample of the positives and the confidences are "
         "P(positive | x)."
@@ -63,7 +69,7 @@ class PositiveConfidence(Evidence):
         self._set_table(ScoreTable({POSITIVE: rows}), prior)
 
     @classmethod
-    def from_table(cls, table: ScoreTable, *, prior: Any = None) -> PositiveConfidence:
+    def from_table(cls, table: ScoreTable, *, prior: Any = None) -> Self:
         """Positive-confidence evidence from a table of such rows, e.g. merged ones."""
         remedy = "Use the evidence class that the table came from."
         out = cls.__new__(cls)
@@ -115,6 +121,16 @@ class PositiveConfidence(Evidence):
         assert cells.value is not None  # rows carry 1/r
         mass, squares = integral(cells.value, cells.count), integral(cells.value**2, cells.count)
         return float(mass**2 / squares / cells.n_rows)
+
+    def remarks(self) -> Iterator[str]:
+        if self.effective_share < FEW_IN_EFFECT:
+            yield (
+                f"Positives of low confidence carry much of the population (effective share of the rows "
+                f"{self.effective_share:.2g}): intervals may be narrow, and fail if E[1/r²] is infinite."
+            )
+
+    def with_shares(self, prior: Any = None, purity: Any = 1.0) -> Self:
+        return type(self).from_table(self.table, prior=prior)
 
     def naive_measure(self) -> ScoreMeasure | None:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, NotIdentifiable
 from halftruth.engines import tensors
-from halftruth.evidence.base import Evidence, Scenario
+from halftruth.evidence.base import Evidence, Population, Scenario
 from halftruth.evidence.labeled import labels_as_given
 from halftruth.evidence.negatives import Linear, Noise, mixing_weight, mixture_share
 from halftruth.measure._mass_rule import MassRule, total
@@ -23,7 +23,7 @@ from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTab
 from halftruth.table._strata import StratumRows
 from halftruth.table._support import Column, Sums
 
-POPULATIONS = ("unlabeled", "all")
+POPULATIONS: tuple[Population, ...] = ("unlabeled", "all")
 PROPENSITY = "1/propensity"
 
 
@@ -63,6 +63,9 @@ class PositiveUnlabeled(Evidence):
     """
 
     kind: ClassVar[str] = "positive_unlabeled"
+    population: Population
+    prior_is_free = True
+    null_models = ("strata", "bootstrap")
 
     def __init__(
         self,
@@ -157,7 +160,7 @@ class PositiveUnlabeled(Evidence):
         prior: Any = None,
         purity: Any = 1.0,
         population: str = "all",
-    ) -> PositiveUnlabeled:
+    ) -> Self:
         """From a table with positive and unlabeled (and perhaps negative) rows."""
         _checks.instance(table, "table", ScoreTable)
         out = cls.__new__(cls)
@@ -195,6 +198,22 @@ class PositiveUnlabeled(Evidence):
     @property
     def lone_positive(self) -> bool:
         return len(self.table.strata[POSITIVE]) == 1
+
+    @property
+    def bins_are_certified(self) -> bool:
+        # The weight of known negatives depends on the order of rows inside bins.
+        return NEGATIVE not in self.table.strata
+
+    @property
+    def scores_bound_prior(self) -> bool:
+        return NEGATIVE not in self.table.strata
+
+    @property
+    def assumes_scar(self) -> bool:
+        return not self.propensity_given
+
+    def with_shares(self, prior: Any = None, purity: Any = 1.0) -> Self:
+        return type(self).from_table(self.table, prior=prior, purity=purity, population=self.population)
 
     def _check_shares(self) -> None:
         """Refuse priors and purities that the counts rule out; an estimate may miss them by its error."""
@@ -288,7 +307,7 @@ class PositiveUnlabeled(Evidence):
         counted = scenario.prior is None and self.propensity_given and self.population == "all"
         first, second = self._from_positives(prior, purity, alpha, sizes), self._from_rest(prior, sizes)
         mix: Any = 0.0
-        if NEGATIVE in self.table.strata:
+        if self.noise is not None:
             mix = mixing_weight(first, second, self.noise, sizes.shares, n)[..., None]
         own, other = (1 - mix) * first.on, mix * second.on
 
@@ -374,9 +393,8 @@ class PositiveUnlabeled(Evidence):
         return {name: self.table.unit(name) for name in self.table.strata}
 
     @cached_property
-    def noise(self) -> Noise:
-        """How uncertain the strata's distributions are, which decides what weight known negatives get."""
-        return Noise.of(self.table.support, self._base)
+    def noise(self) -> Noise | None:  # decides what weight known negatives get
+        return Noise.of(self.table.support, self._base) if NEGATIVE in self.table.strata else None
 
     def naive_measure(self) -> ScoreMeasure:
         support = self.table.support

@@ -69,6 +69,11 @@ class SoftLabeled(Evidence):
     """
 
     kind: ClassVar[str] = "soft"
+    is_proper = True
+    bins_are_certified = True
+    holds_posteriors = True
+    null_models = ("signs",)
+    naive_reading = "hard labels"
     _given: SoftRows | None = None
     assumption = "Assumes that the soft labels are P(positive | x), right on average."
 

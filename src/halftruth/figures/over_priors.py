@@ -12,7 +12,7 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth._registry import default_rows
-from halftruth.evidence import Evidence, PositiveConfidence, PositiveUnlabeled, Scenario
+from halftruth.evidence import Evidence, Scenario, as_evidence
 from halftruth.figures import canvas
 from halftruth.figures.drawn_models import NAIVE, finish, look, naive_of, named, only_one, plain
 from halftruth.inference._prior_range import MOST, open_priors
@@ -125,14 +125,7 @@ class _Model:
             if len(chosen) < 2:
                 raise InputError(f"`priors` must hold at least 2 different shares, got {len(chosen)}.")
         ends = float(chosen[0]), float(chosen[-1])
-        if isinstance(evidence, PositiveUnlabeled):
-            purity, population = evidence.purity.value, evidence.population
-            moved: Evidence = PositiveUnlabeled.from_table(
-                evidence.table, prior=ends, purity=purity, population=population
-            )
-        else:
-            moved = PositiveConfidence.from_table(evidence.table, prior=ends)
-        return cls(evidence, moved, chosen, refuted)
+        return cls(evidence, evidence.with_shares(ends, evidence.purity.value), chosen, refuted)
 
     def values(self, requests: Sequence[Request]) -> Vector:
         """Of each request at each prior."""
@@ -147,15 +140,15 @@ class _Model:
 
 
 def _movable(evidence: Any) -> Evidence:
-    if isinstance(evidence, (PositiveUnlabeled, PositiveConfidence)):
-        return evidence
-    as_measure(evidence, "nothing")
     what = type(evidence).__name__
+    if as_measure(evidence, "nothing") is evidence:
+        raise InputError(f"A {what} holds one prior. Pass the evidence that it was made from.")
+    movable = as_evidence(evidence)
+    if movable.prior_is_free:
+        return movable
     raise InputError(
         f"The prior of {what} follows from its labels: there is none to vary. Pass PositiveUnlabeled or "
         f"PositiveConfidence evidence."
-        if isinstance(evidence, Evidence)
-        else f"A {what} holds one prior. Pass the evidence that it was made from."
     )
 
 
@@ -261,7 +254,7 @@ def _set_limits(ax: Axes, models: Iterable[_Model], heights: Vector, request: Re
 
 def _label(ax: Axes | None, panels: list[Axes], requests: Sequence[Request], several: list[Evidence]) -> None:
     """Each panel by its metric, and the lowest of each column by the prior."""
-    populations = {each.population if isinstance(each, PositiveUnlabeled) else "all" for each in several}
+    populations = {each.population or "all" for each in several}
     population = populations.pop()
     label = f"{canvas.SYMBOLS[population]}, {canvas.MEANINGS[population]}"
     if populations:

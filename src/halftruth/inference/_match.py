@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.evidence import Evidence, PositiveUnlabeled, Scenario
+from halftruth.evidence import Evidence, Scenario
 from halftruth.inference._influence import gradients, spread_of, unsigned
 from halftruth.inference._paired_rows import Apart, Together
 from halftruth.inference._prior_range import Range, alpha_bound, drawn_scenarios
@@ -192,7 +192,7 @@ class Match:
     def _flips(self, level: float) -> dict[Request, tuple[float, ...]]:
         """Priors, among those not refuted, at which the better model becomes the worse."""
         evidence, other = self.a.evidence, self.b.evidence
-        if not (isinstance(evidence, PositiveUnlabeled) and isinstance(other, PositiveUnlabeled)):
+        if evidence.population is None or other.population is None:
             return dict.fromkeys(self.requests, ())
         priors, given = _not_refuted(evidence, other, level=level)
         scenario = Scenario(prior=given, purity=evidence.purity.value)
@@ -236,12 +236,12 @@ def _whole(difference: Any) -> Any:
     return np.where(np.abs(difference) < 1e-12, 0.0, difference)
 
 
-def _not_refuted(*models: PositiveUnlabeled, level: float) -> tuple[Vector, Vector]:
+def _not_refuted(*models: Evidence, level: float) -> tuple[Vector, Vector]:
     """Priors up to the largest that neither model's scores refute: π, and as the user's prior is read."""
     one, top = models[0], min(alpha_bound(model, level) for model in models)
     alpha = np.linspace(0, min(top, 0.999), N_PRIORS + 1)[1:]
     of_all = np.asarray(Sizes.of(one.table.support.sums()).pi(alpha, one.purity.value))
-    shares = {"unlabeled": alpha, "all": of_all}
+    shares: dict[str | None, Vector] = {"unlabeled": alpha, "all": of_all}
     return shares[one.population], shares[one.prior.population or one.population]
 
 

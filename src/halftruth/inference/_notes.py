@@ -9,8 +9,7 @@ from functools import partial
 import numpy as np
 
 from halftruth.calibration.bins import number_of_bins
-from halftruth.certificate._compression import certified
-from halftruth.evidence import Evidence, PositiveConfidence, PositiveUnlabeled
+from halftruth.evidence import Evidence
 from halftruth.inference._requests import Request
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.measure._sorted_measure import FoldedMeasure
@@ -44,15 +43,11 @@ def on_evidence(evidence: Evidence, *, by_default: bool) -> Iterator[str]:
             f"brier, log_loss and calibration_error are left out."
         )
     grid = evidence.table.grid
-    if grid is not None and not certified(evidence):
+    if grid is not None and not evidence.bins_are_certified:
         yield f"Rows were joined to bins ({grid}); with known negatives no bound on that is certified."
     for name in measure.empty_classes:
         yield f"No {name} case: metrics that need one are undefined."
-    if isinstance(evidence, PositiveConfidence) and evidence.effective_share < 0.7:
-        yield (
-            f"Positives of low confidence carry much of the population (effective share of the rows "
-            f"{evidence.effective_share:.2g}): intervals may be narrow, and fail if E[1/r²] is infinite."
-        )
+    yield from evidence.remarks()
 
 
 def on_resamples(n: int) -> Iterator[str]:
@@ -65,7 +60,7 @@ def on_prior(evidence: Evidence, identified: tuple[float, float] | None) -> Iter
     """Where the prior came from, and whether the evidence, by the 99% range it identifies, contradicts it."""
     given = evidence.prior
     yield from _on_estimates(evidence)
-    population = getattr(evidence, "population", None)
+    population = evidence.population
     if population is not None and given.population not in (None, population):
         share = {"unlabeled": "α, of the unlabeled sample", "all": "π, of all rows"}[given.population]
         yield (
@@ -203,7 +198,7 @@ def bias_bound(
 
 
 def _as_assumed(evidence: Evidence) -> bool:
-    if not isinstance(evidence, PositiveUnlabeled) or evidence.population != "unlabeled":
+    if evidence.population != "unlabeled":
         return False
     rows, prior, purity = evidence.table.strata, evidence.prior, evidence.purity
     plain = all(isinstance(x, StratumRows) and x.is_plain for x in rows.values()) and NEGATIVE not in rows

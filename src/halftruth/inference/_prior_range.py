@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.evidence import Evidence, PositiveConfidence, PositiveUnlabeled, Scenario
+from halftruth.evidence import Evidence, Scenario
 from halftruth.inference._influence import identified_range
 from halftruth.prior._shares import Sizes
 from halftruth.prior.bounds import upper_bound
 from halftruth.results._estimate import Refuted
-from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
+from halftruth.table._score_table import POSITIVE, UNLABELED
 from halftruth.table._strata import StratumRows
 from halftruth.table._support import OnePass
 
@@ -44,10 +44,10 @@ class Range:
 
 def prior_range(evidence: Evidence, confidence_level: float) -> Range:
     """The scenarios of evidence: one, or a grid where prior or purity is only known to a range."""
-    if isinstance(evidence, PositiveUnlabeled) and evidence.measure().unidentified is not None:
+    if evidence.measure().unidentified is not None:
         return _unrefuted(evidence, confidence_level)
     notes: tuple[str, ...] = ()
-    if isinstance(evidence, PositiveUnlabeled) and NEGATIVE not in evidence.table.strata:
+    if evidence.scores_bound_prior:
         notes = refutations(evidence, confidence_level)
     both = evidence.prior.is_range and evidence.purity.is_range
     n = N_GRID_OF_TWO if both else N_GRID
@@ -86,7 +86,7 @@ def drawn_scenarios(
     )
 
 
-def alpha_bound(evidence: PositiveUnlabeled, confidence_level: float, *, below: float | None = None) -> float:
+def alpha_bound(evidence: Evidence, confidence_level: float, *, below: float | None = None) -> float:
     """The largest α that the scores do not refute, at the purity given.
 
     ``below``: what is clearly not below this may be returned as the purity.
@@ -95,7 +95,7 @@ def alpha_bound(evidence: PositiveUnlabeled, confidence_level: float, *, below: 
     return purity * _pure_bound(evidence, confidence_level, None if below is None else below / purity)
 
 
-def _pure_bound(evidence: PositiveUnlabeled, confidence_level: float, below: float | None = None) -> float:
+def _pure_bound(evidence: Evidence, confidence_level: float, below: float | None = None) -> float:
     """The largest α not refuted if the known positives were pure.
 
     With purity ρ it is ρ times as large, since f₀ ≥ 0 means α f_P ≤ ρ f_U.
@@ -104,7 +104,7 @@ def _pure_bound(evidence: PositiveUnlabeled, confidence_level: float, below: flo
     return upper_bound(*masses, *sizes, confidence_level, below=below)
 
 
-def share_bounds(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[float, float]:
+def share_bounds(evidence: Evidence, confidence_level: float) -> tuple[float, float]:
     """(α, κ): the largest α not refuted if the known positives were pure, and how impure they may be.
 
     f₁ ≥ 0 means (1−ρ) f_U ≤ (1−α) f_P, so that (1−ρ)/(1−α) is at most κ, the largest share of the unlabeled's
@@ -131,12 +131,12 @@ class Span:
 
 def open_priors(evidence: Evidence, confidence_level: float, *, one_sample: bool) -> Span | None:
     """π that the data leave open, the 99% range where the evidence identifies it; None with full labels."""
-    if not isinstance(evidence, (PositiveUnlabeled, PositiveConfidence)):
+    if not evidence.prior_is_free:
         return None
     purity = evidence.purity.value or 1.0
     coarse = evidence.table.support.coarse(ATOMS)
     found = identified_range(evidence, coarse, one_sample=one_sample)
-    if isinstance(evidence, PositiveConfidence):
+    if evidence.population is None:
         return None if found is None else Span(low=max(found[0], 1e-6), high=min(found[1], 1 - 1e-6))
     if found is None:
         alpha_high, kappa = share_bounds(evidence, confidence_level)
@@ -150,7 +150,7 @@ def open_priors(evidence: Evidence, confidence_level: float, *, one_sample: bool
 
 
 def prior_span(
-    evidence: PositiveUnlabeled, alpha_high: float, kappa: float | None, purity: float
+    evidence: Evidence, alpha_high: float, kappa: float | None, purity: float
 ) -> tuple[float, float]:
     """The lowest and the highest π that these bounds leave, at a purity."""
     high = alpha_high * purity
@@ -162,7 +162,7 @@ def prior_span(
     return float(ends[0]), float(ends[1])
 
 
-def _known_and_unlabeled(evidence: PositiveUnlabeled) -> tuple[tuple[Any, Any], tuple[float, float]]:
+def _known_and_unlabeled(evidence: Evidence) -> tuple[tuple[Any, Any], tuple[float, float]]:
     """The masses of the known positives and of the unlabeled, and the rows that they stand for."""
     table = evidence.table
     n_positive, n_unlabeled = table.effective_rows(POSITIVE), table.effective_rows(UNLABELED)
@@ -178,7 +178,7 @@ def _known_and_unlabeled(evidence: PositiveUnlabeled) -> tuple[tuple[Any, Any], 
     return (sums[base], sums[UNLABELED, "weight"]), (n_positive, n_unlabeled)
 
 
-def _unrefuted(evidence: PositiveUnlabeled, confidence_level: float) -> Range:
+def _unrefuted(evidence: Evidence, confidence_level: float) -> Range:
     bound = min(_pure_bound(evidence, confidence_level), MOST)
     sizes = Sizes.of(evidence.table.support.sums())
     steps = np.append(LEAST, np.linspace(0, 1, N_GRID)[1:])
@@ -193,12 +193,12 @@ def _unrefuted(evidence: PositiveUnlabeled, confidence_level: float) -> Range:
     return Range(tuple(scenarios), (note,), unknown=True)
 
 
-def refutations(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[str, ...]:
+def refutations(evidence: Evidence, confidence_level: float) -> tuple[str, ...]:
     """What the data say against the prior and the purity, of evidence without known negatives."""
     return _refuted(evidence, confidence_level) + _impure(evidence, confidence_level)
 
 
-def _refuted(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[str, ...]:
+def _refuted(evidence: Evidence, confidence_level: float) -> tuple[str, ...]:
     ends = evidence.alpha_ends()
     if not ends:
         return ()
@@ -220,7 +220,7 @@ def _refuted(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[str,
     return (Refuted(note) if refuted else note,)
 
 
-def _impure(evidence: PositiveUnlabeled, confidence_level: float) -> tuple[str, ...]:
+def _impure(evidence: Evidence, confidence_level: float) -> tuple[str, ...]:
     """Whether the known positives are purer than the purity given says."""
     purity, ends = max([evidence.purity.value or 1.0, *evidence.purity.ends()]), evidence.alpha_ends()
     if purity == 1 or not ends or evidence.purity.replicates is not None or ends[0] >= 1:

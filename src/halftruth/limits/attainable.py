@@ -107,14 +107,13 @@ def best_attainable(
         rng=rng,
     )
     need_posteriors(evidence, OF_SCORES)
-    if isinstance(evidence, PositiveConfidence):
+    if evidence.labels is None:
         return _from_confidences(evidence, names, settings)
-    assert isinstance(evidence, SoftLabeled)  # nothing else is left
     rows = as_probabilities(evidence.labels)
     if rows.n_classes > 2:
-        return _many_classes(evidence, None if metrics is None else names, settings)
+        return _many_classes(evidence, evidence.labels, None if metrics is None else names, settings)
     if rows.ballots is not None:
-        return _from_votes(evidence, names, settings)
+        return _from_votes(evidence, evidence.labels, names, settings)
     own = SoftLabeled(rows.q, sample_weight=None if rows.weight is None else scaled(rows.weight))
     return _evaluated(own, names, settings, _bayes(evidence, names, settings))
 
@@ -192,7 +191,8 @@ def _evaluated(
     return replace(found, rows={name: rows[name] for name in names}, notes=notes, origin=None)
 
 
-def _from_confidences(evidence: PositiveConfidence, names: tuple[str, ...], settings: Settings) -> Evaluation:
+def _from_confidences(evidence: Evidence, names: tuple[str, ...], settings: Settings) -> Evaluation:
+    assert evidence.confidences is not None  # the other kind of posterior
     r, weight = evidence.confidences
     why = "Only the Bayes error can be found with them: call `bayes_error`, which takes them."
     _checks.positive_probabilities(r, "r", why=why)
@@ -224,9 +224,8 @@ def _at_prior(functional: Functional, *, additive: bool) -> Functional:
     return call
 
 
-def _from_votes(evidence: SoftLabeled, names: tuple[str, ...], settings: Settings) -> Evaluation:
+def _from_votes(evidence: Evidence, rows: SoftRows, names: tuple[str, ...], settings: Settings) -> Evaluation:
     """The rows of the law fitted to the votes, with intervals over all laws that they do not refute."""
-    rows = evidence.labels
     fitted = FittedVotes(rows=rows)
     found: dict[str, Estimate] = {}
     with progress("Limits", len(names), long=len(fitted.votes.count) > LONG) as advance:
@@ -257,9 +256,10 @@ class _ManyClasses(Evaluation):
         return "More than two classes: only the Bayes error and the log loss."
 
 
-def _many_classes(evidence: SoftLabeled, names: tuple[str, ...] | None, settings: Settings) -> Evaluation:
+def _many_classes(
+    evidence: Evidence, rows: SoftRows, names: tuple[str, ...] | None, settings: Settings
+) -> Evaluation:
     """1 − E max q and the mean entropy."""
-    rows = evidence.labels
     beyond = set(names or ()) - {BAYES, LOG_LOSS}
     if beyond:
         raise InputError(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.evidence import PositiveConfidence
+from halftruth.evidence import Evidence, PositiveConfidence
 from halftruth.inference._influence import identified_range, spread_of
 from halftruth.inference._notes import on_prior
 from halftruth.limits.means import (
@@ -36,8 +36,9 @@ N_ATOMS = 128
 """Distinct confidences on which that error is judged; see `Support.coarse`."""
 
 
-def from_confidences(evidence: PositiveConfidence, settings: Settings) -> LimitEstimate:
+def from_confidences(evidence: Evidence, settings: Settings) -> LimitEstimate:
     """π times the mean of min(1, (1−r)/r) over the positives; without a prior that mean alone, β/π."""
+    assert evidence.confidences is not None  # asked for by the caller
     r, weight = evidence.confidences
     mean, prior = mean_of(losses(r), weight, 1.0, settings), evidence.prior
     notes = (str(evidence.assumption), *_on_prior(evidence, mean.value))
@@ -145,8 +146,9 @@ def _over_range(out: LimitEstimate, mean: Mean, prior: Belief) -> LimitEstimate:
     )
 
 
-def _on_prior(evidence: PositiveConfidence, value: float) -> Iterator[str]:
+def _on_prior(evidence: Evidence, value: float) -> Iterator[str]:
     """What the confidences themselves say of the prior, and where it came from."""
+    assert evidence.confidences is not None  # asked for by the caller
     r, weight = evidence.confidences
     prior, zeros = evidence.prior, int((r == 0).sum())
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):

@@ -9,7 +9,8 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._errors import InputError
-from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
+from halftruth.evidence import Evidence, as_evidence
+from halftruth.evidence.soft import SoftRows
 from halftruth.limits.confidence import from_confidences
 from halftruth.limits.means import BOOTSTRAP, METHODS, Settings, T
 from halftruth.limits.soft_labels import KINDS, NOISY, SOFT, UNCERTAINTY, clean, noisy, uncertain
@@ -123,29 +124,23 @@ def bayes_error(
         n_resamples=_checks.count(n_resamples, "n_resamples", least=0),
         rng=rng,
     )
-    if isinstance(evidence, SoftLabeled):
-        return _from_soft(evidence, labels, sign, method, settings)
-    if not isinstance(evidence, Evidence):
-        raise InputError(
-            f"`evidence` must be SoftLabeled, PositiveConfidence, Labeled or PositiveUnlabeled, got "
-            f"{type(evidence).__name__}. Wrap your arrays, e.g. SoftLabeled(q)."
-        )
+    rows = as_evidence(evidence, remedy="Wrap your arrays, e.g. SoftLabeled(q).").labels
+    if rows is not None:
+        return _from_soft(rows, labels, sign, method, settings)
     kind = type(evidence).__name__
     if labels != SOFT or sign is not None:
         what = f"`labels`={labels!r}" if labels != SOFT else "`sign`"
         raise InputError(f"{what} is for SoftLabeled evidence, got {kind}. Leave it out.")
-    if isinstance(evidence, PositiveConfidence):
+    if evidence.confidences is not None:
         _refuse(method, METHODS, kind)
         return from_confidences(evidence, _checked(settings))
     _refuse(method, (BOOTSTRAP,), f"scores ({kind})")
     return through_scores(evidence, calibrator, n_folds, settings)
 
 
-def _from_soft(
-    evidence: SoftLabeled, labels: str, sign: Any, method: str | None, settings: Settings
-) -> Estimate:
-    rows = as_probabilities(evidence.labels)
-    if rows is not evidence.labels and method == LIKELIHOOD:
+def _from_soft(given: SoftRows, labels: str, sign: Any, method: str | None, settings: Settings) -> Estimate:
+    rows = as_probabilities(given)
+    if rows is not given and method == LIKELIHOOD:
         method = None
         settings = replace(settings, method=T)
     if sign is not None and labels == UNCERTAINTY:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from halftruth._errors import InputError
-from halftruth.evidence import PositiveConfidence
+from halftruth.evidence import Evidence
 from halftruth.measure._score_measure import Number, as_measure, ratio
 from halftruth.metrics._mean_losses import ZERO_ONE, Pair, losses, total_loss
 
@@ -56,8 +56,8 @@ def positive_confidence_risk(
         raise InputError(
             "The loss 'zero_one' needs a threshold. Pass threshold=…, on the scale of the scores."
         )
-    if isinstance(evidence, PositiveConfidence):
+    if isinstance(evidence, Evidence) and evidence.confidences is not None:
         # Divided by π the mean over the positives has no π in it, whatever was given.
-        evidence = PositiveConfidence.from_table(evidence.table)
+        evidence = evidence.with_shares()
     measure = as_measure(evidence)
     return measure.result(ratio(total_loss(measure, loss, pair), measure.positives))

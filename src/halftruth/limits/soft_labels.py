@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, NotIdentifiable
-from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
+from halftruth.evidence import as_evidence
 from halftruth.evidence.soft import SoftRows
 from halftruth.limits.means import (
     FIRM,
@@ -60,12 +60,8 @@ HARD = (
 
 def need_posteriors(evidence: Any, why: str) -> None:
     """Refuse what is no evidence, and scores, which say nothing of each case's probability."""
-    if not isinstance(evidence, Evidence):
-        raise InputError(
-            f"`evidence` must be SoftLabeled or PositiveConfidence, got {type(evidence).__name__}. Wrap your "
-            f"soft labels: SoftLabeled(q), or votes: SoftLabeled.from_votes(k, m)."
-        )
-    if not isinstance(evidence, (SoftLabeled, PositiveConfidence)):
+    remedy = "Wrap your soft labels: SoftLabeled(q), or votes: SoftLabeled.from_votes(k, m)."
+    if not as_evidence(evidence, remedy=remedy).holds_posteriors:
         raise NotIdentifiable(why.format(type(evidence).__name__))
 
 

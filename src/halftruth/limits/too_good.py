@@ -12,7 +12,7 @@ import numpy as np
 from halftruth import _checks, _errors
 from halftruth._checks import Vector
 from halftruth._errors import InputError, NotIdentifiable
-from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
+from halftruth.evidence import Evidence
 from halftruth.limits.floor import bayes_error
 from halftruth.limits.means import LimitEstimate, Mean, Settings, T, estimate, scaled
 from halftruth.limits.soft_labels import NOISY, SOFT, UNCERTAINTY, need_posteriors
@@ -98,7 +98,7 @@ def too_good_to_be_true(
     n_test = _checks.count(n_test, "n_test", least=1)
     level = _checks.confidence_level(confidence_level)
     need_posteriors(evidence, OF_SCORES)
-    if isinstance(evidence, PositiveConfidence) and evidence.prior.value is None:
+    if evidence.labels is None and evidence.prior.value is None:
         raise NotIdentifiable(
             "Without `prior` positive confidences give the Bayes error only relative to it, and a test error "
             "cannot be compared with that. Pass PositiveConfidence(r, prior=…)."
@@ -155,13 +155,13 @@ def _refuse_refuted(bayes: Estimate) -> None:
 
 
 def _classes(predictions: Any, evidence: Evidence, labels: str) -> Vector:
-    if not isinstance(evidence, SoftLabeled) or labels == UNCERTAINTY:
+    rows = evidence.labels
+    if rows is None or labels == UNCERTAINTY:
         raise InputError(
             "`predictions` must belong to rows of soft labels: positive confidences say nothing of the "
             "negative cases, uncertainty labels not which class is likelier. Leave `predictions` out, or "
             "pass soft labels."
         )
-    rows = evidence.labels
     code = "0 or 1"
     if rows.n_classes > 2:
         code = f"whole numbers from 0 to {rows.n_classes - 1}, the column of `q` for each"
@@ -226,8 +226,8 @@ def _p_value(k: float, n: int, center: float, spread: float) -> float:
 
 def _adjusted(classes: Vector, evidence: Evidence, level: float) -> tuple[Estimate, float]:
     """The error where labels are drawn from the soft labels, and how far it scatters over drawings."""
-    assert isinstance(evidence, SoftLabeled)  # checked with the predictions
     rows = evidence.labels
+    assert rows is not None  # checked with the predictions
     q = np.stack([1 - rows.q, rows.q], axis=1) if rows.n_classes == 2 else rows.q
     right = np.take_along_axis(q, classes.astype(np.intp)[:, None], axis=1)[:, 0]
     weight = np.ones(len(right)) if rows.weight is None else scaled(rows.weight)

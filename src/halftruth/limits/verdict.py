@@ -9,7 +9,7 @@ from html import escape
 from textwrap import fill
 from typing import Any
 
-from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
+from halftruth.evidence import Evidence
 from halftruth.limits.soft_labels import NOISY
 from halftruth.results._estimate import Estimate, figure, interval_text, json_number
 
@@ -187,10 +187,9 @@ def _apart(a: float, b: float) -> tuple[str, str]:
 
 def source_of(evidence: Evidence) -> str:
     """What the rows of evidence are called."""
-    if isinstance(evidence, PositiveConfidence):
+    if evidence.labels is None:
         return CONFIDENCES
-    votes = isinstance(evidence, SoftLabeled) and evidence.labels.ballots is not None
-    return VOTES if votes else SOFT_LABELS
+    return SOFT_LABELS if evidence.labels.ballots is None else VOTES
 
 
 def _filled(text: str, lead: str = "") -> str:
@@ -210,7 +209,7 @@ def alternatives(found: Found, evidence: Evidence, labels: str) -> Iterator[str]
         f"case, or saw it sharper, or from the way the cases were found. Then the {source} are less sure "
         f"than the test labels, and their Bayes error is that of a harder task."
     )
-    if found.adjusted is None or not isinstance(evidence, SoftLabeled) or len(evidence.labels) != found.n:
+    if found.adjusted is None or evidence.labels is None or len(evidence.labels) != found.n:
         yield f"The test cases are of another, easier population than the rows with {source}."
     yield "Test cases, or close copies of them, were among the training cases."
     yield (
@@ -246,7 +245,7 @@ def alternatives(found: Found, evidence: Evidence, labels: str) -> Iterator[str]
 
 def _uneven(evidence: Evidence) -> bool:
     """Whether rows have different numbers of votes."""
-    if not isinstance(evidence, SoftLabeled) or evidence.labels.ballots is None:
+    if evidence.labels is None or evidence.labels.ballots is None:
         return False
     ballots, weight = evidence.labels.ballots, evidence.labels.weight
     asked = ballots if weight is None else ballots[weight > 0]
@@ -268,7 +267,7 @@ def notes_on(found: Found, evidence: Evidence) -> Iterator[str]:
             f"`test_error` × `n_test` = {k:.5g} is no whole number of errors (a rounded figure, or weighted "
             f"cases): the p-value lies between those of its neighbours."
         )
-    if found.adjusted is not None and isinstance(evidence, SoftLabeled):
+    if found.adjusted is not None and evidence.labels is not None:
         share = ", where q is the share of votes" if found.source == VOTES else ""
         loss = "min(q, 1−q)" if evidence.labels.n_classes == 2 else "1 − max q"
         yield (

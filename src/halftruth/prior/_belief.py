@@ -143,6 +143,12 @@ class Belief:
         )
         return same and np.array_equal(self.replicates, other.replicates)  # type: ignore[arg-type]
 
+    def as_given(self) -> PriorEstimate | tuple[float, float] | float | None:
+        """What the user passed for it."""
+        if self.estimate is not None:
+            return self.estimate
+        return self.value if self.low is None or self.high is None else (self.low, self.high)
+
     @property
     def is_range(self) -> bool:
         """Whether only a range is known, so that results are unions over it."""

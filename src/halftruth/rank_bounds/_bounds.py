@@ -95,7 +95,7 @@ def bounds(
     limit = None if threshold is None else _checks.threshold(threshold)
     ranking = Ranking.of(evidence)
     if prior is not None:
-        evidence = PositiveUnlabeled.from_table(evidence.table, prior=prior, population=evidence.population)
+        evidence = evidence.with_shares(prior)
     believed = Believed.of(evidence, labeled_sample, level)
     bander = Bander(
         ranking=ranking,

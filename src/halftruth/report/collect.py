@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from halftruth.evidence import Evidence, PositiveUnlabeled
+from halftruth.evidence import Evidence
 from halftruth.inference._prior_range import prior_range
 from halftruth.inference._requests import Request
 from halftruth.report.names import named
@@ -74,10 +74,10 @@ def next_steps(
     low, high = evidence.measure().span
     if not asked or low == high:
         return ()
-    known = evidence.kind.startswith("positive")
+    known = evidence.prior_is_free
     n = len(evidence.table.strata[POSITIVE]) if known else len(evidence.table)
     rows = _round_number(n)
-    if isinstance(evidence, PositiveUnlabeled):
+    if evidence.population is not None:
         outlook = Outlook(evidence, asked, span, confidence_level, one_sample)
         widths, options = outlook.widths(), outlook.widths_with_more(rows)
     else:

@@ -11,13 +11,12 @@ import numpy as np
 
 from halftruth._checks import Vector
 from halftruth._errors import InputError
-from halftruth.evidence import Evidence, PositiveConfidence, PositiveUnlabeled
-from halftruth.evidence.negatives import Noise
+from halftruth.evidence import Evidence
 from halftruth.inference._influence import CURVES
 from halftruth.inference._prior_range import Span, open_priors
 from halftruth.inference._requests import Request
 from halftruth.results._estimate import Evaluation, Origin, json_number
-from halftruth.table._score_table import NEGATIVE, ScoreTable
+from halftruth.table._score_table import ScoreTable
 from halftruth.table._support import Support
 
 SCHEMA = 1
@@ -94,32 +93,17 @@ def table_of(result: Evaluation, n_bytes: int) -> dict[str, Any]:
 
 def plainly(evidence: Evidence) -> Evidence:
     """The same rows, with nothing believed of the prior, so that a scenario's prior is π."""
-    if isinstance(evidence, PositiveUnlabeled):
-        return PositiveUnlabeled.from_table(evidence.table, population=evidence.population)
-    if isinstance(evidence, PositiveConfidence):
-        return PositiveConfidence.from_table(evidence.table)
-    return evidence
+    return evidence.with_shares()
 
 
 def _rule_of(evidence: Evidence) -> dict[str, Any]:
-    table = evidence.table
+    table, noise = evidence.table, evidence.noise
     rows = {name: table.effective_rows(name) for name in table.strata}
-    if not isinstance(evidence, PositiveUnlabeled):
-        return {
-            "population": None,
-            "base": "weight",
-            "rows": rows | {"population": table.effective_rows()},
-            "noise": None,
-        }
-    noise = None
-    if NEGATIVE in table.strata:
-        found: Noise = evidence.noise
-        noise = {"within": found.within.tolist(), "gram": found.gram.tolist()}
     return {
         "population": evidence.population,
         "base": "value" if evidence.propensity_given else "weight",
         "rows": rows | {"population": table.effective_rows(*evidence.population_strata)},
-        "noise": noise,
+        "noise": noise and {"within": noise.within.tolist(), "gram": noise.gram.tolist()},
     }
 
 

@@ -29,12 +29,11 @@ from halftruth._checks import Vector
 from halftruth._errors import HalftruthError
 from halftruth.calibration.rising import possible, shares
 from halftruth.evaluation._evaluate import FEWER_ATOMS, evaluate
-from halftruth.evidence import Evidence, PositiveUnlabeled, Scenario
+from halftruth.evidence import Evidence, Scenario
 from halftruth.inference._influence import unsigned
 from halftruth.inference._prior_range import Range
 from halftruth.inference._requests import Request
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.prior._belief import Belief
 from halftruth.prior.estimating import estimate_prior
 from halftruth.results._estimate import INFLUENCE, LOGIT, Estimate
 from halftruth.results._intervals import normal_interval
@@ -105,7 +104,7 @@ class Expected(ScoreTable):
 class Outlook:
     """Positives and unlabeled as they are, and as they are to be expected."""
 
-    evidence: PositiveUnlabeled
+    evidence: Evidence
     requests: tuple[Request, ...]
     span: Range
     level: float
@@ -125,7 +124,7 @@ class Outlook:
 
     def widths(self) -> dict[Request, float]:
         if not self.span.unknown:
-            return self._widths(self.support.strata, _as_given(self.evidence.prior))
+            return self._widths(self.support.strata, self.evidence.prior.as_given())
         # The bound on an unknown prior is lower where scores are not joined.
         found = closed_form(self.evidence, self.requests, self.level, one_sample=self.one_sample)
         return {r: row.high - row.low for r, row in found.items()}
@@ -139,12 +138,11 @@ class Outlook:
             return {}
         return {r: row.high - row.low for r, row in found.items()}
 
-    def _evidence(self, strata: Mapping[str, Cells], prior: Any) -> PositiveUnlabeled:
+    def _evidence(self, strata: Mapping[str, Cells], prior: Any) -> Evidence:
         own = self.evidence
         meaning = own.table.strata[POSITIVE].meaning
         table = Expected.of(replace(self.support, strata=strata), meaning)
-        purity = _as_given(own.purity)
-        return PositiveUnlabeled.from_table(table, prior=prior, purity=purity, population=own.population)
+        return own.with_table(table).with_shares(prior, own.purity.as_given())
 
     # --- more rows --------------------------------------------------------------------------------
 
@@ -162,7 +160,7 @@ class Outlook:
         if strata is None:
             return {}
         if not self.span.unknown:
-            return {r: Width(x) for r, x in self._widths(strata, _as_given(self.evidence.prior)).items()}
+            return {r: Width(x) for r, x in self._widths(strata, self.evidence.prior.as_given()).items()}
         priors, now = [scenario.prior for scenario in self.span.scenarios], self.widths()
         held = self._widths(strata, (min(priors), max(priors)))
         return {r: Width(min(x, now[r])) for r, x in held.items() if r in now}
@@ -189,7 +187,7 @@ class Outlook:
         return {**strata, name: _labeled_as_often(_scaled(own, 1 + share), 1 + share), UNLABELED: rest}
 
     def _measure(self, scenario: Scenario) -> ScoreMeasure:
-        return self._evidence(self.support.strata, _as_given(self.evidence.prior)).measure_at(scenario)
+        return self._evidence(self.support.strata, self.evidence.prior.as_given()).measure_at(scenario)
 
     # --- labels -----------------------------------------------------------------------------------
 
@@ -224,7 +222,7 @@ class Outlook:
         own = self.evidence.prior
         if own.value is not None and not own.is_range and own.replicates is None:
             return {"": own.value}
-        out = {"": None} if own.value is None else {"": _as_given(own), NO_PRIOR: None}
+        out = {"": None} if own.value is None else {"": own.as_given(), NO_PRIOR: None}
         try:
             sample = estimate_prior(self.evidence, labeled_sample=(positives, rows), method="sample")
         except HalftruthError:  # at no single purity, or where propensities show it
@@ -285,13 +283,6 @@ def alike(row: Estimate, n: int, more: int) -> Width:
     logit = row.method == LOGIT
     low, high = normal_interval(row.centers, errors, row.confidence_level, row.limits, logit=logit)
     return Width(high - low)
-
-
-def _as_given(known: Belief) -> Any:
-    """What the user passed as a share."""
-    if known.estimate is not None:
-        return known.estimate
-    return known.value if known.low is None else (known.low, known.high)
 
 
 # --- counts ---------------------------------------------------------------------------------------------

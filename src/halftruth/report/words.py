@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from halftruth.evidence import Evidence, PositiveUnlabeled
+from halftruth.evidence import Evidence
 from halftruth.report import rivals
 from halftruth.report.names import headline, named
 from halftruth.results._comparison import Comparison
@@ -67,8 +67,7 @@ def _verdict(result: Evaluation) -> str:
 
 
 def _naively(result: Evaluation) -> str:
-    kind = "" if result.origin is None else result.origin.evidence[""].kind
-    return "hard labels" if kind == "soft" else "unlabeled cases counted as negatives"
+    return Evidence.naive_reading if result.origin is None else result.origin.evidence[""].naive_reading
 
 
 def _interval(row: Estimate) -> str:
@@ -162,7 +161,7 @@ def _remarks(result: Evaluation) -> Iterator[str]:
     assumed = "" if evidence is None else evidence.assumption
     if assumed in notes:
         yield str(assumed)
-        if evidence is not None and evidence.kind == "positive_unlabeled" and not evidence.propensity_given:
+        if evidence is not None and evidence.assumes_scar:
             yield FOUND
     if evidence is not None:
         yield _population(evidence)
@@ -183,7 +182,7 @@ def rows_of(results: Mapping[str, Evaluation]) -> str:
 
 def _population(evidence: Evidence) -> str:
     rows = len(evidence.table)
-    if not isinstance(evidence, PositiveUnlabeled):
+    if evidence.population is None:
         return f"The population is what the {rows:,} rows were drawn from."
     if evidence.population == "all":
         return f"The population is the whole table: its {rows:,} rows, known and unlabeled together."
@@ -196,7 +195,7 @@ def _population(evidence: Evidence) -> str:
 
 def _source(evidence: Evidence) -> Iterator[str]:
     prior = evidence.prior
-    if evidence.kind in ("labeled", "soft"):
+    if not evidence.prior_is_free:
         yield "The share of positives is that of the labels."
     elif prior.estimate is None and prior.is_range:
         low, high = prior.ends()

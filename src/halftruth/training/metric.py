@@ -207,7 +207,7 @@ class ScoreMetrics(Metric):
         except HalftruthError as error:  # settings were checked: the rows rule them out
             warnings.warn(f"Metrics are NaN: {error}", UserWarning, stacklevel=4)
             return None
-        if isinstance(evidence, PositiveUnlabeled) and NEGATIVE not in table.strata:
+        if evidence.scores_bound_prior:
             for note in refutations(evidence, CONFIDENCE):
                 warnings.warn(note, UserWarning, stacklevel=4)
         return measure

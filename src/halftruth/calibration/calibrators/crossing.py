@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,10 +11,8 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.calibration.calibrators.calibrator import Calibrator
 from halftruth.calibration.calibrators.folds import folds_of
-from halftruth.evidence import Evidence
-from halftruth.table._histogram import Bins
+from halftruth.evidence import Evidence, as_evidence
 from halftruth.table._score_table import ScoreTable
-from halftruth.table._strata import StratumRows
 
 Kind = TypeVar("Kind", bound=Evidence)
 MOST_FOLDS = 100
@@ -56,11 +51,7 @@ def cross_calibrate(evidence: Kind, calibrator: Any = "beta", *, n_folds: int = 
     >>> bool(ht.calibration_error(ht.cross_calibrate(evidence)) < ht.calibration_error(evidence) / 2)
     True
     """
-    if not isinstance(evidence, Evidence):
-        raise InputError(
-            f"`evidence` must be evidence with its rows, e.g. Labeled(y_true, y_score), got "
-            f"{type(evidence).__name__}."
-        )
+    as_evidence(evidence)
     settings = {"method": calibrator} if isinstance(calibrator, str) else _settings(calibrator)
     n_folds = _number_of_folds(evidence, n_folds)
     generator = np.random.default_rng(rng)
@@ -69,10 +60,11 @@ def cross_calibrate(evidence: Kind, calibrator: Any = "beta", *, n_folds: int = 
     calibrated: dict[str, list[Vector]] = {name: [] for name in strata}
     for k in range(n_folds):
         others = {name: each.others(k) for name, each in folds.items()}
-        fitted = Calibrator(**settings).fit(_with_strata(evidence, others))
+        fitted = Calibrator(**settings).fit(evidence.with_table(ScoreTable(others)))
         for name, each in folds.items():
             calibrated[name].append(fitted.predict(each.score(k)))
-    return _with_strata(evidence, {name: each.joined(calibrated[name]) for name, each in folds.items()})
+    joined = {name: each.joined(calibrated[name]) for name, each in folds.items()}
+    return evidence.with_table(ScoreTable(joined))
 
 
 def smallest_stratum(evidence: Evidence) -> tuple[int, str]:
@@ -104,13 +96,3 @@ def _settings(calibrator: Any) -> dict[str, Any]:
             f"`calibrator` must be a Calibrator or the name of a method, got {type(calibrator).__name__}."
         )
     return calibrator.get_params()
-
-
-def _with_strata(evidence: Kind, strata: Mapping[str, StratumRows | Bins]) -> Kind:
-    """The same evidence of other rows: what is known of its shares stays, what was computed goes."""
-    out = copy.copy(evidence)
-    for name in list(vars(out)):
-        if isinstance(getattr(type(out), name, None), cached_property):
-            del out.__dict__[name]
-    out.table = ScoreTable(strata)
-    return out
