@@ -8,7 +8,7 @@ import pytest
 import halftruth as ht
 from halftruth._registry import REGISTRY
 from halftruth.inference._prior_range import alpha_bound
-from halftruth.table import _score_table
+from halftruth.table import _strata
 from halftruth.table._sorted_rows import LargeSupport
 
 MODEL = ht.simulate.GaussianClasses(prior=0.3)
@@ -43,7 +43,7 @@ KINDS = {
 def both(monkeypatch, make):
     few = make()
     few.measure()
-    monkeypatch.setattr(_score_table, "COMPILED", 1)
+    monkeypatch.setattr(_strata, "COMPILED", 1)
     many = make()
     assert isinstance(many.table.support, LargeSupport)
     assert not isinstance(few.table.support, LargeSupport)

@@ -18,7 +18,7 @@ from halftruth.calibration.cumulative import ks_calibration_error
 from halftruth.calibration.smooth import logit_smoothed_calibration_error, smooth_calibration_error
 from halftruth.calibration.sweep import sweep_calibration_error
 from halftruth.measure._sorted_measure import FoldedMeasure
-from halftruth.table import _score_table
+from halftruth.table import _strata
 
 from . import calibration_definitions as definition
 from .agreement import assert_same
@@ -49,7 +49,7 @@ def labeled(request, monkeypatch):
 
     def make(y, score):
         if request.param == "rows":
-            monkeypatch.setattr(_score_table, "COMPILED", 1)
+            monkeypatch.setattr(_strata, "COMPILED", 1)
         evidence = ht.Labeled(y, score)
         assert isinstance(evidence.measure(), FoldedMeasure) == (request.param == "rows")
         return evidence

@@ -20,7 +20,7 @@ from halftruth.calibration.cumulative import ks_calibration_error
 from halftruth.calibration.smooth import logit_smoothed_calibration_error, smooth_calibration_error
 from halftruth.calibration.sweep import sweep_calibration_error
 from halftruth.measure._sorted_measure import FoldedMeasure
-from halftruth.table import _score_table
+from halftruth.table import _strata
 
 from . import calibration_definitions as definition
 from .agreement import assert_same
@@ -72,7 +72,7 @@ def table_of(kind, n=160):
 def how(request, monkeypatch):
     """Whether measures are read as sorted atoms or, like large ones, as rows."""
     if request.param == "rows":
-        monkeypatch.setattr(_score_table, "COMPILED", 1)
+        monkeypatch.setattr(_strata, "COMPILED", 1)
     return request.param
 
 

@@ -21,7 +21,7 @@ from halftruth.calibration.binomial_process import (
     bpm_calibration_error,
     fit_curve,
 )
-from halftruth.table import _score_table
+from halftruth.table import _strata
 from halftruth.table._sorted_rows import LargeSupport
 
 MODEL = ht.simulate.GaussianClasses(prior=0.3, slope=3.0, intercept=-2.0)
@@ -328,7 +328,7 @@ def test_many_measures_give_what_each_gives_alone(density: str) -> None:
 def test_many_rows_take_another_road_to_the_same_value(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     few = EVIDENCE[kind](1)
     wanted = [bpm_calibration_error(few, density=density) for density in ("beta", "empirical")]
-    monkeypatch.setattr(_score_table, "COMPILED", 1)
+    monkeypatch.setattr(_strata, "COMPILED", 1)
     many = EVIDENCE[kind](1)
     assert isinstance(many.table.support, LargeSupport)
     found = [bpm_calibration_error(many, density=density) for density in ("beta", "empirical")]

@@ -10,7 +10,7 @@ from halftruth.calibration.cumulative import ks_calibration_error
 from halftruth.kernels import compiling
 from halftruth.kernels.walking import counts_at_ranks, cumulative_extremes
 from halftruth.measure._sorted_measure import FoldedMeasure
-from halftruth.table import _score_table
+from halftruth.table import _strata
 
 
 def by_definition(score, claim, positive, total):
@@ -75,7 +75,7 @@ def test_many_measures_at_once():
 
 def _large(monkeypatch, make):
     few = make().measure()
-    monkeypatch.setattr(_score_table, "COMPILED", 1)
+    monkeypatch.setattr(_strata, "COMPILED", 1)
     many = make().measure()
     assert isinstance(many, FoldedMeasure)
     return few, many

@@ -10,7 +10,7 @@ from halftruth.calibration import grids
 from halftruth.calibration.smooth import logit_smoothed_calibration_error, smooth_calibration_error
 from halftruth.kernels import compiling, smoothing
 from halftruth.measure._sorted_measure import FoldedMeasure
-from halftruth.table import _score_table
+from halftruth.table import _strata
 
 BOTH = (smooth_calibration_error, logit_smoothed_calibration_error)
 
@@ -150,7 +150,7 @@ def test_raw_rows_give_the_same(ends, options, error, monkeypatch):
     if ends:
         p, u = np.where(p > 0.9, 1.0, p), np.where(u < 0.1, 0.0, u)
     few = error(ht.PositiveUnlabeled(p, u, prior=0.3, **options))
-    monkeypatch.setattr(_score_table, "COMPILED", 1)
+    monkeypatch.setattr(_strata, "COMPILED", 1)
     many = ht.PositiveUnlabeled(p, u, prior=0.3, **options).measure()
     assert isinstance(many, FoldedMeasure)
     assert error(many) == pytest.approx(few, rel=1e-11)
@@ -158,7 +158,7 @@ def test_raw_rows_give_the_same(ends, options, error, monkeypatch):
 
 @pytest.mark.parametrize("error", BOTH)
 def test_raw_rows_at_the_ends_only(error, monkeypatch):
-    monkeypatch.setattr(_score_table, "COMPILED", 1)
+    monkeypatch.setattr(_strata, "COMPILED", 1)
     evidence = ht.Labeled([0, 0, 1, 1, 1], [0.0, 0.0, 0.0, 1.0, 1.0])
     assert isinstance(evidence.measure(), FoldedMeasure)
     assert error(evidence) == pytest.approx(0.2, rel=1e-9)

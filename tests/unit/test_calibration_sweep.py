@@ -12,7 +12,7 @@ from halftruth.calibration import sweep
 from halftruth.calibration.binned import calibration_error
 from halftruth.calibration.sweep import sweep_calibration_error
 from halftruth.measure._sorted_measure import FoldedMeasure
-from halftruth.table import _score_table
+from halftruth.table import _strata
 
 
 def by_definition(population, positive, each):
@@ -158,7 +158,7 @@ def test_a_measure_without_mass_or_positives_is_undefined():
 @pytest.mark.parametrize("from_rows", [4, 512])
 def test_sorted_rows_give_the_same(from_rows, digits, sharp, monkeypatch):
     monkeypatch.setattr(sweep, "FROM_ROWS", from_rows)
-    monkeypatch.setattr(_score_table, "COMPILED", 1)
+    monkeypatch.setattr(_strata, "COMPILED", 1)
     for seed in range(5):
         s, y = _rows(seed, 150, digits=digits, sharp=sharp)
         many = ht.Labeled(y, s).measure()

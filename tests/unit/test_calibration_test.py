@@ -326,7 +326,7 @@ def test_many_rows_and_few_go_the_same_way(monkeypatch):
     """Past half a million plain rows the sorted rows are read, and never unfolded."""
     evidence = RIGHT.positive_unlabeled(60_000, 540_000, rng=0)
     groups = Groups(evidence)
-    monkeypatch.setattr("halftruth.table._score_table.COMPILED", 10**9)
+    monkeypatch.setattr("halftruth.table._strata.COMPILED", 10**9)
     table = ht.ScoreTable(evidence.table.strata)
     plain = Groups(ht.PositiveUnlabeled.from_table(table, prior=0.5, population="unlabeled"))
     assert type(plain.support) is type(groups.support)

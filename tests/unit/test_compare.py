@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.table import _score_table as table
+from halftruth.table import _strata
 from halftruth.table._sorted_rows import LargeSupport
 
 N = 1200
@@ -597,7 +597,7 @@ def test_independent_samples_add_their_variances():
 def test_the_road_of_many_rows_leads_to_the_same(setting, monkeypatch):
     few = SETTINGS[setting](A, B)
     a = closed(few)
-    monkeypatch.setattr(table, "COMPILED", 1)
+    monkeypatch.setattr(_strata, "COMPILED", 1)
     many = SETTINGS[setting](A, B)
     assert all(isinstance(e.table.support, LargeSupport) for e in many.values())
     b = closed(many)

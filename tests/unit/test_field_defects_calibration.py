@@ -13,7 +13,7 @@ from halftruth.calibration.calibrators import Calibrator
 from halftruth.calibration.cumulative import ks_calibration_error
 from halftruth.calibration.smooth import logit_smoothed_calibration_error, smooth_calibration_error
 from halftruth.calibration.sweep import sweep_calibration_error
-from halftruth.table import _score_table
+from halftruth.table import _strata
 
 ERRORS = (
     calibration_error,
@@ -28,7 +28,7 @@ ERRORS = (
 def width(request, monkeypatch):
     """The error over bins of equal width, of measures read as sorted atoms or, like large ones, as rows."""
     if request.param == "rows":
-        monkeypatch.setattr(_score_table, "COMPILED", 1)
+        monkeypatch.setattr(_strata, "COMPILED", 1)
     return lambda y, score, n_bins=10: calibration_error(ht.Labeled(y, score), n_bins, "width")
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import halftruth as ht
 from halftruth.measure._sorted_measure import FoldedMeasure
-from halftruth.table import _score_table
+from halftruth.table import _strata
 
 N_BINS = 3
 STEP = 1e-5
@@ -134,7 +134,7 @@ def test_whole_weights_are_repetitions():
 )
 def test_rows_of_large_data_have_the_same_noise(make, monkeypatch):
     few = covariance(make())
-    monkeypatch.setattr(_score_table, "COMPILED", 1)
+    monkeypatch.setattr(_strata, "COMPILED", 1)
     assert isinstance(make().measure(), FoldedMeasure)
     np.testing.assert_allclose(covariance(make()), few, rtol=1e-12, atol=1e-12)
 

@@ -15,7 +15,7 @@ from halftruth.calibration.binned import calibration_error
 from halftruth.calibration.binomial_process import bpm_calibration_error, fit_curve
 from halftruth.calibration.reliability import METHODS, N_POINTS, ReliabilityCurve, reliability_curve
 from halftruth.calibration.smooth import smooth_calibration_error
-from halftruth.table import _score_table
+from halftruth.table import _strata
 from halftruth.table._sorted_rows import LargeSupport
 
 MODEL = ht.simulate.GaussianClasses(prior=0.3, slope=3.0, intercept=-2.0)
@@ -145,7 +145,7 @@ def test_curves_are_given_at_a_few_hundred_scores_that_stand_for_all(method: str
 @pytest.mark.parametrize("method", METHODS)
 def test_many_rows_take_another_road_to_the_same_curve(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     few = reliability_curve(unlabeled(), method, n_resamples=0)
-    monkeypatch.setattr(_score_table, "COMPILED", 1)
+    monkeypatch.setattr(_strata, "COMPILED", 1)
     evidence = unlabeled()
     assert isinstance(evidence.table.support, LargeSupport)
     many = reliability_curve(evidence, method, n_resamples=50)
