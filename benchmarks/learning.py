@@ -49,9 +49,8 @@ def positive_unlabeled(x: Any, y: Any, n_positive: int) -> Callable[[], None]:
     """A pass of nnPU over all rows as unlabeled, and positives besides."""
     import torch
 
-    from halftruth.learn.losses import PULoss
-    from halftruth.learn.networks import Networks
-    from halftruth.learn.training import Batches, train
+    from halftruth.learn._network_training import Batches, Networks, train
+    from halftruth.learn._torch_losses import PULoss
 
     known = torch.nonzero(y)[:n_positive, 0][None]
     batches = Batches([known, torch.arange(len(x))[None]], BATCH, seed=0)

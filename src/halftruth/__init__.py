@@ -25,7 +25,7 @@ _HOMES = {
     "Comparison": "results._comparison",
     "Difference": "results._comparison",
     "make_scorer": "evaluation._scorer",
-    "cross_val_evidence": "learn.cross_validation",
+    "cross_val_evidence": "learn._cross_validation",
     "roc_auc": "metrics._areas",
     "partial_auc": "metrics._areas",
     "average_precision": "metrics._areas",

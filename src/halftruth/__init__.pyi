@@ -35,7 +35,7 @@ from halftruth.evidence import Labeled as Labeled
 from halftruth.evidence import PositiveConfidence as PositiveConfidence
 from halftruth.evidence import PositiveUnlabeled as PositiveUnlabeled
 from halftruth.evidence import SoftLabeled as SoftLabeled
-from halftruth.learn.cross_validation import cross_val_evidence as cross_val_evidence
+from halftruth.learn._cross_validation import cross_val_evidence as cross_val_evidence
 from halftruth.limits.attainable import best_attainable as best_attainable
 from halftruth.limits.floor import bayes_error as bayes_error
 from halftruth.limits.risk import positive_confidence_risk as positive_confidence_risk

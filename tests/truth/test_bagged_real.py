@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import binom
 
 import halftruth as ht
-from halftruth.learn.bagging import BaggedPU
+from halftruth.learn._bagged_pu import BaggedPU
 
 SETS = ("bank", "concrete", "housing", "mushroom", "pendigits", "pima", "shuttle", "wine")
 SMALL = ("concrete", "housing", "pima")

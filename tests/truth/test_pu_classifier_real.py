@@ -24,7 +24,7 @@ SPREAD = {"bank": 0.001, "pendigits": 0.006}
 
 def difference(x: np.ndarray, y: np.ndarray, seed: int) -> tuple[float, float]:
     """Accuracy on 30% of the rows: that of all labels, and what is lost without them."""
-    from halftruth.learn.pu_classifier import PUClassifier
+    from halftruth.learn._pu_classifier import PUClassifier
 
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(y))

@@ -180,7 +180,8 @@ def test_the_same_seed_gives_the_same_networks(networks: Any, told: dict[str, An
 
 def test_the_risk_that_is_told_is_that_of_all_training_rows(networks: Any) -> None:
     """Of a network that never moves, by hand: π E_P[ℓ(g)] + E_U[ℓ(−g)] − π E_P[ℓ(−g)]."""
-    from halftruth.learn.networks import Networks, logits
+    from halftruth.learn._network_arrays import logits
+    from halftruth.learn._network_training import Networks
 
     source, recipe = blobs(), Recipe(hidden=(8, 8), n_known=100, batch=200, learning_rate=0.0)
     found = networks.trained(source, recipe, "upu", n=1, passes=1, seed=[5], device="cpu")
@@ -265,8 +266,8 @@ def test_the_residual_network_has_eighteen_layers_and_their_weights(width: int, 
 def test_the_residual_network_learns_and_a_row_does_not_hang_on_the_others() -> None:
     import torch
 
-    from halftruth.learn.losses import PULoss
-    from halftruth.learn.training import Batches, train
+    from halftruth.learn._network_training import Batches, train
+    from halftruth.learn._torch_losses import PULoss
     from halftruth_papers.pu_ece.resnet import ResNet18
 
     rng = np.random.default_rng(0)

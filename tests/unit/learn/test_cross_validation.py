@@ -30,8 +30,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import halftruth as ht
-from halftruth.learn.cross_validation import cross_val_evidence
-from halftruth.learn.folds import splits
+from halftruth.learn._cross_validation import cross_val_evidence, splits
 
 N = 400
 PRIOR = 0.4
@@ -558,13 +557,13 @@ def test_the_estimator_stays_as_it_was() -> None:
 def test_silent_where_no_one_watches(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("halftruth.learn.cross_validation.LONG", 0)
+    monkeypatch.setattr("halftruth.learn._cross_validation.LONG", 0)
     cross()
     assert capfd.readouterr() == ("", "")
 
 
 def test_progress_on_a_terminal(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("halftruth.learn.cross_validation.LONG", 0)
+    monkeypatch.setattr("halftruth.learn._cross_validation.LONG", 0)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     cross()
     assert "Cross-validation" in capfd.readouterr().err

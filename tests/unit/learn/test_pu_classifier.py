@@ -21,8 +21,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import halftruth as ht
 from halftruth._errors import InputError, NotIdentifiable
-from halftruth.learn.mixing import balanced_eta
-from halftruth.learn.pu_classifier import PUClassifier
+from halftruth.learn._pu_classifier import PUClassifier
+from halftruth.learn._risk_weights import balanced_eta
 
 from .label_rules import EXPECTED, MAPPED, OfLabels
 
@@ -231,12 +231,12 @@ def test_another_loss_has_no_shift_and_says_so() -> None:
 
 def overfitted(**told: Any) -> PUClassifier:
     """Trained on, without a look at the rows held out, until it is too sure."""
-    from halftruth.learn import training
+    from halftruth.learn import _network_training
 
     x, y = sure()
     told = {"hidden": (50,), "weight_decay": 0.0, "max_epochs": 25, "patience": 25} | told
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training._Best, "restore", lambda self: None)
+        patch.setattr(_network_training._Best, "restore", lambda self: None)
         return learner(learning_rate=0.02, **told).fit(x, y)
 
 
@@ -261,7 +261,7 @@ def test_the_default_calibrates_only_what_is_refuted(default: PUClassifier) -> N
 
 
 def test_a_timid_model_is_mended_where_the_test_leaves_no_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
-    from halftruth.learn import network_classifier
+    from halftruth.learn import _network_classifier
 
     told = {"weight_decay": 30.0, "max_epochs": 10}
     model, bare = (learner(calibration=c, **told).fit(X, Y) for c in ("auto", None))
@@ -280,12 +280,12 @@ def test_a_timid_model_is_mended_where_the_test_leaves_no_doubt(monkeypatch: pyt
         found = ht.CalibrationTest(
             statistic="spiegelhalter", value=1.0, p_value=p, method="", n_resamples=1, notes=(), evidence=""
         )
-        monkeypatch.setattr(network_classifier, "calibration_test", lambda *a, found=found, **k: found)
+        monkeypatch.setattr(_network_classifier, "calibration_test", lambda *a, found=found, **k: found)
         for slope, refuted in ((1.5, steep), (0.5, flat)):
             line_of = ht.Calibrator.from_dict(
                 model.calibrator_.to_dict() | {"curve": {"slope": slope, "intercept": 0.0}}
             )
-            assert network_classifier._judged(line_of, None)[0] == refuted
+            assert _network_classifier._test_sigmoid(line_of, None)[0] == refuted
 
 
 def test_another_loss_is_always_calibrated() -> None:
@@ -306,10 +306,10 @@ def test_platts_line_is_in_the_logit_itself() -> None:
 
 def test_rows_held_out_stand_for_their_share_of_all() -> None:
     """Two of five positives and one of ten others: the evidence has the sizes of all rows."""
-    from halftruth.learn.pu_classifier import _held_out
+    from halftruth.learn._pu_classifier import _held_out_evidence
 
     parts = [np.array([0.9, 0.8]), np.array([0.1])]
-    evidence = _held_out(parts, (5, 10, 0), 0.5, 1.0, "all")
+    evidence = _held_out_evidence(parts, (5, 10, 0), 0.5, 1.0, "all")
     measure = evidence.measure()
     assert float(measure.prior) == pytest.approx(0.5)
     # π = 0.5 of 15: 7.5 positives, 5 known; μ is 1/6 at each of two scores and 2/3 at the other.
@@ -394,7 +394,7 @@ def test_every_mix_learns(eta: float | None, population: str) -> None:
 @pytest.mark.parametrize("prior", [0.15, 0.3])
 def test_the_default_mix_is_the_least_noisy(prior: float, population: str) -> None:
     """Against a search over η for the variance of the whole risk, losses independent and of variance 1."""
-    from halftruth.learn.weights import risk_weights
+    from halftruth.learn._risk_weights import risk_weights
 
     grid = np.linspace(-1, 1, 401)
     sides = set()
@@ -509,10 +509,10 @@ def test_a_unit_beyond_numbers_is_named(unit: float) -> None:
 
 
 def test_many_rows_are_predicted_in_blocks(default: PUClassifier, monkeypatch: pytest.MonkeyPatch) -> None:
-    from halftruth.learn import network_classifier
+    from halftruth.learn import _network_classifier
 
     whole = default.decision_function(X)
-    monkeypatch.setattr(network_classifier, "BLOCK", 300)
+    monkeypatch.setattr(_network_classifier, "BLOCK", 300)
     np.testing.assert_array_equal(default.decision_function(X), whole)
 
 
@@ -559,7 +559,7 @@ def test_labels_in_any_code(codes: tuple[Any, ...], tmp_path: Path) -> None:
 
 
 def test_it_gives_evidence_by_cross_validation() -> None:
-    from halftruth.learn.cross_validation import cross_val_evidence
+    from halftruth.learn._cross_validation import cross_val_evidence
 
     evidence = cross_val_evidence(
         learner(max_epochs=5, learning_rate=0.05), X, Y, prior=PRIOR, unlabeled=-1, cv=3
@@ -604,8 +604,8 @@ class Absent:
         if name == "torch":
             raise ModuleNotFoundError("No module named 'torch'", name="torch")
 sys.meta_path.insert(0, Absent())
-from halftruth.errors import MissingDependency
-from halftruth.learn.pu_classifier import PUClassifier
+from halftruth._errors import MissingDependency
+from halftruth.learn import PUClassifier
 model = PUClassifier.load({str(path)!r})
 print(repr(float(model.predict_proba([[0.5, 0.2]])[0, 1])))
 try:
@@ -621,7 +621,7 @@ except MissingDependency as error:
 
 def test_damaged_files_are_refused(tmp_path: Path) -> None:
     from halftruth import _storage
-    from halftruth.learn.positive_confidence import PositiveConfidenceClassifier
+    from halftruth.learn._confidence_classifier import PositiveConfidenceClassifier
 
     path = tmp_path / "model.npz"
     model = learner(hidden=(4,), max_epochs=1).fit(X, Y)

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth._pytorch import Tensor, nn, torch
-from halftruth.learn.losses import PULoss, pair
-from halftruth.learn.networks import Networks
-from halftruth.learn.training import Batches, train
+from halftruth.learn._network_training import Batches, Networks, train
+from halftruth.learn._torch_losses import PULoss, loss_pair
 from halftruth_papers.pu_ece.cells import calibration_errors
 from halftruth_papers.pu_ece.recipes import NNPU, SUPERVISED, WAYS, Recipe
 from halftruth_papers.pu_ece.resnet import ResNet18
@@ -158,7 +157,7 @@ def _batch(source: Source, recipe: Recipe, lesson: _Lesson) -> int:
 
 def _cross_entropy(share: float, positive: Tensor, negative: Tensor) -> Tensor:
     """Binary, with this share of positives."""
-    of_positive, of_negative = pair("logistic")
+    of_positive, of_negative = loss_pair("logistic")
     return share * of_positive(positive).mean(-1) + (1 - share) * of_negative(negative).mean(-1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from halftruth_papers.pu_ece.settings import BANK, CIFAR, FASHION, MNIST
 
@@ -22,7 +23,7 @@ class Recipe:
     hidden: tuple[int, ...] | None = (100, 100)
     """Units of each hidden layer; None: a residual network of 18 layers."""
     n_known: int = 10_000
-    loss: str = "sigmoid"
+    loss: Literal["sigmoid", "logistic"] = "sigmoid"
     learning_rate: float = 1e-3
     target_prior: float | None = None
     """The share of positives that the classes are brought to; None: as they come."""

@@ -20,9 +20,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import halftruth as ht
 from halftruth._errors import InputError, NotIdentifiable
-from halftruth.learn.bagging import BaggedPU
-from halftruth.learn.bags import TURNS, Bags
-from halftruth.learn.labels import Strata
+from halftruth.learn._bagged_pu import TURNS, BaggedPU, Bags
+from halftruth.learn._learner import Strata
 
 from .label_rules import EXPECTED, MAPPED, OfLabels
 
@@ -272,7 +271,7 @@ def test_errors_of_the_calibration_are_not_hidden(monkeypatch: pytest.MonkeyPatc
 
     X, y, truth = table(300)
     labels = np.where(y == 1, 1, np.where(~truth & (np.arange(300) % 3 == 0), 0, -1))
-    monkeypatch.setattr("halftruth.learn.bagging.Calibrator.fit", broken)
+    monkeypatch.setattr("halftruth.learn._bagged_pu.Calibrator.fit", broken)
     with pytest.raises(InputError, match="broken"):
         BaggedPU(n_estimators=6, unlabeled=-1, random_state=0).fit(X, labels)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,28 @@ from halftruth.calibration.calibrators.calibrator import FLAT, Calibrator
 from halftruth.calibration.calibrators.logistic import LineCurve
 from halftruth.calibration.calibrators.methods import METHODS
 from halftruth.calibration.testing import calibration_test
-from halftruth.learn import saved
-from halftruth.learn.layers import BLOCK, Layer, Matrix, Scaling, logits
-from halftruth.learn.learner import Learner
+from halftruth.evidence import Evidence
+from halftruth.learn._learner import Features, Learner, Prior, RandomState, random_seed
+from halftruth.learn._network_arrays import (
+    BLOCK,
+    Layer,
+    Matrix,
+    Scaling,
+    load_network,
+    logits,
+    save_network,
+)
+
+if TYPE_CHECKING:  # PyTorch loads when a network is trained
+    from halftruth.learn._network_training import Plan, Trained
+
+__all__ = ["AUTO", "NO_POSTERIOR", "PLATT", "PROPER", "Device", "LossName", "NetworkClassifier"]
+
+StratumRows: TypeAlias = list[NDArray[np.intp]]
+"""Row numbers of each stratum, the known positives first."""
+
+LossName: TypeAlias = Literal["logistic", "sigmoid", "ramp", "squared"]
+Device: TypeAlias = Literal["auto", "cpu", "cuda"]
 
 AUTO = "auto"
 PLATT = "platt"
@@ -45,7 +64,6 @@ MENDED = "σ(logit) is too {} for the rows held out (p = {:.2g}): probabilities 
 class NetworkClassifier(Learner):
     """A linear model or a network with a logit for each row; subclasses say how it learns."""
 
-    classes_: NDArray[np.int64]
     layers_: list[Layer]
     scaling_: Scaling
     calibrator_: Calibrator | None
@@ -56,29 +74,31 @@ class NetworkClassifier(Learner):
     notes_: tuple[str, ...]
     n_features_in_: int
 
-    hidden: Any
-    loss: Any
-    learning_rate: Any
-    weight_decay: Any
-    batch_size: Any
-    max_epochs: Any
-    patience: Any
-    validation_fraction: Any
-    calibration: Any
-    device: Any
-    random_state: Any
-    verbose: Any
+    # Settings that both have; scikit-learn reads them from the signature of each class.
+    hidden: int | Sequence[int]
+    prior: Prior
+    loss: LossName
+    learning_rate: float | None
+    weight_decay: float
+    batch_size: int | None
+    max_epochs: int
+    patience: int
+    validation_fraction: float
+    calibration: str | None
+    device: Device
+    random_state: RandomState
+    verbose: bool
 
     # --- What the two learn alike ---------------------------------------------------------------
 
-    def _check_words(self) -> None:
-        """Raise at a setting that is none of its words; a file is asked too."""
+    def _check_choices(self) -> None:
+        """Refuse a setting that is none of its words, also one that comes from a file."""
         _checks.choice(self.loss, "loss", LOSSES)
         _checks.choice(self.device, "device", DEVICES)
         if self.calibration is not None:
             _checks.choice(self.calibration, "calibration", (AUTO, *METHODS))
 
-    def _rows(self, X: Any, *, reset: bool) -> Matrix:
+    def _rows(self, X: Features, *, reset: bool) -> Matrix:
         """Finite numbers, rows by features."""
         x = validate_data(
             self, X, reset=reset, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=1 + reset
@@ -92,33 +112,38 @@ class NetworkClassifier(Learner):
             )
         return np.asarray(x)
 
-    def _plan(self, rng: np.random.RandomState) -> Any:
-        """The settings of the training, checked; PyTorch is asked for here."""
-        from halftruth.learn.fitting import Plan
+    def _rng(self) -> np.random.RandomState:
+        return check_random_state(self.random_state)  # type: ignore[no-any-return]
 
-        hidden = tuple(
-            _checks.count(units, "hidden", least=1) for units in np.atleast_1d(self.hidden).tolist()
-        )
-        usual = 1e-3 if hidden else 1e-2
+    def _plan(self, rng: np.random.RandomState) -> Plan:
+        """The settings of the training, checked; without PyTorch it is refused here, before any work."""
+        from halftruth.learn._network_training import Plan
+
+        def above_zero(value: float) -> float:
+            advice = "Pass a small step, e.g. 0.001."
+            return _checks.inside(value, "learning_rate", 0.0, np.inf, advice=advice)
+
+        units = np.atleast_1d(self.hidden).tolist()
+        hidden = tuple(_checks.count(n_units, "hidden", least=1) for n_units in units)
+        usual, size = 1e-3 if hidden else 1e-2, self.batch_size
+        _checks.choice(self.device, "device", DEVICES)
         return Plan(
             hidden=hidden,
-            learning_rate=usual if self.learning_rate is None else _above_zero(self, "learning_rate"),
+            learning_rate=usual if self.learning_rate is None else above_zero(self.learning_rate),
             weight_decay=_checks.inside(
                 self.weight_decay, "weight_decay", 0.0, np.inf, closed="left", advice="0 is none."
             ),
-            batch_size=None
-            if self.batch_size is None
-            else _checks.count(self.batch_size, "batch_size", least=1),
+            batch_size=None if size is None else _checks.count(size, "batch_size", least=1),
             max_epochs=_checks.count(self.max_epochs, "max_epochs", least=1),
             patience=_checks.count(self.patience, "patience", least=1),
-            device=_checks.choice(self.device, "device", DEVICES),
-            seeds=(int(rng.randint(2**31 - 1)), int(rng.randint(2**31 - 1))),
+            device=self.device,
+            seeds=(random_seed(rng), random_seed(rng)),
             verbose=bool(self.verbose),
         )
 
     def _split(
-        self, strata: list[NDArray[np.intp]], rng: np.random.RandomState
-    ) -> tuple[list[NDArray[np.intp]], list[NDArray[np.intp]] | None]:
+        self, strata: StratumRows, rng: np.random.RandomState
+    ) -> tuple[StratumRows, StratumRows | None]:
         """Rows to learn from and rows held out, the share of each stratum; the first are the positives.
 
         Known negatives too few to be split are all learned from.
@@ -130,8 +155,8 @@ class NetworkClassifier(Learner):
         if share == 0:
             return strata, None
         sizes = [round(share * len(rows)) for rows in strata]
-        whole = strata[2:] if len(strata) > 2 and not 0 < sizes[2] < len(strata[2]) else []
-        split = strata[:2] if whole else strata
+        unsplit = strata[2:] if len(strata) > 2 and not 0 < sizes[2] < len(strata[2]) else []
+        split = strata[:2] if unsplit else strata
         for name, rows, size, least in zip(KINDS, split, sizes, (FEWEST, 1, 1), strict=False):
             if size < least or size >= len(rows):
                 raise InputError(
@@ -140,10 +165,10 @@ class NetworkClassifier(Learner):
                     f"`max_epochs` passes are made and nothing is calibrated."
                 )
         mixed = [rng.permutation(rows) for rows in split]
-        parts = [(rows[size:], rows[:size]) for rows, size in zip(mixed, sizes, strict=False)]
-        return [learned for learned, _ in parts] + whole, [held for _, held in parts]
+        pairs = [(rows[size:], rows[:size]) for rows, size in zip(mixed, sizes, strict=False)]
+        return [learned for learned, _ in pairs] + unsplit, [held_out for _, held_out in pairs]
 
-    def _keep(self, trained: Any) -> None:
+    def _keep(self, trained: Trained) -> None:
         self.layers_ = trained.layers
         self.history_ = {"training_risk": trained.training_risk, "held_out_risk": trained.held_out_risk}
         self.n_epochs_ = trained.n_epochs
@@ -153,8 +178,8 @@ class NetworkClassifier(Learner):
         self,
         method: str | None,
         scaled: Matrix,
-        held_out: list[NDArray[np.intp]] | None,
-        evidence: Callable[[list[Vector]], Any],
+        held_out: StratumRows | None,
+        evidence: Callable[[list[Vector]], Evidence],
     ) -> None:
         """Learn the way from held-out logits, by stratum, to probabilities; not where none was held out.
 
@@ -164,30 +189,23 @@ class NetworkClassifier(Learner):
         if method is None or held_out is None:
             return
         scores = [logits(self.layers_, scaled[rows]) + self.shift_ for rows in held_out]
-        made = Calibrator(PLATT, scale="score") if method in (PLATT, AUTO) else Calibrator(method)
-        made.fit(evidence([_readable(made, part) for part in scores]))
+        calibrator = Calibrator(PLATT, scale="score") if method in (PLATT, AUTO) else Calibrator(method)
+        calibrator.fit(evidence([_calibrator_input(calibrator, logit) for logit in scores]))
         if method == AUTO:
-            refuted, note = _judged(made, evidence([np.asarray(expit(part)) for part in scores]))
+            sigmoid = evidence([np.asarray(expit(logit)) for logit in scores])
+            refuted, note = _test_sigmoid(calibrator, sigmoid)
             self.notes_ += (note,)
             if not refuted:
                 return
-        self.calibrator_ = made
-        self.notes_ += made.notes_
-        if FLAT in made.notes_:
+        self.calibrator_ = calibrator
+        self.notes_ += calibrator.notes_
+        if FLAT in calibrator.notes_:
             warnings.warn(f"All probabilities are alike. {FLAT}", UserWarning, stacklevel=3)
 
     # --- What both give -------------------------------------------------------------------------
 
-    def decision_function(self, X: Any) -> Vector:
-        """The logit of each row: higher is more likely positive. PyTorch is not needed.
-
-        Parameters
-        ----------
-        X : (n, k) array or data frame
-
-        Returns
-        -------
-        (n,) array
+    def decision_function(self, X: Features) -> Vector:
+        """The logit of each row (n,): higher is more likely positive. PyTorch is not needed.
 
         Examples
         --------
@@ -205,16 +223,8 @@ class NetworkClassifier(Learner):
         blocks = (x[i : i + BLOCK] for i in range(0, len(x), BLOCK))
         return np.concatenate([logits(self.layers_, self.scaling_(block)) for block in blocks])
 
-    def predict_proba(self, X: Any) -> Matrix:
-        """Probabilities of 0 and of 1, being positive, in the order of the logits.
-
-        Parameters
-        ----------
-        X : (n, k) array or data frame
-
-        Returns
-        -------
-        (n, 2) array
+    def predict_proba(self, X: Features) -> Matrix:
+        """Probabilities (n, 2) of 0 and of 1, being positive, in the order of the logits.
 
         Examples
         --------
@@ -227,39 +237,15 @@ class NetworkClassifier(Learner):
         True
         """
         logit = self.decision_function(X) + self.shift_
-        made = self.calibrator_
-        positive = expit(logit) if made is None else made.predict(_readable(made, logit))
+        calibrator = self.calibrator_
+        if calibrator is None:
+            positive = expit(logit)
+        else:
+            positive = calibrator.predict(_calibrator_input(calibrator, logit))
         return np.column_stack([1 - positive, positive])
-
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """1 where positive is at least as probable as not, else 0.
-
-        Parameters
-        ----------
-        X : (n, k) array or data frame
-
-        Returns
-        -------
-        (n,) array
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from scipy.special import expit
-        >>> from halftruth.learn import PositiveConfidenceClassifier
-        >>> X = np.linspace(-1, 3, 50)[:, None]
-        >>> PositiveConfidenceClassifier(random_state=0).fit(X, expit(X[:, 0])).predict([[-1.0], [2.0]])
-        array([0, 1])
-        """
-        likely = self.predict_proba(X)[:, 1] >= 0.5
-        return np.asarray(self.classes_[likely.astype(np.intp)])
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to an .npz file without pickle, whole or not at all.
-
-        Parameters
-        ----------
-        path : path
 
         Examples
         --------
@@ -274,19 +260,11 @@ class NetworkClassifier(Learner):
         True
         """
         check_is_fitted(self)
-        saved.save(self, path)
+        save_network(self, path)
 
     @classmethod
-    def load(cls, path: str | Path) -> Any:
+    def load(cls, path: str | Path) -> Self:
         """A model that `save` wrote. Nothing in the file is run, and PyTorch is not needed.
-
-        Parameters
-        ----------
-        path : path
-
-        Returns
-        -------
-        The model, which predicts as the one that was saved.
 
         Examples
         --------
@@ -295,26 +273,19 @@ class NetworkClassifier(Learner):
         Traceback (most recent call last):
         halftruth._errors.InputError: There is no file nowhere.npz.
         """
-        return saved.load(cls, path)
+        model: Self = load_network(cls, path)
+        return model
 
 
-def random(state: Any) -> np.random.RandomState:
-    """The generator of a random_state, as scikit-learn reads it."""
-    return check_random_state(state)  # type: ignore[no-any-return]
-
-
-def _judged(line: Calibrator, evidence: Any) -> tuple[bool, str]:
+def _test_sigmoid(line: Calibrator, evidence: Evidence) -> tuple[bool, str]:
     """Whether evidence of σ(logit) refutes it in favour of the line, and a note that says so."""
     assert isinstance(line.curve_, LineCurve)
     p = calibration_test(evidence, "spiegelhalter", n_resamples=N_RESAMPLES).p_value
+    # A slope below 1 draws probabilities in: they were too sure.
     word, level = ("sure", LEVEL) if line.curve_.slope < 1 else ("timid", STRICT)
     return p < level, MENDED.format(word, p) if p < level else KEPT.format(p)
 
 
-def _readable(made: Calibrator, logit: Vector) -> Vector:
+def _calibrator_input(calibrator: Calibrator, logit: Vector) -> Vector:
     """Platt's line is in the logit itself; the other methods take a probability."""
-    return logit if made.method == PLATT else np.asarray(expit(logit))
-
-
-def _above_zero(model: NetworkClassifier, name: str) -> float:
-    return _checks.inside(getattr(model, name), name, 0.0, np.inf, advice="Pass a small step, e.g. 0.001.")
+    return logit if calibrator.method == PLATT else np.asarray(expit(logit))

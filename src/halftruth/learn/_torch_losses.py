@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
 
 from halftruth import _checks
 from halftruth._errors import InputError
 from halftruth._pytorch import Tensor, functional, nn, torch
-from halftruth.learn.weights import RiskWeights, Three, risk_weights
+from halftruth.learn._risk_weights import RiskWeights, StratumWeights, risk_weights
 
-Loss = Callable[[Tensor], Tensor]
+__all__ = ["PULoss", "PositiveConfidenceLoss", "loss_pair"]
+
+Loss: TypeAlias = Callable[[Tensor], Tensor]
+LossName: TypeAlias = Literal["sigmoid", "logistic", "ramp", "squared", "zero_one"]
 MARGIN: dict[str, Loss] = {
     "sigmoid": lambda z: torch.sigmoid(-z),
     "logistic": lambda z: -functional.logsigmoid(z),
@@ -64,19 +68,19 @@ class PULoss(nn.Module):
         self,
         prior: float,
         *,
-        loss: str = "sigmoid",
-        correction: str = "non-negative",
+        loss: LossName = "sigmoid",
+        correction: Literal["non-negative", "none", "absolute", "leaky"] = "non-negative",
         beta: float = 0.0,
         gamma: float = 1.0,
         leak: float = 0.0,
         purity: float = 1.0,
-        population: str = "unlabeled",
+        population: Literal["all", "unlabeled"] = "unlabeled",
         sizes: Sequence[int] | None = None,
         eta: float | None = None,
         target_prior: float | None = None,
     ) -> None:
         super().__init__()
-        self.of_positive, self.of_negative = pair(loss)
+        self.of_positive, self.of_negative = loss_pair(loss)
         self.correction = _checks.choice(correction, "correction", CORRECTIONS)
         self.beta = _checks.inside(
             beta, "beta", 0.0, float("inf"), closed="left", advice="0 keeps R⁻ from going below zero."
@@ -102,7 +106,8 @@ class PULoss(nn.Module):
         low = parts < -self.beta
         value = torch.where(low, -self.beta, parts).sum(0)
         back = torch.where(low, -self.gamma * parts, 0.0).sum(0)
-        # The slope of one, the value of the other.
+        # Kiryo et al. 2017, algorithm 1: the step goes back along −γ R⁻, while the value is that of the
+        # bounded risk. So the slope is that of one and the value that of the other.
         return torch.where(low.any(0), back + (value - back).detach(), value)
 
     def parts(
@@ -156,9 +161,9 @@ class PositiveConfidenceLoss(nn.Module):
     1.0139
     """
 
-    def __init__(self, loss: str = "logistic") -> None:
+    def __init__(self, loss: LossName = "logistic") -> None:
         super().__init__()
-        self.of_positive, self.of_negative = pair(loss)
+        self.of_positive, self.of_negative = loss_pair(loss)
 
     def forward(self, logits: Tensor, r: Tensor) -> Tensor:
         """``r`` in (0, 1], one for each logit, or one along their last axis for all networks."""
@@ -184,7 +189,7 @@ def _refuse_columns(*strata: Tensor) -> None:
         )
 
 
-def pair(loss: str) -> tuple[Loss, Loss]:
+def loss_pair(loss: LossName) -> tuple[Loss, Loss]:
     """ℓ₊ and ℓ₋ as functions of the logit."""
     if _checks.choice(loss, "loss", LOSSES) == ZERO_ONE:
         return (lambda g: (g < 0).to(g.dtype)), (lambda g: (g >= 0).to(g.dtype))
@@ -192,7 +197,7 @@ def pair(loss: str) -> tuple[Loss, Loss]:
     return margin, lambda g: margin(-g)
 
 
-def _mixed(loss: Loss, weights: Three, strata: Sequence[Tensor | None]) -> Tensor:
+def _mixed(loss: Loss, weights: StratumWeights, strata: Sequence[Tensor | None]) -> Tensor:
     """Σ_k weight_k · mean over stratum k; a stratum without weight costs nothing."""
     terms = [
         weight * loss(logits).mean(-1)

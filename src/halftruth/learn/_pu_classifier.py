@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import logit
 
 from halftruth import _checks
@@ -12,15 +14,36 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, NotIdentifiable
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.evidence.positive_unlabeled import POPULATIONS
-from halftruth.learn.labels import Strata
-from halftruth.learn.layers import Scaling
-from halftruth.learn.mixing import balanced_eta
-from halftruth.learn.network_classifier import AUTO, NO_POSTERIOR, PLATT, PROPER, NetworkClassifier, random
-from halftruth.learn.wrapping import labels, with_nan
+from halftruth.learn._learner import (
+    Features,
+    Population,
+    Prior,
+    Purity,
+    RandomState,
+    Strata,
+    StratumSizes,
+    random_seed,
+    read_labels,
+)
+from halftruth.learn._network_arrays import Matrix, Scaling
+from halftruth.learn._network_classifier import (
+    AUTO,
+    NO_POSTERIOR,
+    PLATT,
+    PROPER,
+    Device,
+    LossName,
+    NetworkClassifier,
+)
+from halftruth.learn._risk_weights import balanced_eta
 from halftruth.prior._belief import ESTIMATE, PriorEstimate, belief
 
+if TYPE_CHECKING:  # PyTorch loads when a network is trained
+    from halftruth.learn._torch_losses import PULoss
+
+__all__ = ["PUClassifier"]
+
 NOT_CALIBRATED = "Probabilities are σ(logit) as it was trained: no row was held out to calibrate them."
-Sizes = tuple[int, int, int]
 FOR_TARGET = "It leans to the target prior."
 
 
@@ -134,14 +157,14 @@ class PUClassifier(NetworkClassifier):
 
     def __init__(
         self,
-        hidden: Any = (),
+        hidden: int | Sequence[int] = (),
         *,
-        prior: Any = None,
-        purity: Any = 1.0,
-        population: str = "all",
+        prior: Prior = None,
+        purity: Purity = 1.0,
+        population: Population = "all",
         unlabeled: float = 0,
-        loss: str = "logistic",
-        correction: str = "non-negative",
+        loss: LossName = "logistic",
+        correction: Literal["non-negative", "none", "absolute", "leaky"] = "non-negative",
         beta: float = 0.0,
         gamma: float = 1.0,
         leak: float = 0.0,
@@ -154,34 +177,19 @@ class PUClassifier(NetworkClassifier):
         patience: int = 10,
         validation_fraction: float = 0.2,
         calibration: str | None = AUTO,
-        device: str = "auto",
-        random_state: Any = None,
+        device: Device = "auto",
+        random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:
-        self.hidden = hidden
-        self.prior = prior
-        self.purity = purity
-        self.population = population
-        self.unlabeled = unlabeled
-        self.loss = loss
-        self.correction = correction
-        self.beta = beta
-        self.gamma = gamma
-        self.leak = leak
-        self.eta = eta
-        self.target_prior = target_prior
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.validation_fraction = validation_fraction
-        self.calibration = calibration
-        self.device = device
-        self.random_state = random_state
-        self.verbose = verbose
+        self.hidden, self.prior, self.purity, self.population = hidden, prior, purity, population
+        self.unlabeled, self.loss, self.correction, self.beta = unlabeled, loss, correction, beta
+        self.gamma, self.leak, self.eta, self.target_prior = gamma, leak, eta, target_prior
+        self.learning_rate, self.weight_decay, self.batch_size = learning_rate, weight_decay, batch_size
+        self.max_epochs, self.patience = max_epochs, patience
+        self.validation_fraction, self.calibration, self.device = validation_fraction, calibration, device
+        self.random_state, self.verbose = random_state, verbose
 
-    def fit(self, X: Any, y: Any) -> PUClassifier:
+    def fit(self, X: Features, y: ArrayLike) -> PUClassifier:
         """Learn from rows labeled in part.
 
         Parameters
@@ -202,36 +210,40 @@ class PUClassifier(NetworkClassifier):
         >>> model.predict([[5.5], [0.2]])
         array([1, 0])
         """
-        from halftruth.learn.fitting import fitted
+        from halftruth.learn._network_training import fit_network
 
-        self._check_words()
+        self._check_choices()
         x = self._rows(X, reset=True)
-        strata = labels(self, x, y)
-        rng = random(self.random_state)
+        strata = read_labels(self, x, y)
+        rng = self._rng()
         plan = self._plan(rng)
         self.prior_, purity = self._shares(x, strata, rng)
-        masks = (strata.positive, strata.unlabeled, strata.negative)
-        learned, held_out = self._split([np.flatnonzero(mask) for mask in masks if mask.any()], rng)
-        seen = strata.sizes if held_out is None or len(held_out) == 3 else (*strata.sizes[:2], 0)
-        loss, risk = self._losses(strata.sizes, seen, purity)
+        learned, held_out = self._split([np.flatnonzero(mask) for mask in strata.masks if mask.any()], rng)
+        watched = strata.sizes if held_out is None or len(held_out) == 3 else (*strata.sizes[:2], 0)
+        loss, risk = self._losses(strata.sizes, watched, purity)
         self.scaling_ = Scaling.of(x)
         scaled = self.scaling_(x)
-        used = 3 if loss.weights.used[2] else 2
-        self._keep(fitted(plan, loss, risk, scaled, learned[:used], held_out and held_out[:used]))
+        # Known negatives that the risk gives no weight are not passed to it.
+        n_strata = 3 if loss.weights.used[2] else 2
+        self._keep(
+            fit_network(plan, loss, risk, scaled, learned[:n_strata], held_out and held_out[:n_strata])
+        )
         proper = self.loss == PROPER
+        # The logit of the posterior moves with the prior by the difference of their logits (Bayes' rule).
         moved = proper and self.target_prior is not None
         self.shift_ = float(logit(self.prior_) - logit(self.target_prior)) if moved else 0.0
         self.notes_ = self._notes(held_out is not None)
+        prior = self._prior_of(watched, strata.sizes)
         self._calibrate(
             PLATT if self.calibration == AUTO and not proper else self.calibration,
             scaled,
             held_out,
-            lambda parts: _held_out(parts, seen, self._prior_of(seen, strata.sizes), purity, self.population),
+            lambda scores: _held_out_evidence(scores, watched, prior, purity, self.population),
         )
         return self
 
-    def _check_words(self) -> None:
-        super()._check_words()
+    def _check_choices(self) -> None:
+        super()._check_choices()
         _checks.choice(self.population, "population", POPULATIONS)
 
     def _notes(self, held_out: bool) -> tuple[str, ...]:
@@ -241,50 +253,50 @@ class PUClassifier(NetworkClassifier):
             notes += () if self.target_prior is None else (FOR_TARGET,)
         return notes
 
-    def _shares(self, x: Any, strata: Strata, rng: np.random.RandomState) -> tuple[float, float]:
+    def _shares(self, x: Matrix, strata: Strata, rng: np.random.RandomState) -> tuple[float, float]:
         """π of the population and ρ, as the evidence of these rows reads them."""
         if self.prior is None:
             raise NotIdentifiable(
                 "PUClassifier needs the class prior. Pass prior=…, the share of positives in the population, "
                 'or prior="estimate"; to rank only, BaggedPU needs none.'
             )
-        given, purity = self.prior, belief(self.purity, "purity", closed_at_one=True).value
-        if isinstance(given, str) and given == ESTIMATE:
+        prior, purity = self.prior, belief(self.purity, "purity", closed_at_one=True).value
+        if isinstance(prior, str) and prior == ESTIMATE:
             from halftruth.prior.features import estimate_prior_from_features
 
             rows = ~strata.negative
-            given = estimate_prior_from_features(
+            prior = estimate_prior_from_features(
                 x[rows],
                 strata.positive[rows],
                 purity=1.0 if purity is None else purity,
                 n_refits=0,  # they are for the interval, and the value alone is used
-                rng=rng.randint(2**31 - 1),
+                rng=random_seed(rng),
             )
-        elif isinstance(given, str):
+        elif isinstance(prior, str):
             raise InputError(
                 f"`prior` of PUClassifier must be a number, a pair (low, high), a PriorEstimate or "
-                f"{ESTIMATE!r}, got {given!r}. Pass the share of positives in the population."
+                f"{ESTIMATE!r}, got {prior!r}. Pass the share of positives in the population."
             )
-        read = belief(given, "prior")
-        assert read.value is not None
-        whose = read.population or self.population
-        point = PriorEstimate(value=read.value, low=read.value, high=read.value, population=whose)
-        y = with_nan(strata)
+        share = belief(prior, "prior")
+        assert share.value is not None
+        whose = share.population or self.population
+        # Evidence converts an estimate that was made for the other population, so it reads the prior as one.
+        point = PriorEstimate(value=share.value, low=share.value, high=share.value, population=whose)
         evidence = PositiveUnlabeled.from_labels(
-            y, np.zeros(len(y)), prior=point, purity=purity, population=self.population
+            strata.with_nan, np.zeros(len(x)), prior=point, purity=purity, population=self.population
         )
         return evidence.prior_ends()[0], float(evidence.purity.value or 1.0)
 
-    def _losses(self, sizes: Sizes, seen: Sizes, purity: float) -> tuple[Any, Any]:
+    def _losses(self, sizes: StratumSizes, watched: StratumSizes, purity: float) -> tuple[PULoss, PULoss]:
         """What is made small, and what is watched: the same risk, corrected and not.
 
-        ``seen`` are the sizes of the strata that are watched, without known negatives where these are few.
+        ``watched`` are the sizes of the strata held out, without known negatives where these are few.
         """
-        from halftruth.learn.losses import PULoss
+        from halftruth.learn._torch_losses import PULoss
 
         eta = self._eta(sizes, purity)
-        told: dict[str, Any] = {"purity": purity, "population": self.population}
-        told |= {"target_prior": self.target_prior, "loss": self.loss}
+        shared: dict[str, Any] = {"purity": purity, "population": self.population}
+        shared |= {"target_prior": self.target_prior, "loss": self.loss}
         corrected = PULoss(
             self.prior_,
             correction=self.correction,
@@ -293,12 +305,12 @@ class PUClassifier(NetworkClassifier):
             leak=self.leak,
             sizes=sizes,
             eta=eta,
-            **told,
+            **shared,
         )
-        prior, mix = self._prior_of(seen, sizes), eta if seen[2] else None
-        return corrected, PULoss(prior, correction="none", sizes=seen, eta=mix, **told)
+        prior, watched_eta = self._prior_of(watched, sizes), eta if watched[2] else None
+        return corrected, PULoss(prior, correction="none", sizes=watched, eta=watched_eta, **shared)
 
-    def _eta(self, sizes: Sizes, purity: float) -> float | None:
+    def _eta(self, sizes: StratumSizes, purity: float) -> float | None:
         """The share of what unlabeled rows say, where there are known negatives beside them."""
         if self.eta is not None:
             advice = "Leave it out for the least noisy mix."
@@ -310,21 +322,18 @@ class PUClassifier(NetworkClassifier):
             return None
         return balanced_eta(self.prior_, sizes, purity=purity, population=self.population)
 
-    def _prior_of(self, seen: Sizes, sizes: Sizes) -> float:
+    def _prior_of(self, watched: StratumSizes, sizes: StratumSizes) -> float:
         """π where known negatives are no part of the table."""
-        return self.prior_ * (sum(sizes) / sum(seen) if self.population == "all" else 1.0)
+        return self.prior_ * (sum(sizes) / sum(watched) if self.population == "all" else 1.0)
 
 
-def _held_out(
-    scores: list[Vector], sizes: Sizes, prior: float, purity: float, population: str
+def _held_out_evidence(
+    scores: list[Vector], sizes: StratumSizes, prior: float, purity: float, population: Population
 ) -> PositiveUnlabeled:
     """Evidence of the rows held out; each stands for its share of all, so that the strata keep theirs."""
     names = ("positive", "unlabeled", "negative")
-    kinds = [name for name, n in zip(names, sizes, strict=True) if n]
-    counts = [n for n in sizes if n]
-    weights = {
-        f"{name}_weight": np.full(len(part), n / len(part))
-        for name, part, n in zip(kinds, scores, counts, strict=True)
-    }
-    parts = dict(zip(kinds, scores, strict=True))
-    return PositiveUnlabeled(**parts, **weights, prior=prior, purity=purity, population=population)
+    present = [(name, n) for name, n in zip(names, sizes, strict=True) if n]
+    strata: dict[str, Vector] = {}
+    for (name, n), score in zip(present, scores, strict=True):
+        strata |= {name: score, f"{name}_weight": np.full(len(score), n / len(score))}
+    return PositiveUnlabeled(**strata, prior=prior, purity=purity, population=population)

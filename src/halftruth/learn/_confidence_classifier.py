@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.evidence import PositiveConfidence
-from halftruth.learn.layers import Scaling
-from halftruth.learn.network_classifier import AUTO, NO_POSTERIOR, PLATT, PROPER, NetworkClassifier, random
+from halftruth.learn._learner import Features, Prior, RandomState
+from halftruth.learn._network_arrays import Matrix, Scaling
+from halftruth.learn._network_classifier import (
+    AUTO,
+    NO_POSTERIOR,
+    PLATT,
+    PROPER,
+    Device,
+    LossName,
+    NetworkClassifier,
+)
+
+__all__ = ["PositiveConfidenceClassifier"]
 
 LEAST = 1e-6
 """Of a confidence: a positive of less would stand for more than a million negatives, in 32-bit numbers."""
@@ -66,10 +78,10 @@ class PositiveConfidenceClassifier(NetworkClassifier):
 
     def __init__(
         self,
-        hidden: Any = (),
+        hidden: int | Sequence[int] = (),
         *,
-        prior: Any = None,
-        loss: str = PROPER,
+        prior: Prior = None,
+        loss: LossName = "logistic",
         learning_rate: float | None = None,
         weight_decay: float = 0.01,
         batch_size: int | None = None,
@@ -77,25 +89,17 @@ class PositiveConfidenceClassifier(NetworkClassifier):
         patience: int = 10,
         validation_fraction: float = 0.2,
         calibration: str | None = AUTO,
-        device: str = "auto",
-        random_state: Any = None,
+        device: Device = "auto",
+        random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:
-        self.hidden = hidden
-        self.prior = prior
-        self.loss = loss
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.validation_fraction = validation_fraction
-        self.calibration = calibration
-        self.device = device
-        self.random_state = random_state
+        self.hidden, self.prior, self.loss, self.learning_rate = hidden, prior, loss, learning_rate
+        self.weight_decay, self.batch_size, self.max_epochs = weight_decay, batch_size, max_epochs
+        self.patience, self.validation_fraction = patience, validation_fraction
+        self.calibration, self.device, self.random_state = calibration, device, random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, r: Any) -> PositiveConfidenceClassifier:
+    def fit(self, X: Features, r: ArrayLike) -> PositiveConfidenceClassifier:
         """Learn from positives.
 
         Parameters
@@ -116,21 +120,21 @@ class PositiveConfidenceClassifier(NetworkClassifier):
         >>> model.fit([[2.0], [1.0], [0.0], [-1.0]], [0.9, 0.8, 0.3, 0.1]).predict([[2.0], [-1.0]])
         array([1, 0])
         """
-        from halftruth.learn.fitting import fitted
-        from halftruth.learn.losses import PositiveConfidenceLoss
+        from halftruth.learn._network_training import fit_network
+        from halftruth.learn._torch_losses import PositiveConfidenceLoss
 
-        self._check_words()
+        self._check_choices()
         x = self._rows(X, reset=True)
         confidence = _confidences(x, r)
         # Refuses a prior that cannot be, before the training.
         self.prior_ = float(PositiveConfidence(confidence, prior=self.prior).measure().prior)
-        rng = random(self.random_state)
+        rng = self._rng()
         plan = self._plan(rng)
         learned, held_out = self._split([np.arange(len(x))], rng)
         self.scaling_ = Scaling.of(x)
         scaled = self.scaling_(x)
         risk = PositiveConfidenceLoss(self.loss)
-        self._keep(fitted(plan, risk, risk, scaled, learned, held_out, given=confidence))
+        self._keep(fit_network(plan, risk, risk, scaled, learned, held_out, row_values=confidence))
         self.shift_ = 0.0
         method = self._method(held_out is not None)
         self.notes_ = () if method or self.loss == PROPER else (NO_POSTERIOR.format(self.loss),)
@@ -138,7 +142,7 @@ class PositiveConfidenceClassifier(NetworkClassifier):
             method,
             scaled,
             held_out,
-            lambda parts: PositiveConfidence(confidence[held_out[0]], parts[0], prior=self.prior),  # type: ignore[index]
+            lambda scores: PositiveConfidence(confidence[held_out[0]], scores[0], prior=self.prior),  # type: ignore[index]
         )
         return self
 
@@ -148,23 +152,24 @@ class PositiveConfidenceClassifier(NetworkClassifier):
         return PLATT if self.calibration == AUTO else self.calibration
 
 
-def _confidences(x: Any, r: Any) -> Vector:
+def _confidences(x: Matrix, r: ArrayLike | None) -> Vector:
     if r is None:
         raise InputError("PositiveConfidenceClassifier requires y to be passed, but the target y is None.")
     values = column_or_1d(r, warn=True)
     check_consistent_length(x, values)
     why = "A positive of confidence 0 cannot be. Check the rows."
-    out = _checks.positive_probabilities(values, "r", length=len(x), why=why)
-    tiny = out < LEAST
+    confidence = _checks.positive_probabilities(values, "r", length=len(x), why=why)
+    tiny = confidence < LEAST
     if tiny.any():
         row = int(np.argmax(tiny))
         raise InputError(
             f"`r` must be at least {LEAST:g} to learn from, got {int(tiny.sum())} value(s) below, the first "
-            f"({out[row]:g}) in row {row}: such a row alone would decide the fit. Drop or repair these rows."
+            f"({confidence[row]:g}) in row {row}: such a row alone would decide the fit. Drop or repair "
+            f"these rows."
         )
-    if (out == 1).all():
+    if (confidence == 1).all():
         raise InputError(
-            f"`r` is 1 for all {len(out)} positives: nothing tells what a negative looks like. Pass the "
-            f"probability that a case with these features is positive, or unlabeled rows to PUClassifier."
+            f"`r` is 1 for all {len(confidence)} positives: nothing tells what a negative looks like. Pass "
+            f"the probability that a case with these features is positive, or unlabeled rows to PUClassifier."
         )
-    return out
+    return confidence

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import halftruth as ht
 from halftruth._errors import InputError
-from halftruth.learn.positive_confidence import PositiveConfidenceClassifier
+from halftruth.learn._confidence_classifier import PositiveConfidenceClassifier
 
 PRIOR, MEAN = 0.4, np.array([0.6, -0.3])
 TRUTH = np.append(2 * MEAN, logit(PRIOR))

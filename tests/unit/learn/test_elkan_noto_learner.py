@@ -23,7 +23,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import halftruth as ht
 from halftruth._errors import InputError
-from halftruth.learn.elkan_noto import ElkanNoto, unlabeled_weights
+from halftruth.learn._elkan_noto_learner import ElkanNoto, unlabeled_weights
 
 from .label_rules import EXPECTED, MAPPED, OfLabels
 

@@ -24,7 +24,7 @@ def strata(torch: Any, *sizes: int) -> list[Any]:
 
 
 def test_a_pass_holds_every_row_of_a_large_stratum_once(torch: Any) -> None:
-    from halftruth.learn.training import Batches
+    from halftruth.learn._network_training import Batches
 
     rows = strata(torch, 700, 3000)
     batches = Batches(rows, 370, seed=0)
@@ -38,7 +38,7 @@ def test_a_pass_holds_every_row_of_a_large_stratum_once(torch: Any) -> None:
 
 
 def test_a_small_stratum_is_in_every_batch(torch: Any) -> None:
-    from halftruth.learn.training import FEWEST, Batches
+    from halftruth.learn._network_training import FEWEST, Batches
 
     rows = strata(torch, 40, 5, 4000)
     parts = list(Batches(rows, 400, seed=0))
@@ -50,7 +50,7 @@ def test_a_small_stratum_is_in_every_batch(torch: Any) -> None:
 
 
 def test_the_seed_makes_the_batches(torch: Any) -> None:
-    from halftruth.learn.training import Batches
+    from halftruth.learn._network_training import Batches
 
     orders = [torch.cat([p[0] for p in Batches(strata(torch, 100), 10, seed=s)], 1) for s in (0, 0, 1)]
     assert torch.equal(orders[0], orders[1])
@@ -58,8 +58,7 @@ def test_the_seed_makes_the_batches(torch: Any) -> None:
 
 
 def test_defaults_of_the_caller_change_nothing(torch: Any) -> None:
-    from halftruth.learn.networks import Networks
-    from halftruth.learn.training import Batches
+    from halftruth.learn._network_training import Batches, Networks
 
     def made() -> Any:
         network = Networks((3, 4, 1), seed=0)
@@ -81,9 +80,8 @@ def test_defaults_of_the_caller_change_nothing(torch: Any) -> None:
 
 
 def test_networks_side_by_side_train_as_each_alone(torch: Any) -> None:
-    from halftruth.learn.losses import PULoss
-    from halftruth.learn.networks import Networks
-    from halftruth.learn.training import Batches, train
+    from halftruth.learn._network_training import Batches, Networks, train
+    from halftruth.learn._torch_losses import PULoss
 
     x = torch.randn(60, 3, generator=torch.Generator().manual_seed(0))
     rows = [torch.stack([part, part]) for part in (torch.arange(20), torch.arange(20, 60))]
@@ -106,8 +104,7 @@ def test_networks_side_by_side_train_as_each_alone(torch: Any) -> None:
 
 
 def test_the_weights_of_the_least_risk_are_kept_and_patience_ends_it(torch: Any) -> None:
-    from halftruth.learn.networks import Networks
-    from halftruth.learn.training import Batches, train
+    from halftruth.learn._network_training import Batches, Networks, train
 
     network = Networks((1, 1), seed=0)
     x, rows = torch.ones(4, 1), strata(torch, 4)
@@ -127,8 +124,7 @@ def test_the_weights_of_the_least_risk_are_kept_and_patience_ends_it(torch: Any)
 
 
 def test_values_of_the_rows_reach_the_loss(torch: Any) -> None:
-    from halftruth.learn.networks import Networks
-    from halftruth.learn.training import Batches, train
+    from halftruth.learn._network_training import Batches, Networks, train
 
     x = torch.arange(50.0)[:, None]
     network = Networks((1, 1), seed=0)
@@ -147,15 +143,14 @@ def test_values_of_the_rows_reach_the_loss(torch: Any) -> None:
         Batches(strata(torch, 50), 10, seed=0),
         epochs=1,
         learning_rate=1e-9,
-        given=10 * x[:, 0],
+        row_values=10 * x[:, 0],
     )
     logits, given = (torch.cat(parts, 1) for parts in zip(*seen, strict=True))
     np.testing.assert_allclose(10 * logits, given, rtol=1e-5, atol=1e-5)
 
 
 def test_the_decay_spares_the_constants(torch: Any) -> None:
-    from halftruth.learn.networks import Networks
-    from halftruth.learn.training import Batches, train
+    from halftruth.learn._network_training import Batches, Networks, train
 
     network = Networks((1, 1), seed=0)
     with torch.no_grad():
@@ -179,17 +174,17 @@ def test_the_decay_spares_the_constants(torch: Any) -> None:
 def test_the_watched_risk_is_summed_in_double_precision_and_in_blocks(
     torch: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from halftruth.learn import fitting
-    from halftruth.learn.networks import Networks
+    from halftruth.learn import _network_training
+    from halftruth.learn._network_training import Networks
 
-    monkeypatch.setattr(fitting, "BLOCK", 7)
+    monkeypatch.setattr(_network_training, "BLOCK", 7)
     x = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
     network = Networks((3, 4, 1), seed=0)
     held_out = [np.array([3, 1, 2]), np.arange(10, 40)]
     seen: list[Any] = []
     values = torch.arange(40, dtype=torch.float32)
     with torch.no_grad():
-        fitting._watch(network, lambda *parts: seen.extend(parts), x, values, held_out)()
+        _network_training._watch(network, lambda *parts: seen.extend(parts), x, values, held_out)()
         (every,) = network(x)
     assert all(part.dtype == torch.float64 for part in seen)
     for part, rows in zip(seen, held_out, strict=False):

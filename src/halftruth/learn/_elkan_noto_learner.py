@@ -14,16 +14,15 @@ factor takes its place, the one by which they do.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import BaseCrossValidator
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -33,19 +32,30 @@ from halftruth._errors import InputError
 from halftruth.evaluation._scorer import class_one_scores
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.evidence.positive_unlabeled import POPULATIONS
-from halftruth.learn.folds import splits
-from halftruth.learn.labels import Strata
-from halftruth.learn.learner import Learner
-from halftruth.learn.wrapping import check_base, features, labels, seeded, weight_name, with_nan
+from halftruth.learn._cross_validation import splits
+from halftruth.learn._learner import (
+    Estimator,
+    Features,
+    Population,
+    Prior,
+    RandomState,
+    Strata,
+    WrappingLearner,
+    check_estimator,
+    seeded_clone,
+    weight_argument,
+)
 
-WEIGHED = "`estimator` must take weights, which say how far an unlabeled row is positive"
+__all__ = ["ElkanNoto", "unlabeled_weights"]
+
+NEEDS_WEIGHTS = "`estimator` must take weights, which say how far an unlabeled row is positive"
 
 
-def _has_decision_function(learner: Any) -> bool:
+def _has_decision_function(learner: ElkanNoto) -> bool:
     return hasattr(getattr(learner, "estimator_", learner.estimator or _linear()), "decision_function")
 
 
-class ElkanNoto(Learner):
+class ElkanNoto(WrappingLearner):
     """Positives against negatives, where each unlabeled row counts as both, by what its score says.
 
     Parameters
@@ -100,20 +110,20 @@ class ElkanNoto(Learner):
     True
     """
 
-    estimator_: Any
+    default_inputs = LogisticRegression
+    estimator_: Estimator
     label_frequency_: float
     prior_: float
-    classes_: NDArray[np.int64]
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: Estimator = None,
         *,
-        prior: Any = None,
-        population: str = "all",
+        prior: Prior = None,
+        population: Population = "all",
         unlabeled: float = 0,
-        cv: Any = 5,
-        random_state: Any = None,
+        cv: int | BaseCrossValidator = 5,
+        random_state: RandomState = None,
     ) -> None:
         self.estimator = estimator
         self.prior = prior
@@ -122,55 +132,29 @@ class ElkanNoto(Learner):
         self.cv = cv
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if self.estimator is None:
-            tags.input_tags.sparse = True
-        else:
-            base = get_tags(self.estimator).input_tags
-            tags.input_tags.sparse, tags.input_tags.allow_nan = base.sparse, base.allow_nan
-        return tags
-
-    def fit(self, X: Any, y: Any) -> ElkanNoto:
-        """Train both models.
-
-        Parameters
-        ----------
-        X : (n, k) array, sparse matrix or data frame
-            As the base takes it.
-        y : (n,) array
-            1 known positive, ``unlabeled`` or NaN unlabeled, 0 known negative where it is not that code.
-
-        Returns
-        -------
-        ElkanNoto
-
-        Examples
-        --------
-        >>> from halftruth.learn import ElkanNoto
-        >>> X, y = [[5.0], [4.0], [6.0], [5.5], [1.0], [0.0], [0.5], [1.5]], [1, 1, 1, 0, 0, 0, 0, 0]
-        >>> ElkanNoto(prior=0.5, cv=3, random_state=0).fit(X, y).prior_
-        0.5
-        """
+    def _checked_base(self, X: Features) -> Estimator:
         _checks.choice(self.population, "population", POPULATIONS)
         base = _linear(sparse=issparse(X)) if self.estimator is None else self.estimator
-        check_base(base)
-        name = weight_name(base, WEIGHED, "Use e.g. LogisticRegression(), or BaggedPU.")
-        rows = features(self, X, base, reset=True)
-        strata = labels(self, rows, y)
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        check_estimator(base)
+        _weight_argument(base)
+        return base
+
+    def _learn(self, base: Estimator, rows: Features, strata: Strata, seed: int) -> None:
         g = self._cross_fitted(base, rows, strata, seed)
         calibrated = _calibrated(g, strata)[strata.unlabeled]
         alpha = self._share(g, calibrated, strata)
-        p, u, n = strata.sizes
-        self.label_frequency_ = p / (p + alpha * u)
-        self.prior_ = alpha if self.population == "unlabeled" else (p + alpha * u) / (p + u + n)
-        row, label, weight = self._counted(strata, unlabeled_weights(calibrated, alpha))
-        self.estimator_ = seeded(base, seed).fit(_safe_indexing(rows, row), label, **{name: weight})
+        n_positive, n_unlabeled, n_negative = strata.sizes
+        positives = n_positive + alpha * n_unlabeled
+        self.label_frequency_ = n_positive / positives
+        everyone = n_positive + n_unlabeled + n_negative
+        self.prior_ = alpha if self.population == "unlabeled" else positives / everyone
+        row, label, weight = self._weighted_rows(strata, unlabeled_weights(calibrated, alpha))
+        self.estimator_ = seeded_clone(base, seed).fit(
+            _safe_indexing(rows, row), label, **{_weight_argument(base): weight}
+        )
         self.classes_ = np.array([0, 1])
-        return self
 
-    def _cross_fitted(self, base: Any, rows: Any, strata: Strata, seed: int) -> Vector:
+    def _cross_fitted(self, base: Estimator, rows: Features, strata: Strata, seed: int) -> Vector:
         """P(labeled ∣ x) of each row, by a model of known positives and unlabeled rows that has not seen it.
 
         No model learns known negatives; each is scored by one all the same, as the other rows are.
@@ -179,40 +163,40 @@ class ElkanNoto(Learner):
         known = strata.positive[among].astype(np.int64)
         folds = splits(self.cv, among, known, None, seed)
         negative = np.random.default_rng(seed).permutation(np.flatnonzero(strata.negative))
-        out = np.empty(len(strata.positive))
+        g = np.empty(len(strata.positive))
         for (train, test), others in zip(folds, np.array_split(negative, len(folds)), strict=True):
-            model = seeded(base, seed).fit(_safe_indexing(rows, among[train]), known[train])
+            model = seeded_clone(base, seed).fit(_safe_indexing(rows, among[train]), known[train])
             scored = np.concatenate([among[test], others])
-            out[scored] = class_one_scores(model, _safe_indexing(rows, scored), probability=True)
-        return out
+            g[scored] = class_one_scores(model, _safe_indexing(rows, scored), probability=True)
+        return g
 
     def _share(self, g: Vector, calibrated: Vector, strata: Strata) -> float:
         """α, the share of positives among the unlabeled rows, by the prior, by known negatives, or by g."""
-        p, u, n = strata.sizes
-        told = {"prior": self.prior, "population": self.population}
-        evidence = PositiveUnlabeled.from_labels(with_nan(strata), g, **told)
+        n_positive, n_unlabeled, n_negative = strata.sizes
+        evidence = PositiveUnlabeled.from_labels(
+            strata.with_nan, g, prior=self.prior, population=self.population
+        )
         if self.prior is not None:
             return float(np.clip(evidence.alpha_of(evidence.prior.value), 0, 1))
-        if n:
+        if n_negative:
             prior = evidence.identified_prior(evidence.table.support.sums(), 1.0)
             alpha = max(0.0, float(evidence.alpha_of(prior)))
         else:
+            # c is the mean of g over the known positives (Elkan & Noto 2008, their estimator e₁).
             c = float(g[strata.positive].mean())
-            alpha = p / u * (1 - c) / c if c > 0 else 1.0
+            alpha = n_positive / n_unlabeled * (1 - c) / c if c > 0 else 1.0
         # Beyond 1 it says only that g is poor; then the most that the calibrated g leaves possible.
-        return alpha if alpha < 1 else float(np.minimum(1, u / p * _odds(calibrated)).mean())
-
-    def _counted(self, strata: Strata, w: Vector) -> tuple[Any, Any, Any]:
-        """Rows, labels and weights of the second model; rows without weight are left out."""
-        positive, unlabeled, negative = (
-            np.flatnonzero(mask) for mask in (strata.positive, strata.unlabeled, strata.negative)
+        return (
+            alpha if alpha < 1 else float(np.minimum(1, n_unlabeled / n_positive * _odds(calibrated)).mean())
         )
-        own = 1.0 if self.population == "all" else 0.0
+
+    def _weighted_rows(self, strata: Strata, w: Vector) -> tuple[NDArray[np.intp], NDArray[np.int64], Vector]:
+        """Rows, labels and weights of the second model; rows without weight are left out."""
+        positive, unlabeled, negative = (np.flatnonzero(mask) for mask in strata.masks)
+        known = 1.0 if self.population == "all" else 0.0
         row = np.concatenate([positive, unlabeled, unlabeled, negative])
         label = np.repeat([1, 1, 0, 0], [len(positive), len(w), len(w), len(negative)])
-        weight = np.concatenate(
-            [np.full(len(positive), own), w, 1 - w, np.full(len(negative), own)],
-        )
+        weight = np.concatenate([np.full(len(positive), known), w, 1 - w, np.full(len(negative), known)])
         counts = weight > 0
         if len(np.unique(label[counts])) < 2:
             missing = "negative" if label[counts].all() else "positive"
@@ -222,16 +206,8 @@ class ElkanNoto(Learner):
             )
         return row[counts], label[counts], weight[counts]
 
-    def predict_proba(self, X: Any) -> Vector:
-        """Probabilities of 0 and of 1, being positive.
-
-        Parameters
-        ----------
-        X : (n, k) array, sparse matrix or data frame
-
-        Returns
-        -------
-        (n, 2) array
+    def predict_proba(self, X: Features) -> Vector:
+        """Probabilities (n, 2) of 0 and of 1, being positive.
 
         Examples
         --------
@@ -242,20 +218,12 @@ class ElkanNoto(Learner):
         >>> bool(low < 0.5 < high)
         True
         """
-        rows = self._features(X)
+        rows = self._checked_features(X)
         return np.asarray(self.estimator_.predict_proba(rows))
 
     @available_if(_has_decision_function)  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Vector:
-        """The margin of the second model, where it has one.
-
-        Parameters
-        ----------
-        X : (n, k) array, sparse matrix or data frame
-
-        Returns
-        -------
-        (n,) array
+    def decision_function(self, X: Features) -> Vector:
+        """The margin (n,) of the second model, where it has one.
 
         Examples
         --------
@@ -265,42 +233,26 @@ class ElkanNoto(Learner):
         >>> bool(low < 0 < high)
         True
         """
-        rows = self._features(X)
+        rows = self._checked_features(X)
         return np.asarray(self.estimator_.decision_function(rows))
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """1 or 0, as the second model says.
-
-        Parameters
-        ----------
-        X : (n, k) array, sparse matrix or data frame
-
-        Returns
-        -------
-        (n,) array
-
-        Examples
-        --------
-        >>> from halftruth.learn import ElkanNoto
-        >>> X, y = [[5.0], [4.0], [6.0], [5.5], [1.0], [0.0], [0.5], [1.5]], [1, 1, 1, 0, 0, 0, 0, 0]
-        >>> ElkanNoto(prior=0.5, cv=3, random_state=0).fit(X, y).predict([[0.0], [5.0]])
-        array([0, 1])
-        """
-        rows = self._features(X)
+    def predict(self, X: Features) -> NDArray[np.int64]:
+        """1 or 0, as the second model says, which need not cut its probability at a half."""
+        rows = self._checked_features(X)
         return np.asarray(self.estimator_.predict(rows))
 
-    def _features(self, X: Any) -> Any:
+    def _checked_features(self, X: Features) -> Features:
         check_is_fitted(self)
-        return features(self, X, self.estimator_, reset=False)
+        return self._features(X, self.estimator_, reset=False)
 
 
 def _calibrated(g: Vector, strata: Strata) -> Vector:
     """The isotonic regression of the label on g, among known positives and unlabeled rows."""
     among = ~strata.negative
-    out = g.copy()
+    calibrated = g.copy()
     curve = IsotonicRegression(y_min=0.0, y_max=1.0)
-    out[among] = curve.fit_transform(g[among], strata.positive[among].astype(np.float64))
-    return out
+    calibrated[among] = curve.fit_transform(g[among], strata.positive[among].astype(np.float64))
+    return calibrated
 
 
 def unlabeled_weights(g: Vector, share: float) -> Vector:
@@ -338,5 +290,10 @@ def _odds(g: Vector) -> Vector:
     return np.asarray(g / np.maximum(1 - g, np.finfo(float).eps))
 
 
-def _linear(*, sparse: bool = False) -> Any:
+def _linear(*, sparse: bool = False) -> Pipeline:
+    # Without its zeros a sparse matrix would not be sparse: it is not centred.
     return make_pipeline(StandardScaler(with_mean=not sparse), LogisticRegression(max_iter=1000))
+
+
+def _weight_argument(base: Estimator) -> str:
+    return weight_argument(base, NEEDS_WEIGHTS, "Use e.g. LogisticRegression(), or BaggedPU.")

@@ -7,12 +7,13 @@ of the positives, just as it holds out a third of the unlabeled rows.
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import _safe_indexing, check_random_state, get_tags
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from halftruth import _checks
@@ -22,18 +23,33 @@ from halftruth.calibration.calibrators.calibrator import Calibrator
 from halftruth.evaluation._scorer import class_one_scores
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.inference._progress import progress
-from halftruth.learn.bags import TURNS, Bags, Index
-from halftruth.learn.learner import Learner
-from halftruth.learn.wrapping import check_base, features, labels, seeded, with_nan
+from halftruth.learn._learner import (
+    Estimator,
+    Features,
+    Population,
+    Prior,
+    Purity,
+    RandomState,
+    Strata,
+    WrappingLearner,
+    check_estimator,
+    seeded_clone,
+)
 from halftruth.prior._belief import ESTIMATE
 
+__all__ = ["TURNS", "BaggedPU", "Bags"]
+
+RowNumbers: TypeAlias = NDArray[np.intp]
+
+TURNS = 3
+"""A round is so many models, and each row is held out by one of them."""
 LEAF = 5
 """Rows in a leaf: votes of single rows would tie."""
 LONG = 200_000
 """Rows scored, over all models, from which progress is shown."""
 
 
-class BaggedPU(Learner):
+class BaggedPU(WrappingLearner):
     """Bagged models of known positives against samples of the unlabeled rows, with out-of-bag scores.
 
     Parameters
@@ -111,116 +127,80 @@ class BaggedPU(Learner):
     """
 
     ranks_only = True
-    estimators_: list[Any]
+    default_inputs = DecisionTreeClassifier
+    estimators_: list[Estimator]
     oob_scores_: Vector
     calibrator_: Calibrator | None
     prior_: float | None
-    classes_: NDArray[np.int64]
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: Estimator = None,
         *,
         n_estimators: int = 99,
         max_unlabeled: int | None = None,
         unlabeled: float = 0,
-        prior: Any = None,
-        purity: Any = 1.0,
-        population: str = "all",
+        prior: Prior = None,
+        purity: Purity = 1.0,
+        population: Population = "all",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = None,
     ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.max_unlabeled = max_unlabeled
-        self.unlabeled = unlabeled
-        self.prior = prior
-        self.purity = purity
-        self.population = population
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self.estimator, self.n_estimators, self.max_unlabeled = estimator, n_estimators, max_unlabeled
+        self.unlabeled, self.prior, self.purity, self.population = unlabeled, prior, purity, population
+        self.n_jobs, self.random_state = n_jobs, random_state
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        base = get_tags(_tree(LEAF) if self.estimator is None else self.estimator).input_tags
-        tags.input_tags.sparse, tags.input_tags.allow_nan = base.sparse, base.allow_nan
-        return tags
-
-    def fit(self, X: Any, y: Any) -> BaggedPU:
-        """Train the models and score every row by those that held it out.
-
-        Parameters
-        ----------
-        X : (n, k) array, sparse matrix or data frame
-            As the base takes it.
-        y : (n,) array
-            1 known positive, ``unlabeled`` or NaN unlabeled, 0 known negative where it is not that code.
-
-        Returns
-        -------
-        BaggedPU
-
-        Examples
-        --------
-        >>> from halftruth.learn import BaggedPU
-        >>> X, y = [[5.0], [4.0], [6.0], [5.5], [1.0], [0.0], [0.5], [1.5]], [1, 1, 1, 0, 0, 0, 0, 0]
-        >>> score = BaggedPU(n_estimators=30, random_state=0).fit(X, y).oob_scores_
-        >>> bool(score[3] > score[4:].max())  # the hidden positive
-        True
-        """
-        n_models = _checks.count(self.n_estimators, "n_estimators", least=TURNS)
+    def _checked_base(self, X: Features) -> Estimator:
+        _checks.count(self.n_estimators, "n_estimators", least=TURNS)
         if self.max_unlabeled is not None:
             _checks.count(self.max_unlabeled, "max_unlabeled", least=1)
         base = _tree(LEAF) if self.estimator is None else self.estimator
-        check_base(base)
-        rows = features(self, X, base, reset=True)
-        strata = labels(self, rows, y)
-        self._y = with_nan(strata)
-        self._check_shares()
-        bags = Bags.of(strata, self.max_unlabeled, check_random_state(self.random_state).randint(2**31 - 1))
+        check_estimator(base)
+        return base
+
+    def _learn(self, base: Estimator, rows: Features, strata: Strata, seed: int) -> None:
+        self._y = strata.with_nan
+        # What is wrong with the shares is said before the training; estimates of them need its scores.
+        if not any(isinstance(share, str) and share == ESTIMATE for share in (self.prior, self.purity)):
+            self._evidence(np.zeros(len(self._y)))
+        bags = Bags.of(strata, self.max_unlabeled, seed)
         if self.estimator is None:
             base = _tree(max(1, min(LEAF, bags.sizes[0] // 4)))
         self.classes_ = np.array([0, 1])
-        self._train(base, rows, bags, n_models)
-        self.calibrator_ = self._calibrated()
+        self._train(base, rows, bags)
+        self.calibrator_ = self._fitted_calibrator()
         self.prior_ = None if self.calibrator_ is None else self.calibrator_.prior_
-        return self
 
-    def _train(self, base: Any, rows: Any, bags: Bags, n_models: int) -> None:
+    def _train(self, base: Estimator, rows: Features, bags: Bags) -> None:
         """Models in order, whoever trained them, so that sums round alike."""
         from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
         known = self._y == 1
         total, times = np.zeros(len(known)), np.zeros(len(known), dtype=np.int64)
         self.estimators_ = []
-        long = n_models * len(known) > TURNS * LONG
-        with progress("Bagged models", n_models, long=long) as advance:
-            made = Parallel(n_jobs=self.n_jobs, return_as="generator")(
-                delayed(_model)(base, rows, known, bags, k) for k in range(n_models)
+        long = self.n_estimators * len(known) > TURNS * LONG
+        with progress("Bagged models", self.n_estimators, long=long) as advance:
+            models = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+                delayed(_train_one)(base, rows, known, bags, k) for k in range(self.n_estimators)
             )
-            for model, held_out, score in made:
+            for model, held_out, score in models:
                 self.estimators_.append(model)
                 total[held_out] += score
                 times[held_out] += 1
                 advance(1)
         self.oob_scores_ = total / times
 
-    def _check_shares(self) -> None:
-        """What is wrong with the shares is said before the training."""
-        if not any(isinstance(share, str) and share == ESTIMATE for share in (self.prior, self.purity)):
-            self._evidence(np.zeros(len(self._y)), {})
-
-    def _calibrated(self) -> Calibrator | None:
+    def _fitted_calibrator(self) -> Calibrator | None:
         """None where no prior is given, and known negatives identify none either."""
         evidence = self.evidence()
-        if self.prior is None and not _identified(evidence):
+        if self.prior is None and not _identifies_prior(evidence):
             return None
         margins = not hasattr(self.estimators_[0], "predict_proba")
         calibrator = Calibrator("platt", scale="score") if margins else Calibrator("beta")
         return calibrator.fit(evidence)
 
     def evidence(
-        self, *, prior: Any = None, purity: Any = None, population: str | None = None
+        self, *, prior: Prior = None, purity: Purity | None = None, population: Population | None = None
     ) -> PositiveUnlabeled:
         """Evidence of the training rows from their out-of-bag scores, for `evaluate` and all else.
 
@@ -241,23 +221,15 @@ class BaggedPU(Learner):
         PositiveUnlabeled(2 positive, 2 unlabeled)
         """
         check_is_fitted(self)
-        return self._evidence(self.oob_scores_, {"prior": prior, "purity": purity, "population": population})
+        return self._evidence(self.oob_scores_, prior=prior, purity=purity, population=population)
 
-    def _evidence(self, scores: Vector, given: dict[str, Any]) -> PositiveUnlabeled:
-        own = {"prior": self.prior, "purity": self.purity, "population": self.population}
-        told = own | {name: value for name, value in given.items() if value is not None}
-        return PositiveUnlabeled.from_labels(self._y, scores, **told)
+    def _evidence(self, scores: Vector, **overrides: Prior | Population) -> PositiveUnlabeled:
+        shares: dict[str, Any] = {"prior": self.prior, "purity": self.purity, "population": self.population}
+        shares |= {name: value for name, value in overrides.items() if value is not None}
+        return PositiveUnlabeled.from_labels(self._y, scores, **shares)
 
-    def decision_function(self, X: Any) -> Vector:
-        """Mean score of all models: higher is more like the known positives.
-
-        Parameters
-        ----------
-        X : (n, k) array, sparse matrix or data frame
-
-        Returns
-        -------
-        (n,) array
+    def decision_function(self, X: Features) -> Vector:
+        """Mean score of all models (n,): higher is more like the known positives.
 
         Examples
         --------
@@ -269,32 +241,24 @@ class BaggedPU(Learner):
         """
         return np.asarray(sum(self._sums(X)) / len(self.estimators_))
 
-    def _sums(self, X: Any) -> list[Vector]:
+    def _sums(self, X: Features) -> list[Vector]:
         """Sums of the scores by the first models of all rounds, by the second and by the third."""
         from joblib import Parallel, delayed
 
         check_is_fitted(self)
-        rows = features(self, X, self.estimators_[0], reset=False)
+        rows = self._features(X, self.estimators_[0], reset=False)
         scores = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
             delayed(class_one_scores)(model, rows) for model in self.estimators_
         )
-        out = [np.zeros(_num_samples(rows)) for _ in range(TURNS)]
+        sums = [np.zeros(_num_samples(rows)) for _ in range(TURNS)]
         for k, score in enumerate(scores):
-            out[k % TURNS] += score
-        return out
+            sums[k % TURNS] += score
+        return sums
 
-    def predict_proba(self, X: Any) -> Vector:
-        """Probabilities of 0 and of 1, being positive, by the calibrated score; they need a prior.
+    def predict_proba(self, X: Features) -> Vector:
+        """Probabilities (n, 2) of 0 and 1, being positive, by the calibrated score; they need a prior.
 
         Those of training rows are too sure: the models have seen their labels.
-
-        Parameters
-        ----------
-        X : (n, k) array, sparse matrix or data frame
-
-        Returns
-        -------
-        (n, 2) array
 
         Examples
         --------
@@ -311,51 +275,64 @@ class BaggedPU(Learner):
                 "Pass BaggedPU(prior=…), the share of positives in the population, and fit again; known "
                 "negatives, where y has any, did not identify it. To rank, decision_function needs no prior."
             )
-        turns = enumerate(self._sums(X))
-        means = [total / len(self.estimators_[turn::TURNS]) for turn, total in turns]
+        # The calibrator knows means of one model a round, so each third of the models is calibrated alone.
+        means = [total / len(self.estimators_[turn::TURNS]) for turn, total in enumerate(self._sums(X))]
         positive = np.mean([self.calibrator_.predict(mean) for mean in means], axis=0)
         return np.column_stack([1 - positive, positive])
 
-    def predict(self, X: Any) -> NDArray[np.int64]:
-        """1 where positive is at least as probable as not, else 0; it needs a prior.
 
-        Parameters
-        ----------
-        X : (n, k) array, sparse matrix or data frame
+@dataclass(frozen=True)
+class Bags:
+    """Which rows each model learns, and which it holds out; known from the seed and its number."""
 
-        Returns
-        -------
-        (n,) array
+    rows: tuple[RowNumbers, ...]
+    sizes: tuple[int, ...]
+    seed: int
 
-        Examples
-        --------
-        >>> from halftruth.learn import BaggedPU
-        >>> X, y = [[3.0], [4.0], [5.0], [4.5], [2.0], [1.0], [0.0]], [1, 1, 1, 0, 0, 0, 0]
-        >>> BaggedPU(n_estimators=30, prior=0.5, random_state=0).fit(X, y).predict([[0.0], [4.0]])
-        array([0, 1])
-        """
-        positive = self.predict_proba(X)[:, 1] >= 0.5
-        return np.asarray(self.classes_[positive.astype(int)])
+    @classmethod
+    def of(cls, strata: Strata, max_unlabeled: int | None, seed: int) -> Bags:
+        """Sizes are the same in all bags: else models without a positive would score low for that alone."""
+        rows = tuple(np.flatnonzero(mask) for mask in strata.masks)
+        # What the largest third, of size ⌈n/3⌉, leaves of a stratum.
+        positive, unlabeled, negative = (len(numbers) - -(-len(numbers) // TURNS) for numbers in rows)
+        most = positive if max_unlabeled is None else max_unlabeled
+        return cls(rows, (positive, min(unlabeled, most), min(negative, positive)), seed)
+
+    def __call__(self, model: int) -> tuple[RowNumbers, RowNumbers]:
+        """(rows of the bag, rows held out), no row twice."""
+        turn = model % TURNS
+        # The three models of a round share the generator of their thirds; each draws its bag by its own.
+        of_round = np.random.default_rng([self.seed, 0, model // TURNS])
+        of_model = np.random.default_rng([self.seed, 1, model])
+        bag, held_out = [], []
+        for rows, size in zip(self.rows, self.sizes, strict=True):
+            third = np.empty(len(rows), dtype=np.intp)
+            third[of_round.permutation(len(rows))] = np.arange(len(rows)) % TURNS
+            held_out.append(rows[third == turn])
+            bag.append(of_model.choice(rows[third != turn], size, replace=False))
+        return np.concatenate(bag), np.concatenate(held_out)
 
 
-def _identified(evidence: PositiveUnlabeled) -> bool:
+def _identifies_prior(evidence: PositiveUnlabeled) -> bool:
     """Whether known negatives say what the prior is; few of them may put it beyond 0 or 1."""
     try:
-        prior: Any = evidence.identified_prior(evidence.table.support.sums(), evidence.purity.value)
+        prior = evidence.identified_prior(evidence.table.support.sums(), evidence.purity.value)
     except NotIdentifiable:
         return False
     return prior is not None and bool(0 < prior < 1)
 
 
-def _tree(leaf: int) -> Any:
+def _tree(leaf: int) -> DecisionTreeClassifier:
     return DecisionTreeClassifier(min_samples_leaf=leaf, max_features="sqrt")
 
 
-def _model(base: Any, rows: Any, known: NDArray[np.bool_], bags: Bags, k: int) -> tuple[Any, Index, Any]:
+def _train_one(
+    base: Estimator, rows: Features, known: NDArray[np.bool_], bags: Bags, k: int
+) -> tuple[Estimator, RowNumbers, Vector]:
     """The k-th model, the rows that it held out, and their scores."""
     bag, held_out = bags(k)
     seed = int(np.random.default_rng([bags.seed, 2, k]).integers(2**31 - 1))
-    model = seeded(base, seed).fit(_safe_indexing(rows, bag), known[bag].astype(np.int64))
-    if not len(held_out):  # fewer rows than parts
+    model = seeded_clone(base, seed).fit(_safe_indexing(rows, bag), known[bag].astype(np.int64))
+    if not len(held_out):  # fewer rows than thirds
         return model, held_out, np.empty(0)
     return model, held_out, class_one_scores(model, _safe_indexing(rows, held_out))
