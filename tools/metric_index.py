@@ -15,7 +15,6 @@ import numpy as np
 import halftruth as ht
 from halftruth._registry import REGISTRY, Metric
 from halftruth.evidence import Evidence
-from halftruth.inference._influence import smooth
 
 PAGE = Path(__file__).parents[1] / "docs" / "metrics.md"
 NEEDS = ("prior", "shape", "nothing")
@@ -62,9 +61,11 @@ def _cells(metric: Metric) -> tuple[str, ...]:
 
 
 def _interval(metric: Metric) -> str:
-    if smooth(metric, curves=False):
+    if metric.smooth(unsigned=False):
         return f"{metric.interval}; closed form"
-    return f"{metric.interval}; closed form unless signed" if smooth(metric, curves=True) else metric.interval
+    return (
+        f"{metric.interval}; closed form unless signed" if metric.smooth(unsigned=True) else metric.interval
+    )
 
 
 def _evidence_table() -> str:

@@ -8,8 +8,19 @@ from halftruth._errors import InputError
 from halftruth.calibration.bins import binned, labeled, number_of_bins
 from halftruth.calibration.debiased import corrected, enough_bins, posterior
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio
+from halftruth.metrics._record import distance
 
 
+@distance(
+    title="Calibration error",
+    meaning="how far scores lie from frequencies; lower is better",
+    aliases=("ece",),
+    formula="Σ over bins of abs(gap) / n; bins of equal mass or width, norms 1, 2, max; `debias=`",
+    paper="Naeini, Cooper & Hauskrecht 2015; Kiryo, Futami & Sugiyama",
+    default=True,
+    unit_laws=False,
+    certificate="own",
+)
 def calibration_error(
     evidence: object,
     n_bins: int | str = "optimal",
@@ -84,6 +95,12 @@ def _remedy(debias: bool | str, measure: ScoreMeasure, norm: float | str) -> str
     return debias
 
 
+@distance(
+    aliases=("ace",),
+    formula="mean over bins of equal mass of abs(gap) / μ(bin), each bin alike",
+    paper="Nixon et al. 2019",
+    unit_laws=False,
+)
 def adaptive_calibration_error(evidence: object, n_bins: int | str = 15) -> Number:
     """ACE: the mean over bins of equal mass of |mean label − mean score|, each bin alike.
 
@@ -109,6 +126,12 @@ def adaptive_calibration_error(evidence: object, n_bins: int | str = 15) -> Numb
     return measure.result(ratio(each.sum(axis=-1), held.sum(axis=-1)))
 
 
+@distance(
+    aliases=("mce",),
+    formula="largest abs(gap) / μ(bin) over the bins",
+    paper="Naeini, Cooper & Hauskrecht 2015",
+    unit_laws=False,
+)
 def maximum_calibration_error(
     evidence: object, n_bins: int | str = "optimal", binning: str = "mass"
 ) -> Number:

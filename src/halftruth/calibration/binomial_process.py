@@ -13,6 +13,7 @@ from halftruth._checks import Vector
 from halftruth.calibration.bins import binned
 from halftruth.measure._noise import Index, by_bin
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, integral, ratio, scalar
+from halftruth.metrics._record import distance
 
 if TYPE_CHECKING:  # loads SciPy, which most evaluations do without
     from halftruth.calibration.curve_fit import Points
@@ -109,6 +110,13 @@ def fit_curve(evidence: object, variant: str = "paper") -> BetaCurve:
     return BetaCurve(scalar(a), scalar(b), scalar(c))
 
 
+@distance(
+    aliases=("tce_bpm",),
+    formula="∫ abs(g(s) − s) over a Beta law of the scores, g a beta curve through bins of several sizes",
+    paper="Dong, Jiang, Pan & Yu 2025",
+    unit_laws=False,
+    twin=False,
+)
 def bpm_calibration_error(evidence: object, variant: str = "paper", density: str = "beta") -> Number:
     """Calibration error ∫ |g(s) − s| of the curve g fitted by binomial process modeling (TCE_bpm).
 

@@ -8,10 +8,16 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio
 from halftruth.measure._sorted_measure import RowsMeasure
+from halftruth.metrics._record import distance
 
 STATISTICS = ("ks", "kuiper")
 
 
+@distance(
+    aliases=("ks",),
+    formula='max over t of abs(gap[s ≤ t]) / n; `statistic="kuiper"`: its range',
+    paper="Gupta et al. 2021",
+)
 def ks_calibration_error(evidence: object, statistic: str = "ks") -> Number:
     """Largest gap between what the scores claim and what happens, over all scores up to a limit.
 

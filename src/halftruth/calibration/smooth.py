@@ -13,6 +13,7 @@ from halftruth._checks import Vector
 from halftruth.calibration import grids
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio
 from halftruth.measure._sorted_measure import RowsMeasure
+from halftruth.metrics._record import distance
 
 Rows = NDArray[np.intp]
 
@@ -30,6 +31,12 @@ REACH = 7
 """A Gaussian is cut this many σ from its centre."""
 
 
+@distance(
+    aliases=("smece",),
+    formula="the σ that equals ∫ abs(gap smoothed by a Gaussian of width σ) / n",
+    paper="Błasiok & Nakkiran 2024",
+    twin=False,
+)
 def smooth_calibration_error(evidence: object) -> Number:
     """SmoothECE: the calibration error at the one width of smoothing that equals the error itself.
 
@@ -124,6 +131,11 @@ def _own_width(nodes: Vector) -> Vector:
     return np.asarray(out)
 
 
+@distance(
+    formula="the error of the scores after Gaussian noise of width `sigma` on their logits",
+    paper="Chidambaram et al. 2024",
+    twin=False,
+)
 def logit_smoothed_calibration_error(evidence: object, sigma: float = 1 / 15) -> Number:
     """Calibration error of the scores after Gaussian noise on their logits.
 

@@ -13,6 +13,7 @@ from halftruth._errors import InputError
 from halftruth.calibration.binned import calibration_error
 from halftruth.measure._score_measure import Number, as_measure
 from halftruth.measure._sorted_measure import RowsMeasure
+from halftruth.metrics._record import distance
 
 Integers = NDArray[np.int64]
 Reach = Callable[[Vector], tuple[Vector, Vector]]
@@ -26,6 +27,12 @@ FROM_ROWS = 512
 """Numbers of bins tried on sorted rows before they are unfolded into distinct scores."""
 
 
+@distance(
+    formula="as `calibration_error`, with the most bins of equal mass whose mean labels rise",
+    paper="Roelofs et al. 2022",
+    unit_laws=False,
+    twin=False,
+)
 def sweep_calibration_error(evidence: object, norm: float | str = 1) -> Number:
     """Calibration error over bins of equal mass, as many as leave the mean labels monotone.
 

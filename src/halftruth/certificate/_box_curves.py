@@ -217,7 +217,17 @@ def recall_at_k(box: Boxes, k: float) -> Interval:
 # --- The precision-recall curve -------------------------------------------------------------------
 
 
-def precision_area(interpolated: bool, box: Boxes) -> Interval:
+def average_precision(box: Boxes) -> Interval:
+    """Σ precision × Δ recall, precision read at each row."""
+    return _precision_area(box, interpolated=False)
+
+
+def pr_auc(box: Boxes) -> Interval:
+    """∫ precision d recall, precision interpolated between rows."""
+    return _precision_area(box, interpolated=True)
+
+
+def _precision_area(box: Boxes, *, interpolated: bool) -> Interval:
     """Σ precision × Δ recall: the precision at each row lies between its extremes at the box's corners.
 
     Interpolated precision lies between the precisions at both ends of its segment, so in the box that

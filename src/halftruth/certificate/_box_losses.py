@@ -16,6 +16,7 @@ from halftruth._checks import Vector
 from halftruth.certificate import _box_rates
 from halftruth.certificate._boxes import ANYTHING, ROUNDING, Boxes, Interval, combined, quotient
 from halftruth.metrics._mean_losses import EPSILON, MARGIN, ZERO_ONE
+from halftruth.metrics._record import DECLARED
 
 Loss = Callable[[Vector], Vector]
 EVERYWHERE: Interval = (-np.inf, np.inf)
@@ -99,7 +100,7 @@ def risk(box: Boxes, loss: Any, threshold: float | None) -> Interval:
     if not isinstance(loss, str):
         return ANYTHING
     if loss == ZERO_ONE:
-        low, high = _box_rates.rate("accuracy", box, threshold or 0.0)
+        low, high = _box_rates.rate(DECLARED["accuracy"], box, threshold or 0.0)
         return 1 - high, 1 - low
     if loss not in MARGIN:
         return {"log": log_loss, "brier": brier}[loss](box)

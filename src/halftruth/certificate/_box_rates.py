@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
@@ -10,11 +11,9 @@ import numpy as np
 from halftruth._checks import Vector
 from halftruth.certificate._boxes import ANYTHING, HALF_STEP, Boxes, Interval, quotient
 from halftruth.metrics._rates import Confusion
+from halftruth.metrics._record import Metric
 
-RATES = (
-    *("predicted_positive_rate", "precision", "recall", "fpr", "specificity", "npv", "fdr", "f1", "fbeta"),
-    *("accuracy", "balanced_accuracy", "mcc", "cohen_kappa", "jaccard", "youden_j", "lift", "net_benefit"),
-)
+__all__ = ["prevalence", "rate"]
 
 
 def prevalence(box: Boxes) -> Interval:
@@ -23,7 +22,7 @@ def prevalence(box: Boxes) -> Interval:
     return quotient(positives - error, positives + error, box.whole(box.mass))
 
 
-def rate(name: str, box: Boxes, threshold: float, beta: float = 1.0) -> Interval:
+def rate(metric: Metric, box: Boxes, threshold: float, **parameters: Any) -> Interval:
     """The rate at the corners of the box of weights above the threshold.
 
     Rates are linear-fractional in these weights, Cohen's kappa too once its numerator is written
@@ -31,14 +30,14 @@ def rate(name: str, box: Boxes, threshold: float, beta: float = 1.0) -> Interval
     stratum that adds to one of them only as it takes from the other. Either way the extremes are at
     corners, unless a denominator changes its sign on the way: then there is no bound.
     """
-    if name == "mcc" and (box.pos * box.neg > 0).any():
+    if metric.certificate == "pure corners" and (box.pos * box.neg > 0).any():
         return ANYTHING
     exact = _confusion(box, threshold, rounded=False)
-    ends = _ends(name, exact, threshold, beta)
+    ends = _ends(metric, exact, parameters)
     if not box.weighted or ends == ANYTHING:
         return ends
     # Rounding moves all weights by about 1e-10; what it does to the corners, doubled, covers its curvature.
-    wide = _ends(name, _confusion(box, threshold, rounded=True), threshold, beta)
+    wide = _ends(metric, _confusion(box, threshold, rounded=True), parameters)
     return 2 * wide[0] - ends[0], 2 * wide[1] - ends[1]
 
 
@@ -79,29 +78,11 @@ def _confusion(box: Boxes, threshold: float, *, rounded: bool) -> Confusion:
     )
 
 
-def _ends(name: str, at: Confusion, threshold: float, beta: float) -> Interval:
-    whole = _denominator(name, at, beta)
-    if not ((whole > 0).all() or (whole < 0).all()):
+def _ends(metric: Metric, corners: Confusion, parameters: Mapping[str, Any]) -> Interval:
+    """The least and the greatest rate at the corners, unless its denominator can vanish between them."""
+    denominator = corners.total if metric.denominator is None else metric.denominator(corners, **parameters)
+    if not ((denominator > 0).all() or (denominator < 0).all()):
         return ANYTHING
-    if name == "fbeta":
-        values = at.fbeta(beta)
-    elif name == "net_benefit":
-        values = (at.tp - at.fp * threshold / (1 - threshold)) / at.total
-    else:
-        values = getattr(at, name)
+    assert metric.of_confusion is not None  # what is certified by corners is made of cells
+    values = metric.of_confusion(corners, **parameters)
     return float(np.min(values)), float(np.max(values))
-
-
-def _denominator(name: str, at: Confusion, beta: float) -> Any:
-    """What the rate divides by, where that depends on the threshold."""
-    if name in {"precision", "fdr", "lift"}:
-        return at.predicted
-    if name == "npv":
-        return at.rest
-    if name in {"f1", "fbeta"}:
-        return (beta**2 if name == "fbeta" else 1.0) * at.positives + at.predicted
-    if name == "jaccard":
-        return at.predicted + at.fn
-    if name == "cohen_kappa":
-        return at.predicted * at.negatives + at.rest * at.positives
-    return at.total

@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from halftruth import _registry
 from halftruth._checks import Vector
 from halftruth._errors import EmptyClassWarning
+from halftruth._registry import REGISTRY
 from halftruth.certificate import _box_calibration, _box_curves, _box_losses, _box_rates
 from halftruth.certificate._boxes import ROUNDING, Boxes, Interval
 from halftruth.evidence import Evidence
+from halftruth.metrics._record import Metric
 from halftruth.table._score_table import SOFT
 
-FAMILIES: Mapping[str, Callable[..., Interval]] = {
-    "prevalence": _box_rates.prevalence,
-    **{name: partial(_box_rates.rate, name) for name in _box_rates.RATES},
-    "roc_auc": _box_curves.roc_auc,
-    "partial_auc": _box_curves.partial_auc,
-    "recall_at_fpr": _box_curves.recall_at_fpr,
-    "precision_at_k": _box_curves.precision_at_k,
-    "recall_at_k": _box_curves.recall_at_k,
-    "average_precision": partial(_box_curves.precision_area, False),
-    "pr_auc": partial(_box_curves.precision_area, True),
-    "brier": _box_losses.brier,
-    "brier_skill": _box_losses.brier_skill,
-    "log_loss": _box_losses.log_loss,
-    "risk": _box_losses.risk,
-    "calibration_error": _box_calibration.calibration_error,
-}
+__all__ = ["bound"]
 
 
 def bound(evidence: Evidence, name: str, parameters: Mapping[str, Any] | None = None) -> float | None:
@@ -61,13 +45,11 @@ def bound(evidence: Evidence, name: str, parameters: Mapping[str, Any] | None = 
     """
     if evidence.table.grid is None:
         return 0.0
-    if name not in FAMILIES or not evidence.bins_are_certified:
+    metric, measure = REGISTRY.get(name), evidence.measure()
+    if metric is None or metric.certificate is None or not evidence.bins_are_certified:
         return None
-    metric, measure = _registry.get(name), evidence.measure()
     metric.bind(**(parameters or {}))  # refuses what the metric does not take
-    called = inspect.signature(metric.function).bind(None, **(parameters or {}))
-    called.apply_defaults()
-    known = {key: value for key, value in called.arguments.items() if key != "evidence"}
+    known = metric.with_defaults(parameters or {})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EmptyClassWarning)
         value = float(metric.function(measure, **known))
@@ -77,12 +59,22 @@ def bound(evidence: Evidence, name: str, parameters: Mapping[str, Any] | None = 
     if metric.probability and not box.within_unit:
         return np.inf
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        low, high = FAMILIES[name](box, **known)
+        low, high = _interval(metric, box, known)
     if evidence.is_proper:
         low, high = max(low, metric.limits[0]), min(high, metric.limits[1])
     if np.isnan([value, low, high]).any():
         return np.inf
     return float(max(high - value, value - low, 0.0) + ROUNDING * box.condition * (1 + abs(value)))
+
+
+def _interval(metric: Metric, box: Boxes, parameters: Mapping[str, Any]) -> Interval:
+    """All that the metric can be over the tables with this histogram."""
+    if metric.certificate != "own":
+        return _box_rates.rate(metric, box, **parameters)
+    homes = (_box_rates, _box_curves, _box_losses, _box_calibration)
+    certificate = next(getattr(home, metric.name) for home in homes if hasattr(home, metric.name))
+    low, high = certificate(box, **parameters)
+    return low, high
 
 
 def _boxes(evidence: Evidence) -> Boxes:

@@ -10,7 +10,6 @@ from halftruth import _checks, _registry
 from halftruth._errors import InputError, NotIdentifiable
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.evidence.positive_unlabeled import POPULATIONS
-from halftruth.metrics._mean_losses import PROBABILITY
 from halftruth.prior._belief import ESTIMATE, belief
 
 _METHODS = {
@@ -112,9 +111,10 @@ class PUScorer:
         if threshold is not None and not self.metric.threshold:  # one of its own, or an error that says so
             parameters["threshold"] = threshold
         self._call = self.metric.bind(threshold, **parameters)
-        self._probability = True if self.metric.probability else None
-        if self.metric.name == "risk" and isinstance(loss := parameters.get("loss", ""), str):
-            self._probability = loss in PROBABILITY
+        # Margins come from ``decision_function``, plain scores from whichever the estimator has.
+        self._probability = {"probability": True, "margin": False, "score": None}[
+            self.metric.scale(parameters)
+        ]
         self._evidence = {
             "prior": prior,
             "unlabeled": unlabeled,

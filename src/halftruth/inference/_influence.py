@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._checks import Vector
-from halftruth._registry import Metric
+from halftruth._registry import REGISTRY
 from halftruth.evidence import Evidence
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.measure._sorted_measure import FoldedMeasure
@@ -30,7 +30,7 @@ STEP = 1e-3
 """Part of a sum by which it moves up and down: far above rounding, and no sum changes its sign."""
 ROUNDING = 1e-14
 """Smaller changes, relative to the value, are none."""
-CURVES = ("average_precision", "pr_auc", "partial_auc")
+CURVES = tuple(metric.name for metric in REGISTRY.values() if metric.influence == "unsigned")
 
 
 def unsigned(measure: ScoreMeasure) -> bool:
@@ -38,15 +38,6 @@ def unsigned(measure: ScoreMeasure) -> bool:
     if isinstance(measure, FoldedMeasure):  # by what a row adds, without unfolding the rows
         return min(*measure.of_pos.values(), *measure.of_neg.values()) >= 0
     return bool((measure.pos_mass >= 0).all() and (measure.neg_mass >= 0).all())
-
-
-def smooth(metric: Metric, *, curves: bool) -> bool:
-    """Whether a metric has a derivative that shows its error.
-
-    Not where single rows decide, nor a distance, which has a kink at 0; areas under curves while the
-    ``curves`` are smooth: where masses are signed, they turn back and are clipped.
-    """
-    return not metric.local and not metric.distance and (curves or metric.name not in CURVES)
 
 
 def gradients(functionals: Callable[[Sums], Mapping[Key, Any]], support: Support) -> dict[Key, Gradient]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 
@@ -23,7 +21,6 @@ FEWEST_RESAMPLES = 40
 """Below this a 95% interval reaches beyond what was drawn."""
 MATTERS = 0.05
 """Of an interval's width: what compression changes below that is not worth a note."""
-CLIPPED = ("average_precision", "pr_auc")
 
 
 def on_evidence(evidence: Evidence, *, by_default: bool) -> Iterator[str]:
@@ -109,10 +106,10 @@ def on_row(request: Request, measure: ScoreMeasure, estimate: Estimate) -> tuple
         return ()
     out = []
     known = measure.unidentified is None
-    if known and metric.name in CLIPPED and _leaves_unit(measure):
+    if known and metric.clips and _leaves_unit(measure):
         out.append("precision was clipped to [0, 1].")
-    if known and metric.name == "mcc" and np.isnan(estimate.value):
-        out.append("undefined: a cell of the confusion matrix is negative or a margin empty.")
+    if known and metric.undefined and np.isnan(estimate.value):
+        out.append(f"undefined: {metric.undefined}.")
     if request.of_margins and measure.bounded:
         out.append(
             "all scores lie in [0, 1], and were read as margins, such as logits. If they are probabilities, "
@@ -170,15 +167,13 @@ def bias_bound(
     """
     if request.metric is None or request.metric.name != "calibration_error":
         return None, None
-    given = request.call.keywords if isinstance(request.call, partial) else {}
-    called = inspect.signature(request.metric.function).bind(None, **given)
-    called.apply_defaults()
-    if called.arguments["norm"] != 1 or called.arguments["debias"]:
+    parameters = request.metric.with_defaults(request.parameters)
+    if parameters["norm"] != 1 or parameters["debias"]:
         return None, PLAIN
     if not _as_assumed(evidence):
         return None, DESIGN
-    n_bins = number_of_bins(evidence.measure(), called.arguments["n_bins"])
-    binning, rows = called.arguments["binning"], evidence.table.strata
+    n_bins = number_of_bins(evidence.measure(), parameters["n_bins"])
+    binning, rows = parameters["binning"], evidence.table.strata
     if binning == "mass" and len(rows[UNLABELED]) < 2 * n_bins:
         return None, FEW
     from halftruth import theory

@@ -16,9 +16,7 @@ from halftruth._errors import EmptyClassWarning, InputError, NotIdentifiable
 from halftruth._registry import Metric
 from halftruth.certificate import _compression
 from halftruth.evidence import Evidence
-from halftruth.inference._influence import smooth
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.metrics._mean_losses import MARGIN, ZERO_ONE
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,31 +32,33 @@ class Request:
     """Whether ``call`` takes many measures at once, as all of halftruth's own functionals do."""
 
     @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The metric's parameters that were given."""
+        return self.call.keywords if isinstance(self.call, partial) else {}
+
+    @property
     def local(self) -> bool:
         return self.metric is not None and self.metric.local
 
     @property
     def inflated(self) -> bool:
         """Whether noise adds to the value: a distance that was not debiased."""
-        debiased = isinstance(self.call, partial) and self.call.keywords.get("debias")
-        return self.metric is not None and self.metric.distance and not debiased
+        return self.metric is not None and self.metric.distance and not self.parameters.get("debias")
 
     @property
     def of_margins(self) -> bool:
         """Whether it reads scores as margins, by a loss of them."""
-        loss = self.call.keywords.get("loss") if isinstance(self.call, partial) else None
-        return self.metric is not None and self.metric.name == "risk" and loss in (None, ZERO_ONE, *MARGIN)
+        return self.metric is not None and self.metric.scale(self.parameters) == "margin"
 
     def smooth(self, *, curves: bool) -> bool:
         """Whether it has a derivative; of callables nobody knows."""
-        return self.batched and (self.metric is None or smooth(self.metric, curves=curves))
+        return self.batched and (self.metric is None or self.metric.smooth(unsigned=curves))
 
     def compression(self, evidence: Evidence, value: float) -> float | None:
         """How far the value can lie from that of the rows, where the table is a histogram of them."""
         if evidence.table.grid is None or self.metric is None or np.isnan(value):
             return None
-        given = self.call.keywords if isinstance(self.call, partial) else {}
-        return _compression.bound(evidence, self.metric.name, given)
+        return _compression.bound(evidence, self.metric.name, self.parameters)
 
     def over(self, measure: ScoreMeasure) -> Vector:
         """The value for each measure along the first axis; NaN where it is not identified."""

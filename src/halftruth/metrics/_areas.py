@@ -11,10 +11,32 @@ from halftruth._errors import InputError
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, integral, ratio, where_both
 from halftruth.measure._sorted_measure import FoldedMeasure
 from halftruth.measure._sweep import Sweep, sweep
+from halftruth.metrics._record import metric
+
+__all__ = [
+    "average_precision",
+    "bend",
+    "partial_auc",
+    "pr_auc",
+    "precision_at_k",
+    "recall_at_fpr",
+    "recall_at_k",
+    "roc_auc",
+]
 
 MAX_FPR = "Pass the largest false-positive rate that counts."
 
 
+@metric(
+    title="ROC AUC",
+    meaning="chance that a positive scores above a negative",
+    aliases=("auc", "auroc"),
+    formula="P(s₁ > s₀) + ½ P(s₁ = s₀) = ∫ (μ₁[s > x] + ½ μ₁{x}) d(μ − μ₁)(x) / (π (1−π) n²)",
+    paper="Hanley & McNeil 1982; Jain, White & Radivojac 2017",
+    default=True,
+    headline=1,
+    certificate="own",
+)
 def roc_auc(evidence: object) -> Number:
     """Area under the ROC curve, P(s₁ > s₀) + ½ P(s₁ = s₀).
 
@@ -44,6 +66,13 @@ def roc_auc(evidence: object) -> Number:
     return measure.result(where_both(ratio(ratio(area, positives), negatives), positives, negatives))
 
 
+@metric(
+    formula="area under the ROC curve where FPR ≤ `max_fpr`, on McClish’s scale or raw",
+    paper="McClish 1989",
+    example={"max_fpr": 0.1},
+    influence="unsigned",
+    certificate="own",
+)
 def partial_auc(evidence: object, *, max_fpr: float = 0.1, standardize: bool = True) -> Number:
     """Area under the ROC curve where FPR ≤ ``max_fpr``.
 
@@ -106,6 +135,18 @@ def _precision_in_unit(line: Sweep) -> Vector:
     return np.clip(line.precision, 0.0, 1.0)
 
 
+@metric(
+    title="Average precision",
+    meaning="mean precision as more and more cases are flagged",
+    aliases=("ap", "auprc"),
+    formula="Σ precision · Δrecall, precision clipped to [0, 1]",
+    default=True,
+    headline=2,
+    influence="unsigned",
+    clips=True,
+    certificate="own",
+    rank_bound="ties",
+)
 def average_precision(evidence: object) -> Number:
     """Average precision, Σ precision × Δrecall over the falling thresholds.
 
@@ -129,6 +170,15 @@ def average_precision(evidence: object) -> Number:
     return measure.result(where_both(ratio(area, positives), positives, negatives))
 
 
+@metric(
+    title="PR AUC",
+    meaning="area under the precision-recall curve",
+    formula="∫ precision d recall, TP and FP interpolated together, precision clipped to [0, 1]",
+    paper="Davis & Goadrich 2006; Boyd, Eng & Page 2013",
+    influence="unsigned",
+    clips=True,
+    certificate="own",
+)
 def pr_auc(evidence: object) -> Number:
     """Area under the precision-recall curve, interpolated as it must be.
 
@@ -191,6 +241,13 @@ def _check_k(k: float, measure: ScoreMeasure) -> float:
     )
 
 
+@metric(
+    formula="TP among the k highest / k; k a count or a fraction, ties shared",
+    example={"k": 0.2},
+    influence=None,
+    local=True,
+    certificate="own",
+)
 def precision_at_k(evidence: object, k: float) -> Number:
     """Share of positives among the k cases of the population with the highest scores.
 
@@ -212,6 +269,14 @@ def precision_at_k(evidence: object, k: float) -> Number:
     return measure.result(where_both(ratio(found, budget), line.positives, line.negatives))
 
 
+@metric(
+    formula="TP among the k highest / (π n)",
+    needs="shape",
+    example={"k": 0.2},
+    influence=None,
+    local=True,
+    certificate="own",
+)
 def recall_at_k(evidence: object, k: float) -> Number:
     """Share of all positives that are among the k highest cases; needs no prior.
 
@@ -233,6 +298,13 @@ def recall_at_k(evidence: object, k: float) -> Number:
     return measure.result(ratio(found, line.positives))
 
 
+@metric(
+    formula="recall where the ROC curve, a line between thresholds, passes `max_fpr`",
+    example={"max_fpr": 0.05},
+    influence=None,
+    local=True,
+    certificate="own",
+)
 def recall_at_fpr(evidence: object, *, max_fpr: float = 0.05) -> Number:
     """Recall on the ROC curve at a false-positive rate of ``max_fpr``.
 

@@ -10,6 +10,19 @@ from halftruth._checks import Vector
 from halftruth.measure._score_measure import as_measure, ratio
 from halftruth.measure._sweep import Sweep, sweep
 
+__all__ = [
+    "Curve",
+    "DetCurve",
+    "GainCurve",
+    "PrecisionRecallCurve",
+    "RocCurve",
+    "det_curve",
+    "gain_curve",
+    "precision_recall_curve",
+    "roc_curve",
+    "swept",
+]
+
 
 class Curve:
     """Arrays of one length, read-only."""

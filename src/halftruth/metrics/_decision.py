@@ -14,22 +14,15 @@ from halftruth._errors import EmptyClassWarning, InputError
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio, scalar
 from halftruth.measure._sweep import Sweep, sweep
 from halftruth.metrics._curves import Curve, swept
-from halftruth.metrics._rates import Confusion
+from halftruth.metrics._rates import Confusion, Rate
+from halftruth.metrics._record import DECLARED, INFINITY, metric
 
-TO_MAXIMIZE = (
-    "f1",
-    "mcc",
-    "youden_j",
-    "balanced_accuracy",
-    "accuracy",
-    "cohen_kappa",
-    "jaccard",
-    "lift",
-    "precision",
-    "recall",
-    "specificity",
-    "npv",
+__all__ = ["CostCurve", "DecisionCurve", "best_threshold", "cost_curve", "decision_curve", "net_benefit"]
+
+TO_MAXIMIZE = tuple(
+    name for name, each in DECLARED.items() if isinstance(each.function, Rate) and each.better == "high"
 )
+"""Rates of `Confusion` that a threshold can make high."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -50,6 +43,16 @@ class CostCurve(Curve):
     threshold: Vector
 
 
+@metric(
+    formula="(TP − FP · t/(1−t)) / n",
+    paper="Vickers & Elkin 2006",
+    limits=(-INFINITY, 1.0),
+    ranking=False,
+    probability=True,
+    threshold=True,
+    of_confusion=lambda table: (table.tp - table.fp * table.threshold / (1 - table.threshold)) / table.total,
+    certificate="corners",
+)
 def net_benefit(evidence: object, threshold: float) -> Number:
     """Net benefit per case, TP − FP · t/(1−t), of treating where the probability reaches t.
 

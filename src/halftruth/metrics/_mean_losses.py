@@ -12,10 +12,39 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, integral, ratio, where_both
 from halftruth.measure._sorted_measure import FoldedMeasure
+from halftruth.metrics._record import INFINITY, Scale, metric
+
+__all__ = [
+    "EPSILON",
+    "LOSSES",
+    "MARGIN",
+    "PROBABILITY",
+    "ZERO_ONE",
+    "Loss",
+    "Pair",
+    "brier",
+    "brier_skill",
+    "log_loss",
+    "losses",
+    "risk",
+    "total_loss",
+]
 
 EPSILON = float(np.finfo(np.float64).eps)
 
 
+@metric(
+    title="Brier score",
+    meaning="mean squared error of the scores; lower is better",
+    formula="(∫ s² dμ − 2 ∫ s dμ₁ + ∫ dμ₁) / n",
+    paper="Brier 1950",
+    better="low",
+    ranking=False,
+    probability=True,
+    default=True,
+    headline=7,
+    certificate="own",
+)
 def brier(evidence: object) -> Number:
     """Brier score, ∫ s² dμ − 2 ∫ s dμ₁ + ∫ dμ₁, per case.
 
@@ -35,6 +64,14 @@ def brier(evidence: object) -> Number:
     return measure.result(ratio(loss, measure.total))
 
 
+@metric(
+    formula="1 − Brier / (π (1−π))",
+    paper="Murphy 1988",
+    limits=(-INFINITY, 1.0),
+    ranking=False,
+    probability=True,
+    certificate="own",
+)
 def brier_skill(evidence: object) -> Number:
     """1 − Brier / π(1−π): 0 for a forecast of the prior, 1 for perfection.
 
@@ -50,6 +87,20 @@ def brier_skill(evidence: object) -> Number:
     return measure.result(where_both(skill, measure.positives, measure.negatives))
 
 
+@metric(
+    title="Log loss",
+    meaning="price of confident mistakes; lower is better",
+    aliases=("logloss", "cross_entropy"),
+    formula="(−∫ log s dμ₁ − ∫ log(1−s) d(μ − μ₁)) / n, s clipped at float64 eps",
+    paper="Good 1952",
+    better="low",
+    limits=(0.0, INFINITY),
+    ranking=False,
+    probability=True,
+    default=True,
+    headline=8,
+    certificate="own",
+)
 def log_loss(evidence: object) -> Number:
     """Logarithmic loss, −∫ log s dμ₁ − ∫ log(1−s) d(μ−μ₁), per case; s is clipped at float64 eps.
 
@@ -93,6 +144,25 @@ ZERO_ONE = "zero_one"
 LOSSES = (ZERO_ONE, *MARGIN, *PROBABILITY)
 
 
+def _scale_of_loss(loss: object) -> Scale:
+    """What a loss takes the scores for; of a user's own nobody knows."""
+    if not isinstance(loss, str):
+        return "score"
+    return "probability" if loss in PROBABILITY else "margin"
+
+
+@metric(
+    title="Risk",
+    meaning="expected loss of a case; lower is better",
+    formula="(∫ ℓ(s) dμ₁ + ∫ ℓ(−s) d(μ − μ₁)) / n, ℓ a loss of the margin s, `loss=`",
+    paper="du Plessis, Niu & Sugiyama 2014; Kiryo et al. 2017",
+    better="low",
+    limits=(0.0, INFINITY),
+    ranking=False,
+    scale_of_loss=_scale_of_loss,
+    example={"loss": "sigmoid"},
+    certificate="own",
+)
 def risk(evidence: object, loss: str | Pair = "logistic", *, threshold: float | None = None) -> Number:
     """Expected loss, (∫ ℓ₊ dμ₁ + ∫ ℓ₋ d(μ − μ₁)) / n: what learning makes small.
 

@@ -1,14 +1,68 @@
-"""Rates at a threshold: the confusion masses and everything made of them."""
+"""Rates at a threshold: the confusion masses and everything made of them, each declared above its formula."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from halftruth import _checks
 from halftruth._errors import NotIdentifiable
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio, scalar, where_both
+from halftruth.metrics._record import DECLARED, INFINITY, Metric, metric
+
+__all__ = ["Confusion", "Rate", "confusion", "fbeta", "prevalence", "rate"]
+
+Property = Callable[[Any], Number]
+
+
+@metric(
+    title="Share of positives",
+    meaning="in the population",
+    better=None,
+    formula="π",
+    default=True,
+    certificate="own",
+)
+def prevalence(evidence: object) -> Number:
+    """π = μ₁(all)/μ(all), the share of positives in the population.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> ht.prevalence(ht.Labeled([1, 0, 0, 0], [0.9, 0.4, 0.6, 0.1]))
+    0.25
+    """
+    return as_measure(evidence).prior
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The function (evidence, threshold) → rate, for one property of a `Confusion`."""
+
+    name: str
+
+    def __call__(self, evidence: object, threshold: float) -> Number:
+        measure = as_measure(evidence, "nothing")
+        return measure.result(getattr(_confusion(measure, _checks.threshold(threshold)), self.name))
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+
+def rate(**properties: Any) -> Callable[[Property], Property]:
+    """Declares the property of `Confusion` below it a metric at a threshold."""
+
+    def declare(formula: Property) -> Property:
+        name = formula.__name__
+        fixed: dict[str, Any] = {"threshold": True, "of_confusion": formula, "certificate": "corners"}
+        DECLARED[name] = Metric(name=name, function=Rate(name), **fixed | properties)
+        return formula
+
+    return declare
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -82,10 +136,33 @@ class Confusion:
         return self.predicted + self.rest
 
     @property
+    @rate(formula="(TP + FP) / n", better=None, needs="nothing")
+    def predicted_positive_rate(self) -> Number:
+        return scalar(ratio(self.predicted, self.total))
+
+    @property
+    @rate(
+        title="Precision",
+        meaning="share of flagged cases that are positive",
+        aliases=("ppv",),
+        formula="TP / (TP + FP)",
+        default=True,
+        headline=3,
+        denominator=lambda table: table.predicted,
+    )
     def precision(self) -> Number:
         return self._compared(ratio(self.tp, self.predicted))
 
     @property
+    @rate(
+        title="Recall",
+        meaning="share of positives that are flagged",
+        aliases=("tpr", "sensitivity"),
+        formula="TP / (TP + FN)",
+        needs="shape",
+        default=True,
+        headline=4,
+    )
     def recall(self) -> Number:
         everyone = self.pos_above + self.pos_below
         if np.isnan(everyone).all():
@@ -93,22 +170,41 @@ class Confusion:
         return scalar(ratio(self.pos_above, everyone))
 
     @property
+    @rate(
+        title="False-positive rate",
+        meaning="share of negatives that are flagged; lower is better",
+        formula="FP / (FP + TN)",
+        better="low",
+        default=True,
+    )
     def fpr(self) -> Number:
         return scalar(ratio(self.fp, self.negatives))
 
     @property
+    @rate(aliases=("tnr",), formula="TN / (FP + TN)")
     def specificity(self) -> Number:
         return scalar(ratio(self.tn, self.negatives))
 
     @property
+    @rate(formula="TN / (TN + FN)", denominator=lambda table: table.rest)
     def npv(self) -> Number:
         return self._compared(ratio(self.tn, self.rest))
 
     @property
+    @rate(formula="FP / (TP + FP)", better="low", denominator=lambda table: table.predicted)
     def fdr(self) -> Number:
         return self._compared(ratio(self.fp, self.predicted))
 
     @property
+    @rate(
+        title="F1",
+        meaning="precision and recall in one number",
+        formula="2 TP / (2 TP + FP + FN)",
+        paper="van Rijsbergen 1979",
+        default=True,
+        headline=5,
+        denominator=lambda table: table.positives + table.predicted,
+    )
     def f1(self) -> Number:
         return self.fbeta(1.0)
 
@@ -119,14 +215,17 @@ class Confusion:
         return self._of((1 + square) * self.tp, square * self.positives + self.predicted)
 
     @property
-    def accuracy(self) -> Number:
-        return scalar(ratio(self.tp + self.tn, self.total))
-
-    @property
-    def balanced_accuracy(self) -> Number:
-        return scalar((np.asarray(self.recall) + self.specificity) / 2)
-
-    @property
+    @rate(
+        title="MCC",
+        meaning="correlation of flag and class",
+        formula="(TP·TN − FP·FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN)); NaN with a negative cell",
+        paper="Matthews 1975",
+        limits=(-1.0, 1.0),
+        default=True,
+        undefined="a cell of the confusion matrix is negative or a margin empty",
+        # Not linear-fractional, but it grows with TP and falls with FP.
+        certificate="pure corners",
+    )
     def mcc(self) -> Number:
         """Matthews correlation; 0 where all cases are called the same, NaN where a cell is negative."""
         margins = [self.positives, self.negatives, self.predicted, self.rest]
@@ -140,20 +239,55 @@ class Confusion:
         return self._compared(np.where(possible, np.where(same, 0.0, ratio(covariance, scale)), np.nan))
 
     @property
+    @rate(
+        title="Accuracy",
+        meaning="share of cases called right",
+        formula="(TP + TN) / n",
+        default=True,
+        headline=6,
+    )
+    def accuracy(self) -> Number:
+        return scalar(ratio(self.tp + self.tn, self.total))
+
+    @property
+    @rate(formula="(recall + specificity) / 2", paper="Brodersen et al. 2010")
+    def balanced_accuracy(self) -> Number:
+        return scalar((np.asarray(self.recall) + self.specificity) / 2)
+
+    @property
+    @rate(
+        aliases=("kappa",),
+        formula="2 (TP·TN − FP·FN) / ((TP+FP)(FP+TN) + (FN+TN)(TP+FN))",
+        paper="Cohen 1960",
+        limits=(-1.0, 1.0),
+        denominator=lambda table: table.predicted * table.negatives + table.rest * table.positives,
+    )
     def cohen_kappa(self) -> Number:
         covariance = np.asarray(self.tp) * self.tn - np.asarray(self.fp) * self.fn
         spread = np.asarray(self.predicted) * self.negatives + np.asarray(self.rest) * self.positives
         return self._compared(ratio(2 * covariance, spread))
 
     @property
+    @rate(
+        formula="TP / (TP + FP + FN)",
+        paper="Jaccard 1901",
+        denominator=lambda table: table.predicted + table.fn,
+    )
     def jaccard(self) -> Number:
         return self._of(self.tp, self.predicted + self.fn)
 
     @property
+    @rate(formula="recall − FPR", paper="Youden 1950", limits=(-1.0, 1.0))
     def youden_j(self) -> Number:
         return scalar(np.asarray(self.recall) - self.fpr)
 
     @property
+    @rate(
+        formula="recall / predicted-positive rate = precision / π",
+        needs="shape",
+        limits=(0.0, INFINITY),
+        denominator=lambda table: table.predicted,
+    )
     def lift(self) -> Number:
         """Recall over the predicted-positive rate: precision over the prior."""
         lift = ratio(self.recall, self.predicted_positive_rate)
@@ -162,10 +296,6 @@ class Confusion:
     @property
     def prevalence(self) -> Number:
         return scalar(ratio(self.positives, self.total))
-
-    @property
-    def predicted_positive_rate(self) -> Number:
-        return scalar(ratio(self.predicted, self.total))
 
 
 def _confusion(measure: ScoreMeasure, threshold: float) -> Confusion:
@@ -208,21 +338,15 @@ def confusion(evidence: object, threshold: float) -> Confusion:
     return _confusion(measure, _checks.threshold(threshold))
 
 
-@dataclass(frozen=True)
-class Rate:
-    """The function (evidence, threshold) → rate, for one property of a `Confusion`."""
-
-    name: str
-
-    def __call__(self, evidence: object, threshold: float) -> Number:
-        measure = as_measure(evidence, "nothing")
-        return measure.result(getattr(_confusion(measure, _checks.threshold(threshold)), self.name))
-
-    @property
-    def __name__(self) -> str:
-        return self.name
-
-
+@metric(
+    formula="(1 + β²) TP / ((1 + β²) TP + β² FN + FP)",
+    paper="van Rijsbergen 1979",
+    threshold=True,
+    example={"beta": 2.0},
+    of_confusion=Confusion.fbeta,
+    denominator=lambda table, beta: beta**2 * table.positives + table.predicted,
+    certificate="corners",
+)
 def fbeta(evidence: object, threshold: float, *, beta: float = 2.0) -> Number:
     """F-beta at a threshold, (1 + β²) TP / ((1 + β²) TP + β² FN + FP); β > 1 favours recall.
 
@@ -240,15 +364,3 @@ def fbeta(evidence: object, threshold: float, *, beta: float = 2.0) -> Number:
     """
     measure = as_measure(evidence)
     return measure.result(_confusion(measure, _checks.threshold(threshold)).fbeta(beta))
-
-
-def prevalence(evidence: object) -> Number:
-    """π = μ₁(all)/μ(all), the share of positives in the population.
-
-    Examples
-    --------
-    >>> import halftruth as ht
-    >>> ht.prevalence(ht.Labeled([1, 0, 0, 0], [0.9, 0.4, 0.6, 0.1]))
-    0.25
-    """
-    return as_measure(evidence).prior

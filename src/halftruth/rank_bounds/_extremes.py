@@ -21,12 +21,6 @@ from halftruth.rank_bounds._rank_paths import Paths, Ranking
 
 Ends = Callable[[Paths], tuple[float, float]]
 
-NOT_BOUNDED = (
-    *("calibration_error", "adaptive_calibration_error", "maximum_calibration_error"),
-    *("sweep_calibration_error", "ks_calibration_error", "smooth_calibration_error"),
-    *("logit_smoothed_calibration_error", "bpm_calibration_error"),
-)
-"""Metrics that more positives above a threshold may move either way."""
 CURVES = ("roc", "pr", "roc_curve", "pr_curve", "precision_recall", "precision_recall_curve")
 """What users may call the curves."""
 MOST_STEPS = 4_000_000_000
@@ -51,7 +45,7 @@ def extremes(
         raise InputError(f"There is no metric {of!r}. For the curves pass 'roc' or 'pr'.")
     metric = _registry.get(of)
     # A user's own losses may rise and fall along the ranks.
-    if metric.name in NOT_BOUNDED or not isinstance(parameters.get("loss", ""), str):
+    if metric.rank_bound is None or not isinstance(parameters.get("loss", ""), str):
         raise InputError(
             f"{metric.name!r} has no bounds here: it is no function of a contingency table, nor does it only "
             f"grow or fall with the ranks of the positives. Use evaluate."
@@ -59,7 +53,7 @@ def extremes(
     if threshold is not None and not metric.threshold:
         raise InputError(f"`{metric.name}` has no threshold. Leave `threshold` out.")
     function = metric.bind(threshold, **parameters)
-    if metric.name == "average_precision" and ranking.has_ties:
+    if metric.rank_bound == "ties" and ranking.has_ties:
         return metric.name, lambda paths: _precisions(ranking, paths)
 
     # At a fixed number of positives and of predictions, all others grow or fall with the true positives.
