@@ -1,24 +1,29 @@
-"""What every population with a line has: its truths, and data of every kind drawn from it."""
+"""What every population with a known P(Y=1 | score) has: its truths, and data of every kind drawn from it."""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
+from scipy.special import log_expit
 
-from halftruth.simulate.draw import Draw, FloatArray, IntArray
-from halftruth.simulate.drawn import Drawn
-from halftruth.simulate.strata import Design, Strata, alpha_of
-from halftruth.simulate.truth import truth
-from halftruth_papers.line_truth import LINE_TRUTHS
-from halftruth_papers.score_line import Line
+from halftruth import _checks
+from halftruth.simulate._draws import Draw, FloatArray, IntArray
+from halftruth.simulate._population import LinePopulation
+from halftruth.simulate._truths import line_brier, line_calibration_error, line_skill, truth
+from halftruth_papers.quantile_line import QuantileLine
 
-if TYPE_CHECKING:
-    from halftruth.evidence import PositiveUnlabeled
+__all__ = ["Population"]
+
+_FLOOR = math.log(float(np.finfo(np.float64).eps))
+"""Log loss reads a score of 0 or 1 as float64's eps away from it, as is usual."""
 
 
-class Population(Drawn):
+class Population(LinePopulation):
     """A population of scores in [0, 1] with a known P(Y=1 | score).
 
     Wherever `rng` is an int, the same int draws the same rows.
@@ -34,16 +39,12 @@ class Population(Drawn):
 
     @property
     @abstractmethod
-    def line(self) -> Line:
+    def line(self) -> QuantileLine:
         """The population along the logit of its score."""
 
     @abstractmethod
     def _of_class(self, y: int, n: int, rng: np.random.Generator) -> FloatArray:
         """Draw x of `n` rows of a class."""
-
-    @abstractmethod
-    def _described(self, x: FloatArray, y: IntArray) -> Draw:
-        """Rows with their scores and posteriors."""
 
     def truth(self, name: str, **params: Any) -> float:
         """Return the exact value of a metric in the population.
@@ -61,103 +62,56 @@ class Population(Drawn):
         >>> round(binomial_processes()["D1"].truth("calibration_error"), 5)
         0.04973
         """
-        return truth(self.line, name, params, LINE_TRUTHS)
-
-    def draw_strata(
-        self,
-        n_positive: int,
-        n_unlabeled: int,
-        rng: int | np.random.Generator,
-        *,
-        purity: float = 1.0,
-        n_negative: int = 0,
-        population: str = "unlabeled",
-    ) -> Strata:
-        """Draw the rows that `positive_unlabeled` makes evidence of, with their true classes.
-
-        Parameters
-        ----------
-        n_positive, n_unlabeled, n_negative, rng, purity, population
-            As there.
-
-        Examples
-        --------
-        >>> from halftruth_papers.bpm import binomial_processes
-        >>> binomial_processes()["D5"].draw_strata(3, 10, rng=0).positive.y.tolist()
-        [1, 1, 1]
-        """
-        design = Design(
-            n_positive=n_positive,
-            n_unlabeled=n_unlabeled,
-            n_negative=n_negative,
-            purity=purity,
-            population=population,
-        )
-        generator = np.random.default_rng(rng)
-        alpha = alpha_of(self.prior, design)
-        sizes = [n_positive, n_unlabeled, n_negative]
-        if population == "all":
-            # Each row of one table falls into a stratum by chance.
-            sizes = generator.multinomial(design.total, np.divide(sizes, design.total)).tolist()
-        shares = (purity, alpha, 0.0)
-        parts = [self._share(n, share, generator) for n, share in zip(sizes, shares, strict=True)]
-        return Strata(positive=parts[0], unlabeled=parts[1], negative=parts[2])
-
-    def positive_unlabeled(
-        self,
-        n_positive: int,
-        n_unlabeled: int,
-        rng: int | np.random.Generator,
-        *,
-        purity: float = 1.0,
-        n_negative: int = 0,
-        population: str = "unlabeled",
-        prior: Any = "true",
-    ) -> PositiveUnlabeled:
-        """Draw known positives, unlabeled rows and perhaps known negatives.
-
-        Parameters
-        ----------
-        n_positive, n_unlabeled, n_negative : int
-            Sizes: exact for population="unlabeled", expected for "all", where each row of one
-            table falls into a stratum by chance.
-        rng : int or Generator
-        purity : float in (0, 1]
-            P(Y=1) of a row called positive.
-        population : {"unlabeled", "all"}
-            Two samples, the unlabeled one being the population; or one table whose rows together
-            have the prior, so that the unlabeled rows have `true_alpha`.
-        prior
-            "true" hands on the population's, anything else is handed on as it is.
-
-        Examples
-        --------
-        >>> from halftruth_papers.bpm import binomial_processes
-        >>> binomial_processes()["D4"].positive_unlabeled(50, 500, rng=0)
-        PositiveUnlabeled(50 positive, 500 unlabeled)
-        """
-        from halftruth.evidence import PositiveUnlabeled
-
-        strata = self.draw_strata(
-            n_positive, n_unlabeled, rng, purity=purity, n_negative=n_negative, population=population
-        )
-        return PositiveUnlabeled(
-            strata.positive.score,
-            strata.unlabeled.score,
-            prior=self._known(prior),
-            purity=purity,
-            negative=strata.negative.score if n_negative else None,
-            population=population,
-        )
-
-    def _share(self, n: int, share: float, rng: np.random.Generator) -> Draw:
-        """Draw `n` rows, each positive with probability `share`."""
-        return self._rows((rng.random(n) < share).astype(np.int64), rng)
+        return truth(self.line, name, params, _TRUTHS)
 
     def _rows(self, y: IntArray, rng: np.random.Generator) -> Draw:
         """Draw one row for each true class in `y`."""
         x = np.empty(y.size)
-        for each in (1, 0):
-            chosen = y == each
-            x[chosen] = self._of_class(each, int(chosen.sum()), rng)
+        for label in (1, 0):
+            rows = y == label
+            x[rows] = self._of_class(label, int(rows.sum()), rng)
         return self._described(x, y)
+
+
+def _prevalence(line: QuantileLine) -> float:
+    return line.mean(line.p)
+
+
+def _brier_skill(line: QuantileLine) -> float:
+    return line_skill(line, _prevalence(line))
+
+
+def _log_loss(line: QuantileLine) -> float:
+    """−E [Y ln s + (1 − Y) ln(1 − s)], the score being the sigmoid of the coordinate."""
+    line = line.cut([point for point in (_FLOOR, -_FLOOR) if line.edges[0] < point < line.edges[-1]])
+    log_score, log_rest = (np.maximum(log_expit(z), _FLOOR) for z in (line.z, -line.z))
+    return -line.expected_loss(log_score, log_rest)
+
+
+def _roc_auc(line: QuantileLine) -> float:
+    """P(s₁ > s₀) + P(s₁ = s₀)/2 of a positive and a negative."""
+    prior = _prevalence(line)
+    return line.mean(line.p * line.up_to_nodes(1.0 - line.p)) / (prior * (1.0 - prior))
+
+
+def _ks_calibration_error(line: QuantileLine, *, statistic: str = "ks") -> float:
+    """Largest |C| of C(t) = E (Y − s) 1[s ≤ t], or the span max C − min C for "kuiper"."""
+    _checks.choice(statistic, "statistic", ("ks", "kuiper"))
+    split = line.by_gap
+    running = split.running(split.p - split.s)
+    if statistic == "ks":
+        return float(np.abs(running).max())
+    return float(running.max() - running.min())
+
+
+_TRUTHS: Mapping[str, Callable[..., float]] = MappingProxyType(
+    {
+        "prevalence": _prevalence,
+        "roc_auc": _roc_auc,
+        "brier": line_brier,
+        "brier_skill": _brier_skill,
+        "log_loss": _log_loss,
+        "calibration_error": line_calibration_error,
+        "ks_calibration_error": _ks_calibration_error,
+    }
+)

@@ -17,7 +17,7 @@ from scipy.stats import chi2
 
 from halftruth._errors import InputError
 from halftruth.cli import main
-from halftruth.simulate.gaussian_pair import bayes_setups
+from halftruth.simulate._gaussian_pair import bayes_setups
 from halftruth_papers import drawing as reproduction
 from halftruth_papers.bayes_error import cells, lines, models, tables
 from halftruth_papers.bayes_error import page as bayes_page

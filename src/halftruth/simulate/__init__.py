@@ -12,13 +12,12 @@ Examples
 
 from __future__ import annotations
 
-from halftruth.simulate.draw import Draw
-from halftruth.simulate.gaussian import GaussianClasses, logistic_model
-from halftruth.simulate.gaussian_pair import GaussianPair, bayes_setups
-from halftruth.simulate.label_noise import noisy_labels, noisy_plug_in
-from halftruth.simulate.strata import Strata
-from halftruth.simulate.truth import TRUTH_NAMES
-from halftruth.simulate.vote_mixture import VoteDraw, VoteMixture
+from halftruth.simulate._draws import Draw, Strata
+from halftruth.simulate._gaussian_classes import GaussianClasses, logistic_model
+from halftruth.simulate._gaussian_pair import GaussianPair, bayes_setups
+from halftruth.simulate._noisy_labels import noisy_labels, noisy_plug_in
+from halftruth.simulate._truths import TRUTH_NAMES
+from halftruth.simulate._vote_mixture import VoteDraw, VoteMixture
 
 __all__ = [
     "TRUTH_NAMES",

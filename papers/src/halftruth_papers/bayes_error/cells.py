@@ -11,9 +11,9 @@ from halftruth.evidence import Labeled, PositiveConfidence, SoftLabeled
 from halftruth.limits.floor import bayes_error
 from halftruth.limits.too_good import too_good_to_be_true
 from halftruth.results._estimate import Estimate
-from halftruth.simulate.draw import Draw
-from halftruth.simulate.gaussian_pair import GaussianPair
-from halftruth.simulate.label_noise import noisy_labels, noisy_plug_in
+from halftruth.simulate._draws import Draw
+from halftruth.simulate._gaussian_pair import GaussianPair
+from halftruth.simulate._noisy_labels import Truncation, noisy_labels, noisy_plug_in
 from halftruth_papers.bayes_error import models
 from halftruth_papers.bayes_error.settings import (
     BER,
@@ -36,7 +36,10 @@ from halftruth_papers.bayes_error.sources import Classes, Reviews, Votes
 Cell = dict[str, Any]
 Seeds = tuple[list[int], list[int], list[int]]
 """Of the samples, of the training, and of the rows that judge."""
-TRUNCATIONS = {"paper": (NOISY, SIGNED), "authors": (CODE_NOISY, CODE_SIGNED)}
+TRUNCATIONS: dict[Truncation, tuple[str, str]] = {
+    "paper": (NOISY, SIGNED),
+    "authors": (CODE_NOISY, CODE_SIGNED),
+}
 """Of the noise, and the estimators from labels with it, without and with signs."""
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from halftruth import _checks
 from halftruth._version import __version__
 from halftruth.figures import canvas
-from halftruth.simulate.gaussian_pair import bayes_setups
+from halftruth.simulate._gaussian_pair import bayes_setups
 from halftruth_papers.bayes_error import cells
 from halftruth_papers.bayes_error import page as bayes_page
 from halftruth_papers.bayes_error import settings as bayes_settings

@@ -13,10 +13,11 @@ from scipy.special import betaincinv, betaln, expit, log_expit, logit, polygamma
 
 from halftruth import _checks
 from halftruth._errors import InputError
-from halftruth.simulate.draw import Draw, FloatArray, IntArray
+from halftruth.simulate._draws import Draw, FloatArray, IntArray
+from halftruth.simulate._score_line import panels
 from halftruth_papers.bpm.response_curves import LogCurve, LogitCurve, LogRestCurve, WaveCurve
 from halftruth_papers.population import Population
-from halftruth_papers.score_line import Line, panels
+from halftruth_papers.quantile_line import QuantileLine
 
 _TAIL = 1e-18
 """Mass left out beyond either end of the line."""
@@ -99,18 +100,20 @@ class BinomialProcess(Population):
         return self.truth("prevalence")
 
     @cached_property
-    def line(self) -> Line:
+    def line(self) -> QuantileLine:
         """The population along the logit of its score."""
         low, high = -_reach(self.a1, self.a2), _reach(self.a2, self.a1)
         near = np.arange(-_SATURATED, _SATURATED, 0.05)
         middle = float(psi(self.a1) - psi(self.a2))
         spread = math.sqrt(float(polygamma(1, self.a1) + polygamma(1, self.a2)))
         fine = np.concatenate([near, middle + spread * np.linspace(-12.0, 12.0, 481)])
-        return Line(
+        return QuantileLine(
             edges=panels(np.linspace(low, high, 401), fine[(low < fine) & (fine < high)]),
-            density=self._density,
+            positive=lambda z: self._density(z) * self.posterior(expit(z)),
+            negative=lambda z: self._density(z) * (1.0 - self.posterior(expit(z))),
             posterior=lambda z: self.posterior(expit(z)),
             score=expit,
+            rest=lambda z: expit(-z),
             coordinate=logit,
         )
 

@@ -11,7 +11,7 @@ from scipy.special import expit, xlog1py, xlogy
 
 from halftruth import _checks
 from halftruth._errors import InputError
-from halftruth.simulate.draw import FloatArray
+from halftruth.simulate._draws import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)

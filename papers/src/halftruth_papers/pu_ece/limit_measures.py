@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 
 from halftruth import _checks
 from halftruth._errors import InputError
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.simulate.draw import FloatArray
-from halftruth.simulate.gaussian import GaussianClasses
-from halftruth.simulate.quadrature import REACH
+from halftruth.simulate._draws import FloatArray, Rng
+from halftruth.simulate._gaussian_classes import GaussianClasses
+from halftruth.simulate._truths import gaussian_line
 from halftruth_papers.population import Population
-from halftruth_papers.score_line import Line, panels
+from halftruth_papers.quantile_line import QuantileLine
 
 if TYPE_CHECKING:
     from halftruth.evidence import Labeled
 
 Model: TypeAlias = GaussianClasses | Population
-Rng: TypeAlias = int | np.random.Generator
 
 _ATOMS_PER_BIN = 10
 
@@ -162,7 +160,7 @@ def positive_unlabeled_measure(
 
 
 def _known_positives(
-    line: Line, rows: FloatArray, prior: float, bins: set[int], n_points: int, size: float
+    line: QuantileLine, rows: FloatArray, prior: float, bins: set[int], n_points: int, size: float
 ) -> ScoreMeasure:
     """Unlabeled rows, and the positives' law."""
     score, _, positive = _atoms(line, n_points, line.quantiles(n_points), _edges(bins), rows, at="positives")
@@ -178,7 +176,7 @@ def _known_positives(
 
 
 def _known_population(
-    line: Line, rows: FloatArray, prior: float, bins: set[int], n_points: int, size: float
+    line: QuantileLine, rows: FloatArray, prior: float, bins: set[int], n_points: int, size: float
 ) -> ScoreMeasure:
     """Known positives, and the population's law."""
     shares = np.concatenate([line.quantiles(n) for n in (n_points, *bins)])
@@ -200,7 +198,7 @@ def _edges(bins: set[int]) -> FloatArray:
 
 
 def _atoms(
-    line: Line, total: int, points: FloatArray, *scores: FloatArray, at: str = "population"
+    line: QuantileLine, total: int, points: FloatArray, *scores: FloatArray, at: str = "population"
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Cut the law at the points and at the scores; the mean score, mass and positives of each piece.
 
@@ -228,41 +226,15 @@ def _sums(which: NDArray[np.intp], values: FloatArray, n: int) -> FloatArray:
     return np.asarray(np.bincount(which, values, minlength=n), dtype=np.float64)
 
 
-def _line(model: object) -> Line:
+def _line(model: object) -> QuantileLine:
     checked = _model(model)
     return _gaussian_line(checked) if isinstance(checked, GaussianClasses) else checked.line
 
 
 @lru_cache(maxsize=32)
-def _gaussian_line(model: GaussianClasses) -> Line:
-    """The population along x."""
-    m0, m1 = model.means
-    low, high = min(m0, m1) - REACH, max(m0, m1) + REACH
-    turns = [np.arange(low, high, 0.05)]
-    if not model.margin:
-        intercept, slope = model.coefficients
-        turns.append((np.arange(-40.0, 40.0, 0.1) - intercept) / slope)
-    points = np.concatenate(turns)
-
-    def density(x: FloatArray) -> FloatArray:
-        parts = (np.exp(-0.5 * (x - mean) ** 2) / math.sqrt(2.0 * math.pi) for mean in (m0, m1))
-        negative, positive = parts
-        return np.asarray(model.prior * positive + (1.0 - model.prior) * negative)
-
-    def coordinate(score: FloatArray) -> FloatArray:
-        if model.margin:
-            return score
-        (bottom, top), (intercept, slope) = model.limits, model.coefficients
-        share = np.clip((score - bottom) / (top - bottom), 0.0, 1.0)
-        return np.asarray((logit(share) - intercept) / slope)
-
-    return Line(
-        edges=panels([low, high], points[(low < points) & (points < high)]),
-        density=density,
-        posterior=model.posterior,
-        score=model.score,
-        coordinate=coordinate,
-    )
+def _gaussian_line(model: GaussianClasses) -> QuantileLine:
+    """Kept for all the measures of a model: it remembers its quantiles."""
+    return QuantileLine.of(gaussian_line(model))
 
 
 def _model(model: object) -> Model:

@@ -15,9 +15,10 @@ from scipy.special import expit, logit
 
 from halftruth import _checks
 from halftruth._errors import InputError
-from halftruth.simulate.draw import Draw, FloatArray, IntArray
+from halftruth.simulate._draws import Draw, FloatArray, IntArray
+from halftruth.simulate._score_line import panels
 from halftruth_papers.population import Population
-from halftruth_papers.score_line import Line, panels
+from halftruth_papers.quantile_line import QuantileLine
 
 _REACH = 12.0
 """Beyond twelve standard deviations a normal law has less than 1e-32 of its mass."""
@@ -138,23 +139,21 @@ class LogitMixture(Population):
         return np.asarray(expit(np.asarray(x, dtype=np.float64)))
 
     @cached_property
-    def line(self) -> Line:
+    def line(self) -> QuantileLine:
         """The population along the logit of its score."""
         _, means, sds = np.transpose((*self.positive, *self.negative))
         steps = np.linspace(-_REACH, _REACH, 241)
-        own = (means[:, None] + sds[:, None] * steps).ravel()
+        reached = (means[:, None] + sds[:, None] * steps).ravel()
         near = np.arange(-40.0, 40.0, 0.1)
-        return Line(
-            edges=panels(own, near[(own.min() < near) & (near < own.max())]),
-            density=self._density,
+        return QuantileLine(
+            edges=panels(reached, near[(reached.min() < near) & (near < reached.max())]),
+            positive=lambda z: self.prior * np.exp(_log_density(self.positive, z)),
+            negative=lambda z: (1.0 - self.prior) * np.exp(_log_density(self.negative, z)),
             posterior=self.posterior,
             score=self.score,
+            rest=lambda z: expit(-z),
             coordinate=logit,
         )
-
-    def _density(self, z: FloatArray) -> FloatArray:
-        positive, negative = (_log_density(part, z) for part in (self.positive, self.negative))
-        return np.asarray(self.prior * np.exp(positive) + (1.0 - self.prior) * np.exp(negative))
 
     def _of_class(self, y: int, n: int, rng: np.random.Generator) -> FloatArray:
         weights, means, sds = np.transpose(self.positive if y == 1 else self.negative)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.special import erf, erfinv
 
 from halftruth import _checks
 from halftruth._errors import InputError
-from halftruth.simulate.draw import FloatArray
+from halftruth.simulate._draws import FloatArray, Rng
+
+__all__ = ["Truncation", "noisy_labels", "noisy_plug_in"]
+
+Truncation: TypeAlias = Literal["paper", "authors"]
 
 _ROOT_2 = math.sqrt(2.0)
 _FAR = 40.0
 """Standard deviations beyond which a normal density is 0 in doubles."""
 
 
-def noisy_labels(
-    c: Any, sd: float = 0.4, rng: int | np.random.Generator = 0, *, truncation: str = "paper"
-) -> FloatArray:
+def noisy_labels(c: Any, sd: float = 0.4, rng: Rng = 0, *, truncation: Truncation = "paper") -> FloatArray:
     """Draw a noisy soft label for each clean one: normal noise, cut off at equal distances of the mean.
 
     Parameters
@@ -53,7 +55,7 @@ def noisy_labels(
     return np.asarray(clean + np.clip(noise, -reach, reach))
 
 
-def noisy_plug_in(c: Any, sd: float = 0.4, *, truncation: str = "paper") -> FloatArray:
+def noisy_plug_in(c: Any, sd: float = 0.4, *, truncation: Truncation = "paper") -> FloatArray:
     """E min(u, 1−u) of the noisy label u of each clean one: at most min(c, 1−c), by what the noise hides.
 
     Parameters

@@ -11,7 +11,9 @@ from scipy.special import expit, logit
 
 from halftruth import _checks
 from halftruth._errors import InputError
-from halftruth.simulate.draw import FloatArray
+from halftruth.simulate._draws import FloatArray
+
+__all__ = ["GaussianScores"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +110,22 @@ class GaussianScores:
         share = expit(intercept + slope * np.asarray(x, dtype=np.float64))
         # Rounding may carry low + (high - low) past high.
         return np.asarray(np.minimum(low + (high - low) * share, high))
+
+    def rest(self, x: ArrayLike) -> FloatArray:
+        """1 − score, by a sigmoid of its own: subtracting from one would lose the digits of a small rest."""
+        values = np.asarray(x, dtype=np.float64)
+        if self.margin:
+            return np.asarray(1.0 - values)
+        (low, high), (intercept, slope) = self.limits, self.coefficients
+        return np.asarray(1.0 - high + (high - low) * expit(-intercept - slope * values))
+
+    def coordinate(self, score: FloatArray) -> FloatArray:
+        """The x of each score: the inverse of `score`, infinite at scores that no x has."""
+        if self.margin:
+            return score
+        (low, high), (intercept, slope) = self.limits, self.coefficients
+        share = np.clip((score - low) / (high - low), 0.0, 1.0)
+        return np.asarray((logit(share) - intercept) / slope)
 
     def x_at(self, threshold: float) -> float:
         """Return the x above which score >= threshold: -inf for every x, inf for none.

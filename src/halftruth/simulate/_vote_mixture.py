@@ -13,10 +13,12 @@ from scipy.special import betainc
 
 from halftruth import _checks
 from halftruth._errors import InputError
-from halftruth.simulate.draw import FloatArray, IntArray
+from halftruth.simulate._draws import FloatArray, IntArray, Rng
 
 if TYPE_CHECKING:
     from halftruth.evidence import SoftLabeled
+
+__all__ = ["VoteDraw", "VoteMixture"]
 
 
 class VoteDraw(NamedTuple):
@@ -77,7 +79,7 @@ class VoteMixture:
             if len(values) != len(share) or len(share) == 0:
                 raise InputError(
                     f"`weights`, `a` and `b` must have one value for each component, got "
-                    f"{', '.join(str(len(each)) for each in parts.values())} values."
+                    f"{', '.join(str(len(column)) for column in parts.values())} values."
                 )
             if name != "weights" and (values <= 0.0).any():
                 raise InputError(f"`{name}` must be greater than 0, got {values.tolist()}.")
@@ -158,14 +160,14 @@ class VoteMixture:
         ([0.0, 0.2, 0.3052], 0.3125)
         """
         ballots, rows = np.unique(np.atleast_1d(_ballots(m, None)), return_counts=True)
-        means = [self._plug_in(int(each)) for each in ballots]
+        means = [self._plug_in(int(count)) for count in ballots]
         return math.fsum(mean * int(n) for mean, n in zip(means, rows, strict=True)) / int(rows.sum())
 
     def _plug_in(self, m: int) -> float:
         k = np.arange(m + 1)
         return float(self.vote_shares(m) @ (np.minimum(k, m - k) / m))
 
-    def draw(self, n: int, m: Any, rng: int | np.random.Generator) -> VoteDraw:
+    def draw(self, n: int, m: Any, rng: Rng) -> VoteDraw:
         """Draw `n` rows and the votes on them.
 
         Parameters
@@ -188,7 +190,7 @@ class VoteMixture:
         q = generator.beta(a[part], b[part])
         return VoteDraw(q, generator.binomial(ballots, q))
 
-    def evidence(self, n: int, m: Any, rng: int | np.random.Generator) -> SoftLabeled:
+    def evidence(self, n: int, m: Any, rng: Rng) -> SoftLabeled:
         """Draw `n` rows, and give their votes as evidence.
 
         Parameters

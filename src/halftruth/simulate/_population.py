@@ -1,0 +1,365 @@
+"""What every simulated population can do: draw rows of it, and make evidence of every kind of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from halftruth import _checks
+from halftruth._errors import InputError
+from halftruth.simulate._draws import (
+    Draw,
+    FloatArray,
+    IntArray,
+    PopulationChoice,
+    Propensity,
+    PuDesign,
+    Rng,
+    Strata,
+)
+
+if TYPE_CHECKING:
+    from halftruth.evidence import Labeled, PositiveConfidence, PositiveUnlabeled, SoftLabeled
+
+__all__ = ["DrawnPopulation", "LinePopulation"]
+
+# A propensity so small that this many candidates per row do not suffice is a mistake of scale.
+_CANDIDATES_PER_ROW = 10_000
+
+
+class DrawnPopulation(ABC):
+    """A population that rows can be drawn from."""
+
+    prior: float
+
+    @abstractmethod
+    def _rows(self, y: IntArray, rng: np.random.Generator) -> Draw:
+        """Draw one row for each true class in `y`."""
+
+    def _share(self, n: int, share: float, rng: np.random.Generator) -> Draw:
+        """Draw `n` rows, each positive with probability `share`."""
+        return self._rows((rng.random(n) < share).astype(np.int64), rng)
+
+    def draw(self, n: int, rng: Rng) -> Draw:
+        """Draw `n` rows of the population.
+
+        Parameters
+        ----------
+        n : int
+        rng : int or Generator
+
+        Examples
+        --------
+        >>> from halftruth.simulate import GaussianClasses
+        >>> len(GaussianClasses(prior=0.5).draw(4, rng=0))
+        4
+        """
+        generator = np.random.default_rng(rng)
+        return self._share(_checks.count(n, "n", least=1), self.prior, generator)
+
+    def draw_class(self, y: int, n: int, rng: Rng) -> Draw:
+        """Draw `n` rows of the class `y`, 0 or 1.
+
+        Parameters
+        ----------
+        y : {0, 1}
+        n : int
+        rng : int or Generator
+
+        Examples
+        --------
+        >>> from halftruth.simulate import GaussianClasses
+        >>> GaussianClasses(prior=0.5).draw_class(0, 3, rng=0).y.tolist()
+        [0, 0, 0]
+        """
+        if y not in (0, 1):
+            raise InputError(f"`y` must be 0 or 1, got {y!r}. Pass the class to draw from.")
+        classes = np.full(_checks.count(n, "n", least=1), int(y), dtype=np.int64)
+        return self._rows(classes, np.random.default_rng(rng))
+
+    def true_alpha(
+        self,
+        n_positive: int,
+        n_unlabeled: int,
+        n_negative: int = 0,
+        purity: float = 1.0,
+        population: PopulationChoice = "unlabeled",
+    ) -> float:
+        """Return the share of positives among the unlabeled rows.
+
+        It is the prior for population="unlabeled", and (prior n - purity n_P) / n_U for "all".
+
+        Parameters
+        ----------
+        n_positive, n_unlabeled, n_negative : int
+        purity : float in (0, 1]
+        population : {"unlabeled", "all"}
+
+        Examples
+        --------
+        >>> from halftruth.simulate import GaussianClasses
+        >>> model = GaussianClasses(prior=0.5)
+        >>> round(model.true_alpha(100, 900, population="all"), 6)
+        0.444444
+        """
+        design = PuDesign(
+            n_positive=n_positive,
+            n_unlabeled=n_unlabeled,
+            n_negative=n_negative,
+            purity=purity,
+            population=population,
+        )
+        return design.alpha(self.prior)
+
+    def labeled(self, n: int, rng: Rng) -> Labeled:
+        """Draw `n` rows with their true classes.
+
+        Parameters
+        ----------
+        n : int
+        rng : int or Generator
+
+        Examples
+        --------
+        >>> from halftruth.simulate import GaussianClasses
+        >>> type(GaussianClasses(prior=0.5).labeled(10, rng=0)).__name__
+        'Labeled'
+        """
+        from halftruth.evidence import Labeled
+
+        draw = self.draw(n, rng)
+        return Labeled(draw.y, draw.score)
+
+    def soft(self, n: int, rng: Rng) -> SoftLabeled:
+        """Draw `n` rows whose soft label is the exact P(Y=1 | score).
+
+        Parameters
+        ----------
+        n : int
+        rng : int or Generator
+
+        Examples
+        --------
+        >>> from halftruth.simulate import GaussianClasses
+        >>> type(GaussianClasses(prior=0.5).soft(10, rng=0)).__name__
+        'SoftLabeled'
+        """
+        from halftruth.evidence import SoftLabeled
+
+        draw = self.draw(n, rng)
+        return SoftLabeled(draw.posterior, draw.score)
+
+    def positive_confidence(self, n: int, rng: Rng, prior: Any = None) -> PositiveConfidence:
+        """Draw `n` positives whose confidence is the exact P(Y=1 | score).
+
+        Parameters
+        ----------
+        n : int
+        rng : int or Generator
+        prior
+            "true" hands on the population's, anything else is handed on as it is.
+
+        Examples
+        --------
+        >>> from halftruth.simulate import GaussianClasses
+        >>> type(GaussianClasses(prior=0.5).positive_confidence(10, rng=0)).__name__
+        'PositiveConfidence'
+        """
+        from halftruth.evidence import PositiveConfidence
+
+        draw = self.draw_class(1, n, rng)
+        return PositiveConfidence(draw.posterior, draw.score, prior=self._known(prior))
+
+    def _known(self, prior: Any) -> Any:
+        return self.prior if isinstance(prior, str) and prior == "true" else prior
+
+
+class LinePopulation(DrawnPopulation):
+    """A population along one coordinate x, of which positive-unlabeled data can be drawn."""
+
+    @abstractmethod
+    def _described(self, x: FloatArray, y: IntArray) -> Draw:
+        """Rows with their scores and posteriors."""
+
+    def draw_strata(
+        self,
+        n_positive: int,
+        n_unlabeled: int,
+        rng: Rng,
+        *,
+        purity: float = 1.0,
+        n_negative: int = 0,
+        population: PopulationChoice = "unlabeled",
+        propensity: Propensity | None = None,
+    ) -> Strata:
+        """Draw the rows that `positive_unlabeled` makes evidence of, with their true classes.
+
+        Parameters
+        ----------
+        n_positive, n_unlabeled, n_negative, rng, purity, population, propensity
+            As there.
+
+        Examples
+        --------
+        >>> from halftruth.simulate import GaussianClasses
+        >>> strata = GaussianClasses().draw_strata(3, 10, rng=0)
+        >>> strata.positive.y.tolist()
+        [1, 1, 1]
+        """
+        design = PuDesign(
+            n_positive=n_positive,
+            n_unlabeled=n_unlabeled,
+            n_negative=n_negative,
+            purity=purity,
+            population=population,
+            propensity=propensity,
+        )
+        generator = np.random.default_rng(rng)
+        if propensity is None:
+            return self._strata(design, generator)
+        if population == "all":
+            return self._labeled_by(propensity, design, generator)
+        positive, chance = self._selected_by(propensity, n_positive, generator)
+        return Strata(
+            positive=positive,
+            unlabeled=self._share(n_unlabeled, self.prior, generator),
+            negative=self._share(n_negative, 0.0, generator),
+            propensity=chance,
+        )
+
+    def positive_unlabeled(
+        self,
+        n_positive: int,
+        n_unlabeled: int,
+        rng: Rng,
+        *,
+        purity: float = 1.0,
+        n_negative: int = 0,
+        population: PopulationChoice = "unlabeled",
+        prior: Any = "true",
+        propensity: Propensity | None = None,
+    ) -> PositiveUnlabeled:
+        """Draw known positives, unlabeled rows and perhaps known negatives.
+
+        Parameters
+        ----------
+        n_positive, n_unlabeled, n_negative : int
+            Sizes: exact for population="unlabeled", expected for "all", where each row of one
+            table falls into a stratum by chance.
+        rng : int or Generator
+        purity : float in (0, 1]
+            P(Y=1) of a row called positive.
+        population : {"unlabeled", "all"}
+            Two samples, the unlabeled one being the population; or one table whose rows together
+            have the prior, so that the unlabeled rows have `true_alpha`.
+        prior
+            "true" hands on the population's, anything else is handed on as it is.
+        propensity : callable or None
+            P(labeled | Y=1, x) of an array x, in (0, 1]. With "unlabeled" the known positives'
+            density is weighted by it. With "all" each positive of n_positive + n_unlabeled +
+            n_negative rows is labeled with that chance: `n_positive` only adds to the total.
+
+        Examples
+        --------
+        >>> from halftruth.simulate import GaussianClasses
+        >>> type(GaussianClasses().positive_unlabeled(50, 500, rng=0)).__name__
+        'PositiveUnlabeled'
+        """
+        from halftruth.evidence import PositiveUnlabeled
+
+        strata = self.draw_strata(
+            n_positive,
+            n_unlabeled,
+            rng,
+            purity=purity,
+            n_negative=n_negative,
+            population=population,
+            propensity=propensity,
+        )
+        return PositiveUnlabeled(
+            strata.positive.score,
+            strata.unlabeled.score,
+            prior=self._known(prior),
+            purity=purity,
+            negative=strata.negative.score if n_negative else None,
+            propensity=strata.propensity,
+            population=population,
+        )
+
+    def _strata(self, design: PuDesign, rng: np.random.Generator) -> Strata:
+        """Known positives that are a random sample of the positives, but for the impure ones."""
+        alpha = design.alpha(self.prior)
+        sizes = [design.n_positive, design.n_unlabeled, design.n_negative]
+        if design.population == "all":
+            # Each row of one table falls into a stratum by chance.
+            sizes = rng.multinomial(design.total, np.divide(sizes, design.total)).tolist()
+        shares = (design.purity, alpha, 0.0)
+        positive, unlabeled, negative = (
+            self._share(n, share, rng) for n, share in zip(sizes, shares, strict=True)
+        )
+        return Strata(positive=positive, unlabeled=unlabeled, negative=negative)
+
+    def _labeled_by(self, propensity: Propensity, design: PuDesign, rng: np.random.Generator) -> Strata:
+        """One table, each positive labeled by its propensity and each negative by one chance for all."""
+        share = design.n_negative / (design.total * (1.0 - self.prior))
+        if share > 1.0:
+            raise InputError(
+                f"`n_negative` must be at most the expected number of negatives, "
+                f"{design.total * (1.0 - self.prior):.6g}, got {design.n_negative}. Pass fewer, or "
+                "more unlabeled rows."
+            )
+        table = self._share(design.total, self.prior, rng)
+        chance = _chances(propensity, table.x)
+        labeled = rng.random(design.total) < np.where(table.y == 1, chance, share)
+        kinds = (labeled & (table.y == 1), ~labeled, labeled & (table.y == 0))
+        positive, unlabeled, negative = (self._described(table.x[rows], table.y[rows]) for rows in kinds)
+        return Strata(
+            positive=positive, unlabeled=unlabeled, negative=negative, propensity=_frozen(chance[kinds[0]])
+        )
+
+    def _selected_by(
+        self, propensity: Propensity, n: int, rng: np.random.Generator
+    ) -> tuple[Draw, FloatArray]:
+        """Positives whose density is weighted by the propensity, by rejection."""
+        kept_x: list[FloatArray] = []
+        kept_chance: list[FloatArray] = []
+        n_kept = n_tried = 0
+        candidates = np.ones(2 * n + 100, dtype=np.int64)
+        while n_kept < n:
+            if n_tried > _CANDIDATES_PER_ROW * n:
+                raise InputError(
+                    f"`propensity` must not be small everywhere, got {n_kept} labeled of {n_tried} "
+                    "positives. Multiply it by a constant: only ratios matter for two samples."
+                )
+            x = self._rows(candidates, rng).x
+            chance = _chances(propensity, x)
+            kept = rng.random(x.size) < chance
+            kept_x.append(x[kept])
+            kept_chance.append(chance[kept])
+            n_kept, n_tried = n_kept + int(kept.sum()), n_tried + x.size
+        positive = self._described(np.concatenate(kept_x)[:n], np.ones(n, dtype=np.int64))
+        return positive, _frozen(np.concatenate(kept_chance)[:n])
+
+
+def _chances(propensity: Propensity, x: FloatArray) -> FloatArray:
+    chance = np.asarray(propensity(x), dtype=np.float64)
+    if chance.shape != x.shape:
+        raise InputError(
+            f"`propensity` must return one value per row, shape {x.shape}, got shape "
+            f"{chance.shape}. Pass a function of an array."
+        )
+    wrong = np.flatnonzero(~((chance > 0.0) & (chance <= 1.0)))
+    if wrong.size:
+        raise InputError(
+            f"`propensity` must return values in (0, 1], got {wrong.size} others, the first "
+            f"{chance[wrong[0]]:.6g} at x={x[wrong[0]]:.6g}. Return the probability that a "
+            "positive with that x is labeled."
+        )
+    return chance
+
+
+def _frozen(array: FloatArray) -> FloatArray:
+    array.flags.writeable = False
+    return array
