@@ -77,7 +77,8 @@ def arg(name: str, value: float | str | EllipsisType | None = None) -> str:
         return Reference("argument", name).marked()
     if isinstance(value, str):
         return Reference("word", name, value).marked()
-    return Reference("setting", name, "…" if value is ... else f"{value}").marked()
+    shown = "…" if value is ... else f"{value:g}" if isinstance(value, float) else f"{value}"
+    return Reference("setting", name, shown).marked()
 
 
 def bare(name: str) -> str:
@@ -115,7 +116,8 @@ def render(text: str, words: Callable[[Reference], str] = in_python) -> str:
 
 def source_of(text: object) -> str:
     """The text of an error or a note before its references were put into words; of other things as shown."""
-    return str(getattr(text, "source", text))
+    source = getattr(text, "source", text)
+    return source if isinstance(source, str) else str(source)
 
 
 # Notes -----------------------------------------------------------------------------------------------
@@ -182,8 +184,9 @@ class _Message(Exception):
     source: str
 
     def __init__(self, text: str = "") -> None:
-        super().__init__(render(text))
-        self.source = text
+        source = source_of(text)
+        super().__init__(render(source))
+        self.source = source
 
     def about(self, what: str) -> Self:
         """The same error with what it is about before it: a file, a group."""
@@ -216,7 +219,7 @@ class InputError(HalftruthError):
         self, text: str = "", *, argument: str = "", must: str = "", got: object = "", remedy: str = ""
     ) -> None:
         self.argument, self.must, self.got, self.remedy = argument, must, f"{got}", remedy
-        self.fact = text or f"{arg(argument)} must {must}{f', got {got}' if self.got else ''}."
+        self.fact = source_of(text) or f"{arg(argument)} must {must}{f', got {got}' if self.got else ''}."
         super().__init__(f"{self.fact} {remedy}" if remedy else self.fact)
 
     def advised(self, remedy: str) -> Self:

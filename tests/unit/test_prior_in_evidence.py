@@ -95,7 +95,7 @@ def test_prior_and_purity_are_estimated_together():
 def test_a_purity_is_not_estimated_alone(prior):
     with pytest.raises(
         ht.InputError,
-        match=r"`purity`='estimate' goes with `prior`='estimate': scores say something of both together\. "
+        match=r'purity="estimate" goes with prior="estimate": scores say something of both together\. '
         r"Pass both, or a number for the purity\.",
     ):
         ht.PositiveUnlabeled(P, U, prior=prior, purity="estimate")

@@ -311,5 +311,5 @@ def test_bad_arguments_are_refused_when_the_scorer_is_made(call: Callable[[], An
 
 
 def test_a_prior_of_every_fold_is_refused() -> None:
-    with pytest.raises(ht.InputError, match=r"A scorer takes no prior='estimate'.*Estimate it once"):
+    with pytest.raises(ht.InputError, match=r'A scorer takes no prior="estimate".*Estimate it once'):
         ht.make_scorer("roc_auc", prior="estimate", unlabeled=0)

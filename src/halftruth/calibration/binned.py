@@ -64,7 +64,7 @@ def calibration_error(
     measure = as_measure(evidence)
     measure.need_probabilities("Calibration error")
     if isinstance(norm, bool) or norm not in (1, 2, "max"):
-        raise InputError(f'`norm` must be 1, 2 or "max", got {norm!r}.')
+        raise InputError(argument="norm", must='be 1, 2 or "max"', got=repr(norm))
     how = _remedy(debias, measure, norm)
     number = number_of_bins(measure, n_bins)
     if how == "posterior" and isinstance(n_bins, str):
@@ -89,7 +89,9 @@ def _remedy(debias: bool | str, measure: ScoreMeasure, norm: float | str) -> str
             return None
         debias = "corrected" if labeled(measure) and norm != "max" else "posterior"
     if debias not in ("corrected", "posterior"):
-        raise InputError(f'`debias` must be True, False, "corrected" or "posterior", got {debias!r}.')
+        raise InputError(
+            argument="debias", must='be True, False, "corrected" or "posterior"', got=repr(debias)
+        )
     if debias == "corrected" and norm == "max":
         raise InputError('`debias`="corrected" knows norms 1 and 2, got "max". Pass debias="posterior".')
     return debias

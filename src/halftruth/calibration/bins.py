@@ -10,7 +10,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.measure._noise import Index, Moments, by_bin, covariance_of, moments_of_rows
 from halftruth.measure._score_measure import ScoreMeasure, ratio
 from halftruth.measure._sorted_measure import FoldedMeasure
@@ -68,8 +68,8 @@ class Binned:
             return self.moments
         if self.measure.noise is None or self.index is None:
             raise InputError(
-                "This measure was made by hand, so its sampling noise is not known. Pass evidence, or leave "
-                "`debias` out."
+                "This measure was made by hand, so its sampling noise is not known. Pass evidence, or "
+                f"leave {arg('debias')} out."
             )
         return self.measure.noise.moments(self.index, self.gap.shape[-1])
 

@@ -128,7 +128,12 @@ def reliability_curve(
     measure = as_measure(evidence)
     measure.need_probabilities("A reliability curve")
     if measure.shape:
-        raise InputError(f"`evidence` must be one measure, got {measure.shape} of them. Pass one by one.")
+        raise InputError(
+            argument="evidence",
+            must="be one measure",
+            got=f"{measure.shape} of them",
+            remedy="Pass one by one.",
+        )
     _checks.choice(method, "method", METHODS)
     _checks.choice(binning, "binning", BINNINGS)
     level = _checks.confidence_level(confidence_level)

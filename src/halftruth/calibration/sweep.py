@@ -58,7 +58,7 @@ def sweep_calibration_error(evidence: object, norm: float | str = 1) -> Number:
     True
     """
     if norm not in (1, 2, "max"):
-        raise InputError(f'`norm` must be 1, 2 or "max", got {norm!r}.')
+        raise InputError(argument="norm", must='be 1, 2 or "max"', got=repr(norm))
     measure = as_measure(evidence)
     measure.need_probabilities("Sweep calibration error")
     if isinstance(measure, RowsMeasure):

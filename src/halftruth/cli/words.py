@@ -22,6 +22,7 @@ ABOUT = {
     "soft": "--soft",
     "votes": "--votes",
     "counts": "--classes with --counts",
+    "prior": "--prior",
 }
 """What a piece of Python is about, in the words of the shell."""
 CALLS = {

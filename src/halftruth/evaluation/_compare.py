@@ -10,7 +10,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.evidence import Evidence, as_evidence
 from halftruth.inference import _notes as remarks
 from halftruth.inference._influence import identified_range, unsigned
@@ -72,9 +72,9 @@ def compare(
     n_resamples = _checks.count(n_resamples, "n_resamples", least=0)
     limit = None if threshold is None else _checks.threshold(threshold)
     if stratified not in (None, True, False):
-        raise InputError(f"`stratified` must be True, False or None, got {stratified!r}.")
+        raise InputError(argument="stratified", must="be True, False or None", got=repr(stratified))
     if paired not in (True, False):
-        raise InputError(f"`paired` must be True or False, got {paired!r}.")
+        raise InputError(argument="paired", must="be True or False", got=repr(paired))
     evidence, of_prior = _with_one_prior(_checked(models), paired=bool(paired))
     _refuse_different(evidence)
     shared = _shared_range(evidence, level)
@@ -114,7 +114,9 @@ def _one_sample(evidence: Evidence, stratified: bool | None) -> bool:
 
 def _checked(models: Mapping[str, Evidence]) -> dict[str, Evidence]:
     if not isinstance(models, Mapping) or len(models) < 2:
-        raise InputError(f"`models` must be {{name: evidence}} of at least two models, got {models!r}.")
+        raise InputError(
+            argument="models", must="be {name: evidence} of at least two models", got=repr(models)
+        )
     for name, evidence in models.items():
         as_evidence(evidence, f"models[{name!r}]")
     (first, one), *others = models.items()
@@ -123,7 +125,7 @@ def _checked(models: Mapping[str, Evidence]) -> dict[str, Evidence]:
             raise InputError(f"{first!r} and {name!r} are different kinds of evidence: {one!r}, {other!r}.")
     named = {str(name): evidence.to_host() for name, evidence in models.items()}
     if len(named) < len(models):
-        raise InputError(f"`models` must have different names, got {list(models)}.")
+        raise InputError(argument="models", must="have different names", got=list(models))
     return named
 
 
@@ -172,8 +174,8 @@ def _refuse_different(models: Mapping[str, Evidence]) -> None:
                 estimated = all(isinstance(x, Belief) and x.estimate is not None for x in (a, b))
                 why = ": it was estimated from each one's own cases" if estimated else ""
                 raise InputError(
-                    f"{first!r} and {name!r} have different `{share}`{why}. Models are compared on one "
-                    f"population: give both the same."
+                    f"{first!r} and {name!r} have different {arg(share)}{why}. Models are compared on one "
+                    "population: give both the same."
                 )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg, bare
 from halftruth.evidence import Evidence, Scenario, as_evidence
 from halftruth.inference import _notes as remarks
 from halftruth.inference._influence import gradients, identified_range, spread_of, unsigned, variance
@@ -106,13 +106,15 @@ def evaluate(
     if method is not None:
         _checks.choice(method, "method", METHODS)
         if n_resamples == 0 and method != "normal":
-            raise InputError(f"`method`={method!r} needs resamples. Pass n_resamples > 0, or leave it out.")
+            raise InputError(
+                f"{arg('method', method)} needs resamples. Pass {bare('n_resamples')} > 0, or leave it out."
+            )
     if lipschitz is not None:
         lipschitz = _checks.inside(
             lipschitz, "lipschitz", 0.0, np.inf, advice="Pass 1 for a calibrated model."
         )
     if stratified not in (None, True, False):
-        raise InputError(f"`stratified` must be True, False or None, got {stratified!r}.")
+        raise InputError(argument="stratified", must="be True, False or None", got=repr(stratified))
     requests = read_requests(metrics, [evidence.measure()], limit)
     shares = (PRIOR, ALPHA) if evidence.population is not None else (PRIOR,)
     span = prior_range(evidence, level)

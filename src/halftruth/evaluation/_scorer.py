@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from halftruth import _checks, _registry
-from halftruth._errors import InputError, NotIdentifiable
+from halftruth._errors import InputError, NotIdentifiable, arg
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.evidence.positive_unlabeled import POPULATIONS
 from halftruth.prior._belief import ESTIMATE, belief
@@ -98,15 +98,16 @@ class PUScorer:
         _checks.choice(population, "population", POPULATIONS)
         if isinstance(prior, str) and prior == ESTIMATE:
             raise InputError(
-                "A scorer takes no prior='estimate': every fold and model would have its own prior. Estimate "
-                "it once, prior=ht.estimate_prior(positive, unlabeled)."
+                f"A scorer takes no {arg('prior', 'estimate')}: every fold and model would have its own "
+                "prior. Estimate it once, prior=ht.estimate_prior(positive, unlabeled)."
             )
         belief(prior, "prior")
         belief(purity, "purity", closed_at_one=True)
         # Known negatives identify the prior, but there are none where 0 means unlabeled.
         if prior is None and self.metric.needs == "prior" and unlabeled == 0:
             raise InputError(
-                f"`{metric}` needs the class prior. Pass prior=…, the share of positives in the population."
+                f"{arg(metric)} needs the class prior. Pass {arg('prior', ...)}, the share of positives in "
+                "the population."
             )
         if threshold is not None and not self.metric.threshold:  # one of its own, or an error that says so
             parameters["threshold"] = threshold
@@ -133,8 +134,8 @@ class PUScorer:
         """Scores of class 1, as the metric reads them."""
         if self._probability and not hasattr(estimator, "predict_proba"):
             raise InputError(
-                f"`{self.metric.name}` needs probabilities, and {type(estimator).__name__} has no "
-                f"predict_proba. Use a ranking metric, or calibrate the estimator."
+                f"{arg(self.metric.name)} needs probabilities, and {type(estimator).__name__} has no "
+                "predict_proba. Use a ranking metric, or calibrate the estimator."
             )
         if self._probability is False and not hasattr(estimator, "decision_function"):
             raise InputError(

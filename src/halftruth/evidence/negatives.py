@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth._errors import NotIdentifiable
+from halftruth._errors import NotIdentifiable, arg
 from halftruth.measure._score_measure import Number, integral, ratio
 from halftruth.prior._shares import NAMES
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
@@ -34,8 +34,8 @@ def mixture_share(sums: Sums, base: Column, purity: Number) -> Number:
     power = np.where(power > 1e-24, power, np.nan)  # below that the contrast is rounding
     if np.ndim(power) == 0 and np.isnan(power):
         raise NotIdentifiable(
-            "Known positives and known negatives have the same scores, so they do not identify the "
-            "class prior. Pass `prior`."
+            "Known positives and known negatives have the same scores, so they do not identify the class "
+            f"prior. Pass {arg('prior')}."
         )
     with np.errstate(divide="ignore", invalid="ignore"):
         return purity * np.sum(pooled * (unlabeled - negative) * contrast, axis=-1) / power

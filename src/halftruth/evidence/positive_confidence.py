@@ -9,7 +9,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.measure._mass_rule import MassRule, total
 from halftruth.measure._score_measure import Number, ScoreMeasure, integral
@@ -58,8 +58,8 @@ class PositiveConfidence(Evidence):
         confidence = _checks.probabilities(_checks.scores(r, "r"), "r")
         if not confidence.any():
             raise InputError(
-                f"`r` is 0 for all {len(confidence)} positive(s): a case that cannot be positive is none. "
-                f"Pass P(positive | x) of each known positive."
+                f"{arg('r')} is 0 for all {len(confidence)} positive(s): a case that cannot be positive is "
+                "none. Pass P(positive | x) of each known positive."
             )
         given = confidence if y_score is None else y_score
         score = _checks.scores(given, "y_score", length=len(confidence))
@@ -94,9 +94,10 @@ class PositiveConfidence(Evidence):
         zeros = self.confidences[0] == 0
         if zeros.any():
             raise InputError(
-                f"`r` must be greater than 0, got {int(zeros.sum())} zero(s), the first at index "
-                f"{int(np.argmax(zeros))}. Metrics divide by the confidence; r = 0 is allowed only for the "
-                f"Bayes error."
+                argument="r",
+                must="be greater than 0",
+                got=f"{int(zeros.sum())} zero(s), the first at index {int(np.argmax(zeros))}",
+                remedy="Metrics divide by the confidence; r = 0 is allowed only for the Bayes error.",
             )
 
     def identified_prior(self, sums: Sums, purity: Number) -> Number:

@@ -10,7 +10,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, NotIdentifiable
+from halftruth._errors import InputError, Note, NotIdentifiable, arg, call
 from halftruth.engines import tensors
 from halftruth.evidence.base import Evidence, Population, Scenario
 from halftruth.evidence.labeled import labels_as_given
@@ -25,6 +25,8 @@ from halftruth.table._support import Column, Sums
 
 POPULATIONS: tuple[Population, ...] = ("unlabeled", "all")
 PROPENSITY = "1/propensity"
+
+_SHARES = 'a number, a pair (low, high), a PriorEstimate or "estimate"'
 
 
 class PositiveUnlabeled(Evidence):
@@ -82,7 +84,9 @@ class PositiveUnlabeled(Evidence):
         negative_weight: Any = None,
     ) -> None:
         if negative is None and negative_weight is not None:
-            raise InputError("`negative_weight` was given without `negative`. Pass both or neither.")
+            raise InputError(
+                f"{arg('negative_weight')} was given without {arg('negative')}. Pass both or neither."
+            )
         plain = all(x is None for x in (propensity, positive_weight, unlabeled_weight, negative_weight))
         if plain and tensors.on_device(positive, unlabeled, negative):
             given = {POSITIVE: positive, UNLABELED: unlabeled, NEGATIVE: negative}
@@ -144,7 +148,8 @@ class PositiveUnlabeled(Evidence):
         def part(name: str, mask: Any) -> StratumRows:
             if weight is not None and not weight[mask].any():
                 raise InputError(
-                    f"`sample_weight` is zero for all {mask.sum()} {name} row(s). Drop them or weigh some."
+                    f"{arg('sample_weight')} is zero for all {mask.sum()} {name} row(s). Drop them or "
+                    "weigh some."
                 )
             own = None if weight is None else weight[mask]
             return _rows(score[mask], own, name, propensity if name == POSITIVE else None)
@@ -173,7 +178,7 @@ class PositiveUnlabeled(Evidence):
             if name not in table.strata or (known and known.meaning not in (None, PROPENSITY)):
                 remedy = "Use Labeled where every row has its label."
                 if name == UNLABELED and NEGATIVE in table.strata:
-                    remedy += " If 0 means unlabeled, read the table with unlabeled=0."
+                    remedy += f" If 0 means unlabeled, read the table with {arg('unlabeled', 0)}."
                 if POSITIVE not in table.strata:
                     remedy = "Without a known positive nothing can be said of the others."
                 raise InputError(f"PU evidence needs {name} rows, got {table!r}. {remedy}")
@@ -187,11 +192,14 @@ class PositiveUnlabeled(Evidence):
         self.rows_are_one_sample = population == "all"
         self.propensity_given = table.strata[POSITIVE].value is not None
         if self.purity.value is None:
-            raise InputError("`purity` must be a number in (0, 1], a pair or an estimate, got None.")
+            raise InputError(
+                argument="purity", must="be a number in (0, 1], a pair or an estimate", got="None"
+            )
         if self.propensity_given and min([self.purity.value, *self.purity.ends()]) < 1:
             raise NotIdentifiable(
                 "Propensities together with purity < 1 are not identifiable: nothing says how noisy "
-                "labels depend on x. Pass `propensity` with purity=1, or `purity` without propensity."
+                f"labels depend on x. Pass {arg('propensity')} with {arg('purity', 1)}, or {arg('purity')} "
+                "without propensity."
             )
         self._check_shares()
 
@@ -380,11 +388,11 @@ class PositiveUnlabeled(Evidence):
             mass={(name, "weight"): 1.0 for name in self.population_strata},
             pos_mass={self._base: 1.0 if clean else np.nan},
             size=1.0,
-            unidentified=(
+            unidentified=Note(
+                "identifiability",
                 "The class prior is not identified by positives and unlabeled alone"
-                + ("" if clean else ", and with purity < 1 neither is recall")
-                + '. Pass `prior` (a number, a pair (low, high), a PriorEstimate or "estimate"), or known '
-                "negatives."
+                f"{'' if clean else ', and with purity < 1 neither is recall'}. Pass {arg('prior')} "
+                f"({call(_SHARES, 'share')}), or known negatives.",
             ),
         )
 
@@ -414,8 +422,8 @@ def _estimated(table: ScoreTable, prior: Any, purity: Any, population: str) -> t
         return both.prior, both.purity
     if wanted[1]:
         raise InputError(
-            f"`purity`={ESTIMATE!r} goes with `prior`={ESTIMATE!r}: scores say something of both together. "
-            f"Pass both, or a number for the purity."
+            f"{arg('purity', ESTIMATE)} goes with {arg('prior', ESTIMATE)}: scores say something of both "
+            f"together. Pass both, or a number for the purity."
         )
     known = belief(purity, "purity", closed_at_one=True)
     refuse_to_estimate(table, known, population)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg, call
 from halftruth.evidence.base import Evidence, Scenario
 from halftruth.evidence.labeled import Labeled, labels_as_given
 from halftruth.measure._mass_rule import MassRule
@@ -82,8 +82,9 @@ class SoftLabeled(Evidence):
         top = soft if soft.ndim == 1 else soft.max(axis=1)
         if y_score is not None and soft.ndim == 2:
             raise InputError(
-                f"`q` has {soft.shape[1]} classes, and scores are for binary metrics. Leave `y_score` out "
-                f"for the Bayes error, or pass one class against the rest, e.g. q[:, 0]."
+                f"{arg('q')} has {soft.shape[1]} classes, and scores are for binary metrics. Leave "
+                f"{arg('y_score')} out for the Bayes error, or pass one class against the rest, e.g. q[:, "
+                "0]."
             )
         score = _checks.scores(top if y_score is None else y_score, "y_score", length=len(soft))
         weight = _checks.weights(sample_weight, "sample_weight", length=len(soft))
@@ -120,13 +121,13 @@ class SoftLabeled(Evidence):
         if isinstance(rows, Bins):
             raise InputError(
                 "A histogram holds sums of soft labels, not each of them, which this needs. Pass the soft "
-                "labels themselves: SoftLabeled(q), or the table of exact rows."
+                f"labels themselves: {call('SoftLabeled(q)', 'soft')}, or the table of exact rows."
             )
         assert rows.value is not None  # soft rows always carry q
         if rows.meaning == VOTE_SHARE:
             raise InputError(
                 "A table does not hold how many votes its shares are of, which this needs. Pass the votes: "
-                "SoftLabeled.from_votes(k, m)."
+                f"{call('SoftLabeled.from_votes(k, m)', 'votes')}."
             )
         return SoftRows(q=rows.value, weight=rows.weight)
 
@@ -191,11 +192,13 @@ def _soft_labels(q: Any) -> NDArray[np.float64]:
     given = _checks.native(q, "q")
     if given.ndim not in (1, 2) or (given.ndim == 2 and given.shape[1] < 2):
         raise InputError(
-            f"`q` must have shape (n,) or (n, K) with K ≥ 2 classes, got {given.shape}. Pass one "
-            f"probability a row, or one for each class."
+            argument="q",
+            must="have shape (n,) or (n, K) with K ≥ 2 classes",
+            got=given.shape,
+            remedy="Pass one probability a row, or one for each class.",
         )
     if len(given) == 0:
-        raise InputError("`q` is empty. Pass at least one soft label.")
+        raise InputError(f"{arg('q')} is empty. Pass at least one soft label.")
     flat = _checks.probabilities(given.ravel(), "q").reshape(given.shape)
     if flat.ndim == 1:
         return flat
@@ -203,8 +206,11 @@ def _soft_labels(q: Any) -> NDArray[np.float64]:
     if uneven.any():
         first = int(np.argmax(uneven))
         raise InputError(
-            f"`q` must sum to 1 in each row, got {flat[first].sum():g} at row {first} ({int(uneven.sum())} "
-            f"such row(s)). Pass probabilities of all classes; of votes, SoftLabeled.from_votes(counts)."
+            argument="q",
+            must="sum to 1 in each row",
+            got=f"{flat[first].sum():g} at row {first} ({int(uneven.sum())} such row(s))",
+            remedy="Pass probabilities of all classes; of votes, "
+            f"{call('SoftLabeled.from_votes(counts)', 'counts')}.",
         )
     return np.ascontiguousarray(flat[:, 1]) if given.shape[1] == 2 else flat
 
@@ -213,15 +219,16 @@ def _votes(k: NDArray[Any], m: Any) -> tuple[NDArray[np.float64], Vector]:
     """Votes (n,) or (n, K), and how many there are for each row."""
     if k.ndim == 2:
         if k.shape[1] < 2:
-            raise InputError(f"`k` must have shape (n,), or (n, K) with K ≥ 2 classes, got {k.shape}.")
+            raise InputError(argument="k", must="have shape (n,), or (n, K) with K ≥ 2 classes", got=k.shape)
         if m is not None:
             raise InputError(
-                "`m` is the sum of each row of `k` where that has a column for each class. Leave it out."
+                f"{arg('m')} is the sum of each row of {arg('k')} where that has a column for each class. "
+                "Leave it out."
             )
         votes = _checks.vector(k.ravel(), "k").reshape(k.shape)
         ballots = votes.sum(axis=1)
     elif m is None:
-        raise InputError("`m` must say how many votes each row has: a number, or one for each row.")
+        raise InputError(f"{arg('m')} must say how many votes each row has: a number, or one for each row.")
     else:
         votes = _checks.vector(k, "k")
         each = np.full(len(votes), _checks.number(m, "m")) if np.ndim(m) == 0 else m
@@ -232,9 +239,10 @@ def _votes(k: NDArray[Any], m: Any) -> tuple[NDArray[np.float64], Vector]:
     if bad.any():
         first = int(np.argmax(bad))
         raise InputError(
-            f"`k` must be a whole number from 0 to `m`, and `m` one from 1; got k={_shown(votes[first])}, "
-            f"m={ballots[first]:g} at index {first} ({int(bad.sum())} such row(s)). Drop rows without votes; "
-            f"shares of votes are soft labels, SoftLabeled(q)."
+            f"{arg('k')} must be a whole number from 0 to {arg('m')}, and {arg('m')} one from 1; got "
+            f"k={_shown(votes[first])}, m={ballots[first]:g} at index {first} ({int(bad.sum())} such "
+            "row(s)). Drop rows without votes; shares of votes are soft labels, "
+            f"{call('SoftLabeled(q)', 'soft')}."
         )
     return votes, ballots
 

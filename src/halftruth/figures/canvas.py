@@ -58,8 +58,10 @@ def checked(estimate: Any, name: str = "estimate") -> PriorEstimate:
     """The estimate, or an error that says what to pass."""
     if not isinstance(estimate, PriorEstimate):
         raise InputError(
-            f"`{name}` must be a PriorEstimate, got {type(estimate).__name__}. "
-            f"Pass what ht.estimate_prior gives; of a PriorAndPurity, its `.prior`."
+            argument=name,
+            must="be a PriorEstimate",
+            got=type(estimate).__name__,
+            remedy="Pass what ht.estimate_prior gives; of a PriorAndPurity, its `.prior`.",
         )
     return estimate
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.evidence import Evidence
 from halftruth.figures import canvas
 from halftruth.figures.reliability_diagram import COLORS, DASHES
@@ -25,7 +25,10 @@ def named(evidence: Any) -> dict[str, Any]:
     several = dict(evidence) if isinstance(evidence, Mapping) else {"": evidence}
     if not 0 < len(several) <= len(COLORS):
         raise InputError(
-            f"`evidence` must hold 1 to {len(COLORS)} models, got {len(several)}. Draw fewer at once."
+            argument="evidence",
+            must=f"hold 1 to {len(COLORS)} models",
+            got=len(several),
+            remedy="Draw fewer at once.",
         )
     return {str(name): each for name, each in several.items()}
 
@@ -34,7 +37,9 @@ def measures(several: Mapping[str, Any]) -> dict[str, ScoreMeasure]:
     """The measure of each, whose prior must be known."""
     out = {name: as_measure(each) for name, each in several.items()}
     if many := next((measure.shape for measure in out.values() if measure.shape), None):
-        raise InputError(f"`evidence` must be one measure, got {many} of them. Pass one by one.")
+        raise InputError(
+            argument="evidence", must="be one measure", got=f"{many} of them", remedy="Pass one by one."
+        )
     return out
 
 
@@ -61,7 +66,9 @@ def only_one(ax: Axes | None, names: Iterable[str], what: str) -> None:
     """Raise where the user's axes would have to hold several panels."""
     n = len(list(names))
     if ax is not None and n > 1:
-        raise InputError(f"`ax` takes one {what}, got {n}. Draw them one by one, or leave `ax` out.")
+        raise InputError(
+            f"{arg('ax')} takes one {what}, got {n}. Draw them one by one, or leave {arg('ax')} out."
+        )
 
 
 def finish(figure: Figure, ax: Axes | None, title: str, corner: Any) -> Figure:

@@ -10,7 +10,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth._registry import default_rows
 from halftruth.evidence import Evidence, Scenario, as_evidence
 from halftruth.figures import canvas
@@ -116,14 +116,14 @@ class _Model:
         if priors is None:
             if not low < high:
                 raise InputError(
-                    f"The data leave no range of priors: from {low:.4g} to {high:.4g}. Pass `priors`, or "
-                    f"doubt the purity."
+                    f"The data leave no range of priors: from {low:.4g} to {high:.4g}. Pass "
+                    f"{arg('priors')}, or doubt the purity."
                 )
             chosen = np.linspace(low, high, N_PRIORS)
         else:
             chosen = np.unique([_checks.share(x, "priors") for x in _checks.vector(priors, "priors")])
             if len(chosen) < 2:
-                raise InputError(f"`priors` must hold at least 2 different shares, got {len(chosen)}.")
+                raise InputError(argument="priors", must="hold at least 2 different shares", got=len(chosen))
         ends = float(chosen[0]), float(chosen[-1])
         return cls(evidence, evidence.with_shares(ends, evidence.purity.value), chosen, refuted)
 

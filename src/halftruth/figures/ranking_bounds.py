@@ -9,7 +9,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.figures import canvas
 from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve
 from halftruth.rank_bounds._bound_results import CurveBounds, MetricBounds
@@ -110,8 +110,8 @@ def curve_bounds(
     kind = kinds.pop()
     if kinds or (true is not None and type(true) is not kind):
         raise InputError(
-            "ROC and precision-recall curves are drawn on different axes. Pass `bounds` and `true` of one "
-            "kind."
+            f"ROC and precision-recall curves are drawn on different axes. Pass `bounds` and {arg('true')} "
+            "of one kind."
         )
     figure, main = _axes(ax)
     for (name, each), color, dash in zip(several.items(), COLORS, DASHES, strict=False):
@@ -192,8 +192,8 @@ def _draw_bars(ax: Axes, ends: list[Interval], i: int, n: int, color: str, name:
 def _bars(rows: Mapping[str, Any]) -> dict[str, dict[str, Interval]]:
     if not isinstance(rows, Mapping) or not rows:
         raise InputError(
-            f"`rows` must be a mapping of names to bounds, at least one; got {rows!r}. "
-            f'Pass {{"α = 0.1": ht.bounds(...), ...}}.'
+            f'{arg("rows")} must be a mapping of names to bounds, at least one; got {rows!r}. Pass {{"α = '
+            '0.1": ht.bounds(...), ...}.'
         )
     return {
         str(key): {str(name): _ends(each, key) for name, each in row.items()}

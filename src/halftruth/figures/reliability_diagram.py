@@ -89,7 +89,10 @@ def _named(evidence: Any, method: str, settings: dict[str, Any]) -> dict[str, Re
     several = dict(evidence) if isinstance(evidence, Mapping) else {"": evidence}
     if not 0 < len(several) <= len(COLORS):
         raise InputError(
-            f"`evidence` must hold 1 to {len(COLORS)} curves, got {len(several)}. Draw fewer at once."
+            argument="evidence",
+            must=f"hold 1 to {len(COLORS)} curves",
+            got=len(several),
+            remedy="Draw fewer at once.",
         )
     return {
         str(name): each if isinstance(each, ReliabilityCurve) else reliability_curve(each, method, **settings)

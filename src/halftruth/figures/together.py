@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.figures import canvas
 from halftruth.prior._belief import PriorEstimate
 from halftruth.prior.estimating import PriorAndPurity
@@ -52,7 +52,9 @@ def priors(
     """
     population = _one_population(estimates)
     if truth is not None and not 0 <= _checks.number(truth, "truth") <= 1:
-        raise InputError(f"`truth` must lie in [0, 1], got {truth!r}. Pass a share of positives.")
+        raise InputError(
+            argument="truth", must="lie in [0, 1]", got=repr(truth), remedy="Pass a share of positives."
+        )
     if ax is None:
         figure = canvas.new_figure(height=max(2.4, 1.6 + 0.27 * len(estimates)))
         main = figure.add_subplot()
@@ -86,16 +88,16 @@ def _draw_rows(ax: Axes, shown: list[PriorEstimate]) -> None:
 def _one_population(estimates: Mapping[str, PriorEstimate]) -> str:
     if not isinstance(estimates, Mapping) or not estimates:
         raise InputError(
-            f"`estimates` must be a mapping of names to PriorEstimates, at least one; got {estimates!r}. "
-            f'Pass {{"auto": ht.estimate_prior(...), ...}}.'
+            f"{arg('estimates')} must be a mapping of names to PriorEstimates, at least one; got "
+            f'{estimates!r}. Pass {{"auto": ht.estimate_prior(...), ...}}.'
         )
     populations = {
         canvas.checked(each, f"estimates[{name!r}]").population for name, each in estimates.items()
     }
     if len(populations) > 1:
         raise InputError(
-            "`estimates` holds priors of the unlabeled and of all rows, which are different shares. "
-            "Pass those of one population."
+            f"{arg('estimates')} holds priors of the unlabeled and of all rows, which are different "
+            "shares. Pass those of one population."
         )
     return populations.pop()
 
@@ -125,8 +127,10 @@ def prior_and_purity(both: PriorAndPurity, *, ax: Axes | None = None) -> Figure:
     """
     if not isinstance(both, PriorAndPurity):
         raise InputError(
-            f"`both` must be a PriorAndPurity, got {type(both).__name__}. "
-            f"Pass what ht.estimate_prior_and_purity gives."
+            argument="both",
+            must="be a PriorAndPurity",
+            got=type(both).__name__,
+            remedy="Pass what ht.estimate_prior_and_purity gives.",
         )
     share, purity = both.prior, both.purity
     symbol = canvas.SYMBOLS[share.population]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.files.cells import Columns
 from halftruth.files.joined import EVERY, joined_rows
 from halftruth.files.query import BinnedRows, ExactRows, binned_rows, exact_rows
@@ -73,9 +73,9 @@ def read(
         ("id", id),
     ]:
         if not (isinstance(given, str) or (given is None and name in ("weight", "by", "id"))):
-            raise InputError(f"`{name}` must be the name of a column, got {given!r}.")
+            raise InputError(argument=name, must="be the name of a column", got=repr(given))
     if not scores or len(set(scores)) < len(scores):
-        raise InputError(f"`score` must name at least one column, and none twice, got {list(scores)}.")
+        raise InputError(argument="score", must="name at least one column, and none twice", got=list(scores))
     if unlabeled is not None:
         unlabeled = _checks.unlabeled_code(unlabeled)
     if grid is not None:
@@ -86,7 +86,10 @@ def read(
     columns = Columns(scores=scores, label=label, weight=weight, by=grouped, unlabeled=unlabeled)
     if id is not None:
         if by is not None or not isinstance(path, (list, tuple)) or len(path) < 2:
-            raise InputError("`id` joins several files of the same cases: pass them as a list, without `by`.")
+            raise InputError(
+                f"{arg('id')} joins several files of the same cases: pass them as a list, without "
+                f"{arg('by')}."
+            )
         return joined_rows(path, columns, threads)
     with Source(path, columns.names(), threads=threads) as source:
         exact = exact_rows(source, columns, limit)

@@ -48,7 +48,7 @@ def find(path: Any, folder: str) -> tuple[File, ...]:
     """
     every = path if isinstance(path, (list, tuple)) else [path]
     if not every:
-        raise InputError("`path` must name at least one file, got an empty list.")
+        raise InputError(argument="path", must="name at least one file", got="an empty list")
     found = [file for one in every for file in _expanded(one, folder)]
     places = [file.path for file in found]
     twice = next((file for file in found if places.count(file.path) > 1), None)
@@ -62,7 +62,9 @@ def find(path: Any, folder: str) -> tuple[File, ...]:
 def _expanded(path: Any, folder: str) -> list[File]:
     if not isinstance(path, (str, os.PathLike)) or not isinstance(text := os.fspath(path), str):
         kind = type(path).__name__
-        raise InputError(f"`path` must be a file, a glob, a directory, '-' or a list of these, got {kind}.")
+        raise InputError(
+            argument="path", must="be a file, a glob, a directory, '-' or a list of these", got=kind
+        )
     shown = printable(text)
     if text == "-":
         return [_spooled("standard input", standard_input(), folder)]

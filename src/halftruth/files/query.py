@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.files import refusals
 from halftruth.files.cells import Columns
 from halftruth.files.source import Part, Query, Source
@@ -120,8 +120,8 @@ def binned_rows(source: Source, columns: Columns, grid: Grid | None) -> dict[str
     """The histogram of each group; a second pass where no grid is named and scores leave [0, 1]."""
     if len(columns.scores) > 1:
         raise InputError(
-            "Several score columns stay row by row, which a histogram cannot, and there are more rows than "
-            "`max_rows`. Raise it, or read one score column at a time."
+            "Several score columns stay row by row, which a histogram cannot, and there are more rows "
+            f"than {arg('max_rows')}. Raise it, or read one score column at a time."
         )
     if columns.by is not None:
         refuse_groups(_first_groups(source, columns))

@@ -81,7 +81,7 @@ def label(source: Source, columns: Columns) -> NoReturn:
 def _recoded(codes: Iterable[str]) -> str:
     """What to do about labels outside the code."""
     if any(re.fullmatch(r"\s*[-+]?\.?\d.*", code) for code in codes):
-        return "name another code for unlabeled rows, e.g. unlabeled=-1"
+        return f"name another code for unlabeled rows, e.g. {arg('unlabeled', -1)}"
     word = {code.strip().lower(): code.strip() for code in codes}
     yes, no = (
         next((word[each] for each in pair if each in word), None) for pair in zip(*ANSWERS, strict=True)
@@ -119,5 +119,5 @@ def no_weight(source: Source, name: str | None) -> NoReturn:
     """Refuse weights that are all zero."""
     raise InputError(
         f"Column {quoted(name)} of {source.files[0].name} is zero in all rows. Give at least one row a "
-        f"positive weight, or leave `weight` out for equal weights."
+        f"positive weight, or leave {arg('weight')} out for equal weights."
     )

@@ -26,7 +26,10 @@ def check_form(path: str | Path, name: str) -> None:
     """Raise unless the suffix names a form that is written."""
     if Path(path).suffix.lower() not in FORMS:
         raise InputError(
-            f"`{name}` must end in {' or '.join(FORMS)}, got {printable(str(path))}. Choose one of these."
+            argument=name,
+            must=f"end in {' or '.join(FORMS)}",
+            got=printable(str(path)),
+            remedy="Choose one of these.",
         )
 
 

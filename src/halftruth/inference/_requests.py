@@ -12,7 +12,7 @@ import numpy as np
 
 from halftruth import _registry
 from halftruth._checks import Vector
-from halftruth._errors import EmptyClassWarning, InputError, NotIdentifiable
+from halftruth._errors import EmptyClassWarning, InputError, NotIdentifiable, arg
 from halftruth._registry import Metric
 from halftruth.certificate import _compression
 from halftruth.evidence import Evidence
@@ -106,15 +106,17 @@ def read_requests(
     elif isinstance(metrics, str) or callable(metrics):
         metrics = (metrics,)
     elif not isinstance(metrics, Iterable):
-        raise InputError(f"`metrics` takes names, callables or {{label: metric}}, got {metrics!r}.")
+        raise InputError(f"{arg('metrics')} takes names, callables or {{label: metric}}, got {metrics!r}.")
     pairs = metrics.items() if isinstance(metrics, Mapping) else ((None, item) for item in metrics)
     requests = tuple(_request(label, item, threshold) for label, item in pairs)
     labels = [request.label for request in requests]
     twice = {label for label in labels if labels.count(label) > 1}
     if twice or not labels:
         raise InputError(
-            f"`metrics` must name each row once, got {sorted(twice) or 'none'}. "
-            f"Use {{label: metric}} to tell rows apart."
+            argument="metrics",
+            must="name each row once",
+            got=f"{sorted(twice) or 'none'}",
+            remedy="Use {label: metric} to tell rows apart.",
         )
     return requests
 
@@ -124,7 +126,7 @@ def _request(label: str | None, item: Any, threshold: float | None) -> Request:
         metric = _registry.get(item)
         return Request(label=label or item, call=metric.bind(threshold), metric=metric, limits=metric.limits)
     if not callable(item):
-        raise InputError(f"`metrics` takes names and callables, got {item!r}.")
+        raise InputError(f"{arg('metrics')} takes names and callables, got {item!r}.")
     inner, given = (item.func, item.keywords) if isinstance(item, partial) else (item, {})
     name = label or str(getattr(inner, "__name__", type(inner).__name__))
     known = next((m for m in _registry.REGISTRY.values() if m.function is inner), None)

@@ -10,7 +10,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.evidence import PositiveConfidence
 from halftruth.learn._learner import Features, Prior, RandomState
 from halftruth.learn._network_arrays import Matrix, Scaling
@@ -163,13 +163,16 @@ def _confidences(x: Matrix, r: ArrayLike | None) -> Vector:
     if tiny.any():
         row = int(np.argmax(tiny))
         raise InputError(
-            f"`r` must be at least {LEAST:g} to learn from, got {int(tiny.sum())} value(s) below, the first "
-            f"({confidence[row]:g}) in row {row}: such a row alone would decide the fit. Drop or repair "
-            f"these rows."
+            argument="r",
+            must=f"be at least {LEAST:g} to learn from",
+            got=f"{int(tiny.sum())} value(s) below, the first ({confidence[row]:g}) in row {row}: such a "
+            "row alone would decide the fit",
+            remedy="Drop or repair these rows.",
         )
     if (confidence == 1).all():
         raise InputError(
-            f"`r` is 1 for all {len(confidence)} positives: nothing tells what a negative looks like. Pass "
-            f"the probability that a case with these features is positive, or unlabeled rows to PUClassifier."
+            f"{arg('r')} is 1 for all {len(confidence)} positives: nothing tells what a negative looks "
+            "like. Pass the probability that a case with these features is positive, or unlabeled rows to "
+            "PUClassifier."
         )
     return confidence

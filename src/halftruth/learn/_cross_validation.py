@@ -15,7 +15,7 @@ from sklearn.utils.validation import _num_samples
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import HalftruthError, InputError, NotIdentifiable
+from halftruth._errors import HalftruthError, InputError, NotIdentifiable, arg
 from halftruth.evaluation._scorer import class_one_scores
 from halftruth.evidence import PositiveConfidence, PositiveUnlabeled
 from halftruth.inference._progress import progress
@@ -267,8 +267,8 @@ def _refuse_shares(
     passed = {"unlabeled": unlabeled is not None, "purity": purity != 1, "population": population != "all"}
     for name in (name for name, was_passed in passed.items() if was_passed):
         raise InputError(
-            f"`{name}` was given, and {type(learner).__name__} learns from the confidences of known "
-            f"positives: there are no unlabeled rows. Leave it out."
+            f"{arg(name)} was given, and {type(learner).__name__} learns from the confidences of known "
+            "positives: there are no unlabeled rows. Leave it out."
         )
 
 
@@ -279,14 +279,14 @@ def _code(learner: Learner | None, unlabeled: float | None, population: Populati
     name, code = type(learner).__name__, unlabeled_code(learner.unlabeled)
     if unlabeled is not None and not np.array_equal(unlabeled_code(unlabeled), code, equal_nan=True):
         raise InputError(
-            f"`unlabeled` is {unlabeled!r} here and {learner.unlabeled!r} in {name}. Pass both the code that "
-            f"stands in y."
+            f"{arg('unlabeled')} is {unlabeled!r} here and {learner.unlabeled!r} in {name}. Pass both the "
+            "code that stands in y."
         )
     theirs = getattr(learner, "population", population)
     if theirs != population:
         raise InputError(
-            f"`population` is {population!r} here and {theirs!r} in {name}. The rows came in one way: pass "
-            f"the same to both."
+            f"{arg('population')} is {population!r} here and {theirs!r} in {name}. The rows came in one "
+            "way: pass the same to both."
         )
     return code
 
@@ -373,7 +373,7 @@ def _splitter(cv: Folds, strata: NDArray[np.int64]) -> BaseCrossValidator:
         return check_cv(cv, strata, classifier=True)
     except ValueError:
         raise InputError(
-            f"`cv` must be a number of folds, a splitter or pairs (train, test), got {cv!r}."
+            argument="cv", must="be a number of folds, a splitter or pairs (train, test)", got=repr(cv)
         ) from None
 
 
@@ -382,7 +382,9 @@ def _groups(groups: ArrayLike | None, n: int) -> NDArray[Any] | None:
         return None
     group = np.asarray(groups)
     if group.shape != (n,):
-        raise InputError(f"`groups` must have one value for each of {n} rows, got shape {group.shape}.")
+        raise InputError(
+            argument="groups", must=f"have one value for each of {n} rows", got=f"shape {group.shape}"
+        )
     return group
 
 
@@ -403,6 +405,6 @@ def _check_partition(folds: list[Split], n: int) -> None:
     for wrong, how_often in ((times > 1, "more than once"), (times == 0, "not at all")):
         if wrong.any():
             raise InputError(
-                f"`cv` must score every row once, and scores {wrong.sum()} row(s) {how_often}, the first at "
-                f"index {np.argmax(wrong)}. {partition}"
+                f"{arg('cv')} must score every row once, and scores {wrong.sum()} row(s) {how_often}, the "
+                f"first at index {np.argmax(wrong)}. {partition}"
             )

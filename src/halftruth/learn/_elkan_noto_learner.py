@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.evaluation._scorer import class_one_scores
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.evidence.positive_unlabeled import POPULATIONS
@@ -202,7 +202,7 @@ class ElkanNoto(WrappingLearner):
             missing = "negative" if label[counts].all() else "positive"
             raise InputError(
                 f"At the prior {self.prior_:.4g} no unlabeled row is left that could be {missing}. Pass "
-                f"another `prior`, or an `estimator` whose probabilities are better."
+                f"another {arg('prior')}, or an {arg('estimator')} whose probabilities are better."
             )
         return row[counts], label[counts], weight[counts]
 

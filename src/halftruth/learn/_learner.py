@@ -14,7 +14,7 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.prior._belief import PriorEstimate
 
 __all__ = [
@@ -96,18 +96,19 @@ def split_labels(y: ArrayLike, unlabeled: float | None) -> Strata:
     _refuse_other_codes(values, strata, code)
     if code == 0 and missing.any() and (values == 0).any():
         raise InputError(
-            f"`y` holds both 0 ({int((values == 0).sum())} rows) and NaN ({int(missing.sum())}), and "
-            f"`unlabeled` is 0. Pass unlabeled=np.nan if 0 is a known negative, or replace NaN by 0 if both "
-            f"are unlabeled."
+            f"{arg('y')} holds both 0 ({int((values == 0).sum())} rows) and NaN ({int(missing.sum())}), "
+            f"and {arg('unlabeled')} is 0. Pass unlabeled=np.nan if 0 is a known negative, or replace NaN "
+            "by 0 if both are unlabeled."
         )
     if not positive.any():
         raise InputError(
-            "`y` has no positive row (no 1), so there is nothing to learn from. Mark known positives by 1."
+            f"{arg('y')} has no positive row (no 1), so there is nothing to learn from. Mark known "
+            "positives by 1."
         )
     if not strata.unlabeled.any():
         raise InputError(
-            f"`y` has no unlabeled row (no {_code_text(code)}). An ordinary classifier learns full labels; "
-            f"if another code means unlabeled, name it: unlabeled=…"
+            f"{arg('y')} has no unlabeled row (no {_code_text(code)}). An ordinary classifier learns full "
+            f"labels; if another code means unlabeled, name it: {arg('unlabeled', ...)}"
         )
     return strata
 
@@ -125,9 +126,10 @@ def _refuse_other_codes(values: Vector, strata: Strata, code: float) -> None:
         examples = ", ".join(f"{x:g}" for x in codes[:5]) + (", …" if len(codes) > 5 else "")
         negatives = "" if code == 0 else ", 0 for known negatives"
         raise InputError(
-            f"`y` must hold 1 for known positives{negatives} and {_code_text(code)} for unlabeled rows; got "
-            f"{examples} in {int(others.sum())} row(s), the first at index {int(np.argmax(others))}. Map "
-            f"your labels, or name the code of unlabeled rows: unlabeled=…"
+            f"{arg('y')} must hold 1 for known positives{negatives} and {_code_text(code)} for unlabeled "
+            f"rows; got {examples} in {int(others.sum())} row(s), the first at index "
+            f"{int(np.argmax(others))}. Map your labels, or name the code of unlabeled rows: "
+            f"{arg('unlabeled', ...)}"
         )
 
 
@@ -145,8 +147,10 @@ def read_labels(learner: Learner, X: Features, y: ArrayLike | None) -> Strata:
     for stratum, count in zip(("known positive", "unlabeled"), strata.sizes, strict=False):
         if count < LEAST:
             raise InputError(
-                f"`y` must have at least {LEAST} {stratum} rows, got {count}: one is scored by a model that "
-                f"learned from another. Pass more rows."
+                argument="y",
+                must=f"have at least {LEAST} {stratum} rows",
+                got=f"{count}: one is scored by a model that learned from another",
+                remedy="Pass more rows.",
             )
     return strata
 
@@ -273,8 +277,10 @@ def check_estimator(estimator: Estimator) -> None:
     """Refuse what is no estimator."""
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise InputError(
-            f"`estimator` must be a classifier such as scikit-learn's LogisticRegression(), got "
-            f"{estimator!r}. Pass an instance."
+            argument="estimator",
+            must="be a classifier such as scikit-learn's LogisticRegression()",
+            got=repr(estimator),
+            remedy="Pass an instance.",
         )
 
 

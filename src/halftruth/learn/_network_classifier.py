@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.calibration.calibrators.calibrator import FLAT, Calibrator
 from halftruth.calibration.calibrators.logistic import LineCurve
 from halftruth.calibration.calibrators.methods import METHODS
@@ -160,9 +160,9 @@ class NetworkClassifier(Learner):
         for name, rows, size, least in zip(KINDS, split, sizes, (FEWEST, 1, 1), strict=False):
             if size < least or size >= len(rows):
                 raise InputError(
-                    f"`validation_fraction`={share:g} holds out {size} of {len(rows)} {name}. Early stopping "
-                    f"needs {least} of them, and one to learn from. Pass another share; or 0: then all "
-                    f"`max_epochs` passes are made and nothing is calibrated."
+                    f"`validation_fraction`={share:g} holds out {size} of {len(rows)} {name}. Early "
+                    f"stopping needs {least} of them, and one to learn from. Pass another share; or 0: "
+                    f"then all {arg('max_epochs')} passes are made and nothing is calibrated."
                 )
         mixed = [rng.permutation(rows) for rows in split]
         pairs = [(rows[size:], rows[:size]) for rows, size in zip(mixed, sizes, strict=False)]

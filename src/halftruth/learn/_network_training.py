@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth._pytorch import Tensor, nn, torch
 from halftruth.inference._progress import progress
 from halftruth.learn._network_arrays import BLOCK, Layer, Matrix
@@ -375,8 +375,8 @@ def _kept(network: Networks, history: History, plan: Plan) -> Trained:
     layers = network.arrays()
     if n_epochs == 0 or not all(np.isfinite(array).all() for layer in layers for array in layer):
         raise InputError(
-            f"The training ran away: its risk or weights are not finite. Pass a `learning_rate` below "
-            f"{plan.learning_rate:g}, or look for rows far from all others."
+            f"The training ran away: its risk or weights are not finite. Pass a {arg('learning_rate')} "
+            f"below {plan.learning_rate:g}, or look for rows far from all others."
         )
     return Trained(layers, training_risk, held_out_risk, n_epochs)
 

@@ -11,7 +11,7 @@ from scipy.special import logit
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, NotIdentifiable
+from halftruth._errors import InputError, NotIdentifiable, arg
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.evidence.positive_unlabeled import POPULATIONS
 from halftruth.learn._learner import (
@@ -257,8 +257,8 @@ class PUClassifier(NetworkClassifier):
         """π of the population and ρ, as the evidence of these rows reads them."""
         if self.prior is None:
             raise NotIdentifiable(
-                "PUClassifier needs the class prior. Pass prior=…, the share of positives in the population, "
-                'or prior="estimate"; to rank only, BaggedPU needs none.'
+                f"PUClassifier needs the class prior. Pass {arg('prior', ...)}, the share of positives in "
+                f"the population, or {arg('prior', 'estimate')}; to rank only, BaggedPU needs none."
             )
         prior, purity = self.prior, belief(self.purity, "purity", closed_at_one=True).value
         if isinstance(prior, str) and prior == ESTIMATE:
@@ -274,7 +274,7 @@ class PUClassifier(NetworkClassifier):
             )
         elif isinstance(prior, str):
             raise InputError(
-                f"`prior` of PUClassifier must be a number, a pair (low, high), a PriorEstimate or "
+                f"{arg('prior')} of PUClassifier must be a number, a pair (low, high), a PriorEstimate or "
                 f"{ESTIMATE!r}, got {prior!r}. Pass the share of positives in the population."
             )
         share = belief(prior, "prior")
@@ -316,7 +316,9 @@ class PUClassifier(NetworkClassifier):
             advice = "Leave it out for the least noisy mix."
             eta = _checks.inside(self.eta, "eta", -1.0, 1.0, closed="both", advice=advice)
             if not sizes[2]:
-                raise InputError("`eta` needs known negatives, and `y` has none. Leave it out.")
+                raise InputError(
+                    f"{arg('eta')} needs known negatives, and {arg('y')} has none. Leave it out."
+                )
             return eta
         if not sizes[2]:
             return None

@@ -14,7 +14,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.evidence.positive_unlabeled import POPULATIONS
 from halftruth.prior._shares import Sizes, from_positives, refuse_prior, refuse_purity
 
@@ -116,8 +116,9 @@ def _sizes(sizes: Sequence[int] | None, *, needed: bool) -> Sizes | None:
     listed = sizes.tolist() if isinstance(sizes, np.ndarray) else sizes
     if not isinstance(listed, (tuple, list)) or len(listed) not in (2, 3):
         raise InputError(
-            f'`sizes` must be (n_P, n_U) or (n_P, n_U, n_N), needed with population="all", got {sizes!r}: '
-            f"how much of the population the known positives are hangs on them."
+            argument="sizes",
+            must=f"be (n_P, n_U) or (n_P, n_U, n_N), needed with {arg('population', 'all')}",
+            got=f"{sizes!r}: how much of the population the known positives are hangs on them",
         )
     least = (1, 1, 0)
     counts = [_checks.count(size, "sizes", least=low) for size, low in zip(listed, least, strict=False)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth._pytorch import Tensor, functional, nn, torch
 from halftruth.learn._risk_weights import RiskWeights, StratumWeights, risk_weights
 
@@ -125,16 +125,18 @@ class PULoss(nn.Module):
         for name, logits, used in zip(names, strata, self.weights.used, strict=True):
             if logits is None and used:
                 raise InputError(
-                    f"`{name}` must hold logits: the loss was made for known negatives. Pass them, or leave "
-                    f"out `eta` and their number in `sizes`."
+                    f"{arg(name)} must hold logits: the loss was made for known negatives. Pass them, or "
+                    f"leave out {arg('eta')} and their number in {arg('sizes')}."
                 )
             if logits is not None and logits.shape[-1:].numel() * logits.ndim == 0:
                 raise InputError(
-                    f"`{name}` must hold at least one logit, got shape {tuple(logits.shape)}. Draw some rows "
-                    f"of every stratum into each batch."
+                    argument=name,
+                    must="hold at least one logit",
+                    got=f"shape {tuple(logits.shape)}",
+                    remedy="Draw some rows of every stratum into each batch.",
                 )
         if strata[2] is not None and self.eta is None and not self.weights.used[2]:
-            raise InputError("`negative` has no weight in this loss. Make it with eta=…, e.g. 0.5.")
+            raise InputError(f"{arg('negative')} has no weight in this loss. Make it with eta=…, e.g. 0.5.")
         _refuse_columns(*(logits for logits in strata if logits is not None))
         return strata
 
@@ -170,11 +172,14 @@ class PositiveConfidenceLoss(nn.Module):
         _refuse_columns(logits)
         if r.shape not in (logits.shape, logits.shape[-1:]) or logits.shape[-1:].numel() * logits.ndim == 0:
             raise InputError(
-                f"`r` must hold one confidence for each logit, got shapes {tuple(r.shape)} and "
-                f"{tuple(logits.shape)}."
+                argument="r",
+                must="hold one confidence for each logit",
+                got=f"shapes {tuple(r.shape)} and {tuple(logits.shape)}",
             )
         if not bool(((r > 0) & (r <= 1)).all()):
-            raise InputError("`r` must lie in (0, 1]: a positive of confidence 0 cannot be. Check the rows.")
+            raise InputError(
+                f"{arg('r')} must lie in (0, 1]: a positive of confidence 0 cannot be. Check the rows."
+            )
         return (self.of_positive(logits) + (1 - r) / r * self.of_negative(logits)).mean(-1)
 
 

@@ -12,7 +12,7 @@ from scipy.special import entr
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
 from halftruth.evidence.soft import SoftRows
@@ -150,7 +150,12 @@ def _names(metrics: Any) -> tuple[str, ...]:
         return tuple(ROWS)
     given = (metrics,) if isinstance(metrics, str) or not isinstance(metrics, Iterable) else tuple(metrics)
     if not given or len(set(map(str, given))) < len(given):
-        raise InputError(f"`metrics` must name each row once, got {metrics!r}. Rows are {', '.join(ROWS)}.")
+        raise InputError(
+            argument="metrics",
+            must="name each row once",
+            got=repr(metrics),
+            remedy=f"Rows are {', '.join(ROWS)}.",
+        )
     return tuple(_checks.choice(name, "metrics", tuple(ROWS)) for name in given)
 
 
@@ -263,8 +268,8 @@ def _many_classes(
     beyond = set(names or ()) - {BAYES, LOG_LOSS}
     if beyond:
         raise InputError(
-            f"`metrics` of {rows.n_classes} classes are {BAYES} and {LOG_LOSS}, got {sorted(beyond)}. Pass "
-            f"one class against the rest, e.g. q[:, 0], for the others."
+            f"{arg('metrics')} of {rows.n_classes} classes are {BAYES} and {LOG_LOSS}, got "
+            f"{sorted(beyond)}. Pass one class against the rest, e.g. q[:, 0], for the others."
         )
     names = names or (BAYES, LOG_LOSS)
     bayes = _bayes(evidence, names, settings)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg, bare, call
 from halftruth.evidence import Evidence, as_evidence
 from halftruth.evidence.soft import SoftRows
 from halftruth.limits.confidence import from_confidences
@@ -124,12 +124,13 @@ def bayes_error(
         n_resamples=_checks.count(n_resamples, "n_resamples", least=0),
         rng=rng,
     )
-    rows = as_evidence(evidence, remedy="Wrap your arrays, e.g. SoftLabeled(q).").labels
+    wrap = f"Wrap your arrays, e.g. {call('SoftLabeled(q)', 'soft')}."
+    rows = as_evidence(evidence, remedy=wrap).labels
     if rows is not None:
         return _from_soft(rows, labels, sign, method, settings)
     kind = type(evidence).__name__
     if labels != SOFT or sign is not None:
-        what = f"`labels`={labels!r}" if labels != SOFT else "`sign`"
+        what = arg("labels", labels) if labels != SOFT else arg("sign")
         raise InputError(f"{what} is for SoftLabeled evidence, got {kind}. Leave it out.")
     if evidence.confidences is not None:
         _refuse(method, METHODS, kind)
@@ -144,13 +145,16 @@ def _from_soft(given: SoftRows, labels: str, sign: Any, method: str | None, sett
         method = None
         settings = replace(settings, method=T)
     if sign is not None and labels == UNCERTAINTY:
-        raise InputError('`sign` goes with noisy labels, not with labels="uncertainty". Leave one out.')
+        raise InputError(
+            f"{arg('sign')} goes with noisy labels, not with {arg('labels', 'uncertainty')}. Leave one out."
+        )
     labels = NOISY if sign is not None else labels
     if labels == SOFT and rows.ballots is not None and rows.n_classes == 2:
-        hint = ' Or pass labels="noisy", which takes shares of votes for noisy soft labels.'
+        hint = f" Or pass {arg('labels', NOISY)}, which takes shares of votes for noisy soft labels."
         _refuse(method, (LIKELIHOOD,), "votes", hint)
         return FittedVotes(rows=rows).bayes_error(settings.level)
-    hint = " It is for votes on two classes, SoftLabeled.from_votes." if method == LIKELIHOOD else ""
+    votes = call("SoftLabeled.from_votes", "votes")
+    hint = f" It is for votes on two classes, {votes}." if method == LIKELIHOOD else ""
     what = "votes on three classes or more" if rows.ballots is not None and labels == SOFT else "soft labels"
     _refuse(method, METHODS, what, hint)
     settings = _checked(settings)
@@ -165,11 +169,15 @@ def _refuse(method: str | None, allowed: tuple[str, ...], what: str, hint: str =
     if method is not None and method not in allowed:
         words = " or ".join(repr(word) for word in allowed)
         raise InputError(
-            f"`method`={method!r} makes no interval from {what}. Pass {words}, or leave `method` out.{hint}"
+            f"{arg('method', method)} makes no interval from {what}. Pass {words}, or leave {arg('method')} "
+            f"out.{hint}"
         )
 
 
 def _checked(settings: Settings) -> Settings:
     if settings.method == BOOTSTRAP and settings.n_resamples == 0:
-        raise InputError('`method`="bootstrap" needs n_resamples > 0, got 0. Pass some, or method="t".')
+        raise InputError(
+            f"{arg('method', 'bootstrap')} needs {bare('n_resamples')} > 0, got 0. Pass some, or "
+            f"{arg('method', 't')}."
+        )
     return settings

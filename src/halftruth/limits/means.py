@@ -10,7 +10,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import SoftLabeled
 from halftruth.measure._score_measure import integral
@@ -186,8 +186,8 @@ class LimitEstimate(Estimate):
             return cut(self.ends(level), self.limits, self.value)
         if self.centers is None or self.method == HOEFFDING:
             raise InputError(
-                f"This estimate has no interval by `method`={method!r}, only its own ({self.method}). Leave "
-                f"`method` out, or ask `bayes_error` for another."
+                f"This estimate has no interval by {arg('method', method)}, only its own ({self.method}). "
+                f"Leave {arg('method')} out, or ask `bayes_error` for another."
             )
         return super().interval(level, method)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.evidence import Evidence
 from halftruth.measure._score_measure import Number, as_measure, ratio
 from halftruth.metrics._mean_losses import ZERO_ONE, Pair, losses, total_loss
@@ -54,7 +54,8 @@ def positive_confidence_risk(
     pair = losses(loss, threshold)
     if loss == ZERO_ONE and threshold is None:
         raise InputError(
-            "The loss 'zero_one' needs a threshold. Pass threshold=…, on the scale of the scores."
+            f"The loss 'zero_one' needs a threshold. Pass {arg('threshold', ...)}, on the scale of the "
+            "scores."
         )
     if isinstance(evidence, Evidence) and evidence.confidences is not None:
         # Divided by π the mean over the positives has no π in it, whatever was given.

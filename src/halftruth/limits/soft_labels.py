@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, NotIdentifiable
+from halftruth._errors import InputError, NotIdentifiable, arg, call
 from halftruth.evidence import as_evidence
 from halftruth.evidence.soft import SoftRows
 from halftruth.limits.means import (
@@ -60,7 +60,10 @@ HARD = (
 
 def need_posteriors(evidence: Any, why: str) -> None:
     """Refuse what is no evidence, and scores, which say nothing of each case's probability."""
-    remedy = "Wrap your soft labels: SoftLabeled(q), or votes: SoftLabeled.from_votes(k, m)."
+    remedy = (
+        f"Wrap your soft labels: {call('SoftLabeled(q)', 'soft')}, or votes: "
+        f"{call('SoftLabeled.from_votes(k, m)', 'votes')}."
+    )
     if not as_evidence(evidence, remedy=remedy).holds_posteriors:
         raise NotIdentifiable(why.format(type(evidence).__name__))
 
@@ -82,15 +85,18 @@ def uncertain(rows: SoftRows, settings: Settings) -> LimitEstimate:
     """From uncertainty labels, the probability of the less likely class."""
     if rows.n_classes > 2 or rows.ballots is not None:
         raise InputError(
-            'labels="uncertainty" takes one number a row, the probability of the less likely class; got '
-            f"{'votes' if rows.ballots is not None else f'{rows.n_classes} classes'}. Leave `labels` out."
+            f"{arg('labels', 'uncertainty')} takes one number a row, the probability of the less likely "
+            f"class; got {'votes' if rows.ballots is not None else f'{rows.n_classes} classes'}. Leave "
+            f"{arg('labels')} out."
         )
     above = rows.q > 0.5
     if above.any():
         first = int(np.argmax(above))
         raise InputError(
-            f"`q` must lie in [0, 0.5] as uncertainty labels, got {int(above.sum())} value(s) above, the "
-            f'first ({rows.q[first]}) at index {first}. Pass labels="soft" for P(positive | x).'
+            argument="q",
+            must="lie in [0, 0.5] as uncertainty labels",
+            got=f"{int(above.sum())} value(s) above, the first ({rows.q[first]}) at index {first}",
+            remedy=f"Pass {arg('labels', 'soft')} for P(positive | x).",
         )
     out = clean(rows, settings)
     return replace(out, notes=tuple(note for note in out.notes if note != HARD))
@@ -204,8 +210,10 @@ def read_sign(sign: Any, rows: SoftRows) -> NDArray[np.intp]:
             else f"hold the number of the likeliest class, 0 to {n_classes - 1}"
         )
         raise InputError(
-            f"`sign` must {words}, got {int(outside.sum())} other value(s), the first ({given[first]:g}) at "
-            f"index {first}. Where classes are equally likely either will do."
+            argument="sign",
+            must=f"{words}",
+            got=f"{int(outside.sum())} other value(s), the first ({given[first]:g}) at index {first}",
+            remedy="Where classes are equally likely either will do.",
         )
     return np.asarray(given > 0 if n_classes == 2 else given, dtype=np.intp)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from halftruth import _checks, _errors
 from halftruth._checks import Vector
-from halftruth._errors import InputError, NotIdentifiable
+from halftruth._errors import InputError, NotIdentifiable, arg, call
 from halftruth.evidence import Evidence
 from halftruth.limits.floor import bayes_error
 from halftruth.limits.means import LimitEstimate, Mean, Settings, T, estimate, scaled
@@ -100,8 +100,9 @@ def too_good_to_be_true(
     need_posteriors(evidence, OF_SCORES)
     if evidence.labels is None and evidence.prior.value is None:
         raise NotIdentifiable(
-            "Without `prior` positive confidences give the Bayes error only relative to it, and a test error "
-            "cannot be compared with that. Pass PositiveConfidence(r, prior=…)."
+            f"Without {arg('prior')} positive confidences give the Bayes error only relative to it, and a "
+            "test error cannot be compared with that. Pass "
+            f"{call('PositiveConfidence(r, prior=…)', 'prior')}."
         )
     labels = NOISY if sign is not None and labels == SOFT else labels
     classes = None if predictions is None else _classes(predictions, evidence, labels)
@@ -158,9 +159,9 @@ def _classes(predictions: Any, evidence: Evidence, labels: str) -> Vector:
     rows = evidence.labels
     if rows is None or labels == UNCERTAINTY:
         raise InputError(
-            "`predictions` must belong to rows of soft labels: positive confidences say nothing of the "
-            "negative cases, uncertainty labels not which class is likelier. Leave `predictions` out, or "
-            "pass soft labels."
+            f"{arg('predictions')} must belong to rows of soft labels: positive confidences say nothing of "
+            "the negative cases, uncertainty labels not which class is likelier. Leave "
+            f"{arg('predictions')} out, or pass soft labels."
         )
     code = "0 or 1"
     if rows.n_classes > 2:
@@ -168,16 +169,20 @@ def _classes(predictions: Any, evidence: Evidence, labels: str) -> Vector:
     given = _checks.native(predictions, "predictions")
     if given.dtype.kind not in "fiub":
         raise InputError(
-            f"`predictions` must be {code}, got dtype {given.dtype}. Pass the number of each class, not its "
-            f"name."
+            argument="predictions",
+            must=f"be {code}",
+            got=f"dtype {given.dtype}",
+            remedy="Pass the number of each class, not its name.",
         )
     out = _checks.vector(given, "predictions", length=len(rows))
     bad = (out != np.floor(out)) | (out < 0) | (out >= rows.n_classes)
     if bad.any():
         first = int(np.argmax(bad))
         raise InputError(
-            f"`predictions` must be {code}, got {int(bad.sum())} other value(s), the first ({out[first]:g}) "
-            f"at index {first}. Pass classes, not scores."
+            argument="predictions",
+            must=f"be {code}",
+            got=f"{int(bad.sum())} other value(s), the first ({out[first]:g}) at index {first}",
+            remedy="Pass classes, not scores.",
         )
     return out
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth._errors import EmptyClassWarning, InputError, NotIdentifiable
+from halftruth._errors import EmptyClassWarning, InputError, NotIdentifiable, arg
 from halftruth.measure._noise import Noise
 
 Number = Any
@@ -58,7 +58,7 @@ class ScoreMeasure:
         for name in ("score", "mass", "pos_mass"):
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
         if not (np.diff(self.score) > 0).all():
-            raise InputError("`score` must be ascending and distinct. Make measures from evidence.")
+            raise InputError(f"{arg('score')} must be ascending and distinct. Make measures from evidence.")
         object.__setattr__(self, "neg_mass", self.mass - self.pos_mass)
 
     @property

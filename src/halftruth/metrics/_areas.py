@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, integral, ratio, where_both
 from halftruth.measure._sorted_measure import FoldedMeasure
 from halftruth.measure._sweep import Sweep, sweep
@@ -236,7 +236,7 @@ def _check_k(k: float, measure: ScoreMeasure) -> float:
     elif isinstance(k, (float, np.floating)) and 0 < k < 1:
         return float(k)
     raise InputError(
-        f"`k` must be a whole number of cases from 1 to {most:g} (the population), or a fraction in "
+        f"{arg('k')} must be a whole number of cases from 1 to {most:g} (the population), or a fraction in "
         f"(0, 1); got {k!r}."
     )
 

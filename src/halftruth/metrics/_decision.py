@@ -10,7 +10,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import EmptyClassWarning, InputError
+from halftruth._errors import EmptyClassWarning, InputError, arg
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio, scalar
 from halftruth.measure._sweep import Sweep, sweep
 from halftruth.metrics._curves import Curve, swept
@@ -106,7 +106,9 @@ def decision_curve(evidence: object, thresholds: Any = None) -> DecisionCurve:
         np.arange(99, 0, -1) / 100 if thresholds is None else _checks.probabilities(thresholds, "thresholds")
     )
     if len(grid) == 0 or (grid == 1).any():
-        raise InputError(f"`thresholds` must hold numbers in [0, 1), at least one; got {thresholds!r}.")
+        raise InputError(
+            f"{arg('thresholds')} must hold numbers in [0, 1), at least one; got {thresholds!r}."
+        )
     grid = np.sort(grid)[::-1]
     prior = np.asarray(measure.prior)[..., None]
     return DecisionCurve(
@@ -255,7 +257,7 @@ def _check_cost(cost: Any) -> tuple[float, float]:
     pair = np.asarray(cost, dtype=np.float64) if np.shape(cost) == (2,) else np.full(2, np.nan)
     if not (np.isfinite(pair).all() and (pair >= 0).all() and pair.any()):
         raise InputError(
-            f"`cost` must be two non-negative numbers (of a false positive, of a false negative), not "
-            f"both zero; got {cost!r}."
+            f"{arg('cost')} must be two non-negative numbers (of a false positive, of a false negative), "
+            f"not both zero; got {cost!r}."
         )
     return float(pair[0]), float(pair[1])

@@ -9,7 +9,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, integral, ratio, where_both
 from halftruth.measure._sorted_measure import FoldedMeasure
 from halftruth.metrics._record import INFINITY, Scale, metric
@@ -211,14 +211,18 @@ def losses(loss: Any, threshold: Any) -> Pair:
         _checks.choice(loss, "loss", LOSSES)
     elif len(loss) != 2 or not all(map(callable, loss)):
         raise InputError(
-            f"`loss` must be one of {', '.join(map(repr, LOSSES))}, or two functions of the score (for "
-            f"positives, for negatives), got {loss!r}."
+            argument="loss",
+            must=f"be one of {', '.join(map(repr, LOSSES))}, or two functions of the score (for "
+            "positives, for negatives)",
+            got=repr(loss),
         )
     if loss == ZERO_ONE:
         cut = _checks.threshold(0.0 if threshold is None else threshold)
         return (lambda s: (s < cut) * 1.0), (lambda s: (s >= cut) * 1.0)
     if threshold is not None:
-        raise InputError(f"`threshold` is for the loss 'zero_one' only, got {threshold!r} with {loss!r}.")
+        raise InputError(
+            f"{arg('threshold')} is for the loss 'zero_one' only, got {threshold!r} with {loss!r}."
+        )
     if not isinstance(loss, str):
         return loss[0], loss[1]
     if loss in MARGIN:
@@ -240,7 +244,7 @@ def _at(function: Loss, measure: ScoreMeasure) -> Vector:
     values = np.asarray(function(measure.score), dtype=np.float64)
     if values.shape not in ((), measure.score.shape):
         raise InputError(
-            f"A function in `loss` must return one number for each score, got shape {values.shape} for "
-            f"{measure.score.shape[0]} scores."
+            f"A function in {arg('loss')} must return one number for each score, got shape {values.shape} "
+            f"for {measure.score.shape[0]} scores."
         )
     return np.broadcast_to(values, measure.score.shape)

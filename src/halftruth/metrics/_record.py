@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 
 __all__ = ["DECLARED", "Metric", "Scale", "distance", "metric"]
 
@@ -135,14 +135,15 @@ class Metric:
         if self.threshold and "threshold" not in parameters:
             if threshold is None:
                 raise InputError(
-                    f"`{self.name}` is a rate at a threshold. Pass threshold=…, on the scale of the scores."
+                    f"{arg(self.name)} is a rate at a threshold. Pass {arg('threshold', ...)}, on the "
+                    "scale of the scores."
                 )
             parameters["threshold"] = _checks.threshold(threshold)
         try:
             inspect.signature(self.function).bind(None, **parameters)
         except TypeError as error:
             raise InputError(
-                f"`{self.name}` cannot be called: {error}. Give its parameters, e.g. {{label: "
+                f"{arg(self.name)} cannot be called: {error}. Give its parameters, e.g. {{label: "
                 f"partial(ht.{self.name}, {', '.join(f'{k}={v!r}' for k, v in self.example.items())})}}."
             ) from None
         return partial(self.function, **parameters) if parameters else self.function

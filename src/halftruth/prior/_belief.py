@@ -10,7 +10,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg, call, pair
 from halftruth.measure._score_measure import Number
 
 ESTIMATE = "estimate"
@@ -78,12 +78,17 @@ class PriorEstimate:
 
     def __post_init__(self) -> None:
         if not 0 <= _checks.number(self.value, "value") <= 1:
-            raise InputError(f"`value` must lie in [0, 1], got {self.value!r}. Pass a share of positives.")
+            raise InputError(
+                argument="value",
+                must="lie in [0, 1]",
+                got=repr(self.value),
+                remedy="Pass a share of positives.",
+            )
         _checks.choice(self.population, "population", ("unlabeled", "all"))
         if self.replicates is not None:
             replicates = _checks.probabilities(self.replicates, "replicates")
             if len(replicates) == 0:
-                raise InputError("`replicates` is empty. Leave it out, or pass draws.")
+                raise InputError(f"{arg('replicates')} is empty. Leave it out, or pass draws.")
             replicates.flags.writeable = False
             object.__setattr__(self, "replicates", replicates)
             tail = (1 - _checks.confidence_level(self.confidence_level)) / 2
@@ -92,13 +97,14 @@ class PriorEstimate:
             object.__setattr__(self, "high", float(high) if self.high is None else self.high)
         if self.low is None or self.high is None:
             raise InputError(
-                "A PriorEstimate needs `replicates`, or both `low` and `high`. "
-                "Pass a plain number as the prior if it has no error."
+                f"A PriorEstimate needs {arg('replicates')}, or both {arg('low')} and {arg('high')}. Pass "
+                "a plain number as the prior if it has no error."
             )
         ends = [_checks.number(x, name) for x, name in ((self.low, "low"), (self.high, "high"))]
         if not 0 <= ends[0] <= ends[1] <= 1:
             raise InputError(
-                f"`low` and `high` must satisfy 0 <= low <= high <= 1, got {self.low!r} and {self.high!r}."
+                f"{arg('low')} and {arg('high')} must satisfy 0 <= low <= high <= 1, got {self.low!r} and "
+                f"{self.high!r}."
             )
 
     def __str__(self) -> str:
@@ -193,14 +199,21 @@ def belief(given: Any, name: str, *, closed_at_one: bool = False) -> Belief:
         )
     if isinstance(given, str):
         raise InputError(
-            f"`{name}`={given!r} is not understood here. Pass a number, a pair (low, high) or a "
-            f"PriorEstimate, e.g. of estimate_prior; PositiveUnlabeled also takes {ESTIMATE!r}."
+            f"{arg(name)}={given!r} is not understood here. Pass a number, "
+            f"{call('a pair (low, high)', 'range')} or a PriorEstimate, e.g. of estimate_prior; "
+            f"PositiveUnlabeled also takes {ESTIMATE!r}."
         )
     if isinstance(given, (tuple, list)):
         if len(given) != 2:
-            raise InputError(f"`{name}` as a range must be a pair (low, high), got {given!r}.")
+            raise InputError(
+                f"{arg(name)} as a range must be {call('a pair (low, high)', 'range')}, got {given!r}."
+            )
         low, high = (_checks.share(end, name, closed_at_one=closed_at_one) for end in given)
         if low > high:
-            raise InputError(f"`{name}` must be a pair (low, high) with low <= high, got {given!r}.")
+            raise InputError(
+                argument=name,
+                must=f"be {call('a pair (low, high)', 'range')} with low <= high",
+                got=pair(*given) if isinstance(given, tuple) else repr(given),
+            )
         return Belief(value=(low + high) / 2, low=low, high=high)
     return Belief(value=_checks.share(given, name, closed_at_one=closed_at_one))

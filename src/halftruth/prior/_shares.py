@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.measure._mass_rule import total
 from halftruth.measure._score_measure import Number, ratio
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
@@ -65,16 +65,16 @@ def refuse_prior(prior: float, purity: float, alpha: float, sizes: Sizes, popula
         return
     if population == "unlabeled":
         raise InputError(
-            f"`prior` gives a share of {alpha:.4g} positives among the unlabeled, outside [0, 1]. "
-            f"Pass an estimate made for these rows."
+            f"{arg('prior')} gives a share of {alpha:.4g} positives among the unlabeled, outside [0, 1]. "
+            "Pass an estimate made for these rows."
         )
     low, high = float(sizes.pi(0.0, purity)), float(sizes.pi(1.0, purity))
     raise InputError(
-        f"`prior` must lie in [{low:.6g}, {high:.6g}], what the counts allow in this table "
-        f"(n_P={_count(sizes.positive)}, n_U={_count(sizes.unlabeled)}, "
-        f"n_N={_count(sizes.negative)}, purity={purity:g}); got {prior:g}. With "
-        f'population="all" the prior is the share of positives among all rows; pass '
-        f'population="unlabeled" if it is the share among the unlabeled.'
+        f"{arg('prior')} must lie in [{low:.6g}, {high:.6g}], what the counts allow in this table "
+        f"(n_P={_count(sizes.positive)}, n_U={_count(sizes.unlabeled)}, n_N={_count(sizes.negative)}, "
+        f"{arg('purity', purity)}); got {prior:g}. With {arg('population', 'all')} the prior is the share of "
+        f"positives among all rows; pass {arg('population', 'unlabeled')} if it is the share among the "
+        "unlabeled."
     )
 
 
@@ -88,6 +88,8 @@ def refuse_purity(purity: float, alpha: float) -> None:
     """Raise where the known positives are no purer than the unlabeled."""
     if purity <= alpha and purity < 1:
         raise InputError(
-            f"`purity` must exceed the share of positives among the unlabeled, got purity={purity:g} "
-            f"and α={alpha:.4g}: the known positives would say nothing. Check which share is which."
+            argument="purity",
+            must="exceed the share of positives among the unlabeled",
+            got=f"{arg('purity', purity)} and α={alpha:.4g}: the known positives would say nothing",
+            remedy="Check which share is which.",
         )

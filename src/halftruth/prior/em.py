@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth._errors import NotIdentifiable
+from halftruth._errors import NotIdentifiable, arg
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.samples import Samples
 
@@ -49,7 +49,7 @@ def label_shift(samples: Samples) -> Fit:
     """The share of U that maximises Σ_U log(α f_P + (1−α) f_N), densities by bins of pooled ranks."""
     if samples.negative is None:
         raise NotIdentifiable(
-            "Label shift from positives to negatives needs known negatives. Pass `negative`."
+            f"Label shift from positives to negatives needs known negatives. Pass {arg('negative')}."
         )
     n = samples.negative / samples.negative.sum()
     count = max(2, round(BINS_PER_CUBE_ROOT * min(samples.n_positive, samples.n_negative) ** (1 / 3)))

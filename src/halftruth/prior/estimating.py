@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from halftruth import _checks
-from halftruth._errors import InputError, NotIdentifiable
+from halftruth._errors import InputError, NotIdentifiable, arg
 from halftruth.prior import alphamax, auto, methods
 from halftruth.prior._belief import PriorEstimate
 from halftruth.prior.fit import Fit
@@ -105,7 +105,7 @@ def _alpha(
         fitted, assumption = _from_sample(known, generator), methods.SAMPLE
     else:
         wanted = "mixture" if method == "auto" and given.has_negatives else method
-        chosen = methods.get(wanted, also=", or 'sample' with `labeled_sample`")
+        chosen = methods.get(wanted, also=f", or 'sample' with {arg('labeled_sample')}")
         method, assumption = chosen.name, chosen.assumption_with(negatives=given.has_negatives)
         if given.table.strata[POSITIVE].meaning is not None:
             assumption = assumption.replace(methods.SCAR, "the propensities given are right")
@@ -195,7 +195,9 @@ def _both(given: Given, method: str, level: float, n_resamples: int | None, rng:
     generator = np.random.default_rng(rng)
     chosen = methods.get(method)
     if chosen.needs_negatives:
-        raise InputError(f"`method`={method!r} does not estimate a purity. Leave it out, or pass 'alphamax'.")
+        raise InputError(
+            f"{arg('method', method)} does not estimate a purity. Leave it out, or pass 'alphamax'."
+        )
     if chosen.name == "auto":
         pair = auto.fit_noisy(given.samples, given.possible(auto.Knowledge(purity=None)), generator)
     else:
@@ -221,12 +223,12 @@ def _both(given: Given, method: str, level: float, n_resamples: int | None, rng:
 
 def _refuse(chosen: methods.Method, given: Given, known: auto.Knowledge) -> None:
     if chosen.needs_negatives and not given.has_negatives:
-        raise NotIdentifiable(f"`method`={chosen.name!r} needs known negatives. Pass `negative`.")
+        raise NotIdentifiable(f"{arg('method', chosen.name)} needs known negatives. Pass {arg('negative')}.")
     told = {"within": known.within != (0.0, 1.0), "labeled_sample": any(known.found)}
     for name, given_too in told.items():
         if given_too and chosen.name != "auto":
             raise InputError(
-                f"`{name}` is read by method 'auto' without known negatives, not by {chosen.name!r}."
+                f"{arg(name)} is read by method 'auto' without known negatives, not by {chosen.name!r}."
             )
 
 
@@ -239,11 +241,15 @@ def _from_sample(known: auto.Knowledge, rng: np.random.Generator) -> Fit:
     from scipy.special import betainc, betaincinv
 
     if not any(known.found):
-        raise InputError('`method`="sample" needs `labeled_sample`: (positives found, cases labeled).')
+        raise InputError(
+            f"{arg('method', 'sample')} needs {arg('labeled_sample')}: (positives found, cases labeled)."
+        )
     a, b = known.found[0] + 0.5, known.found[1] + 0.5
     low, high = (float(betainc(a, b, end)) for end in known.within)
     if high - low < SMALLEST:
-        raise InputError("`labeled_sample` leaves nothing of `within`: they contradict each other.")
+        raise InputError(
+            f"{arg('labeled_sample')} leaves nothing of {arg('within')}: they contradict each other."
+        )
     share = (rng.permutation(auto.N_DRAWS) + 0.5) / auto.N_DRAWS
     draws = np.clip(betaincinv(a, b, low + (high - low) * share), 0, 1)
     return auto.fit_of(draws, float(np.median(draws)))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.prior import auto, methods
 from halftruth.prior._belief import PriorEstimate
 from halftruth.prior.fit import Fit
@@ -86,7 +86,9 @@ def estimate_prior_from_features(
     own = classifier is not None and methods.get(method).fit_features is None
     x = X if own and hasattr(X, "shape") and len(X.shape) == 2 else _matrix(X)
     if len(x) != len(known):
-        raise InputError(f"`labeled` has length {len(known)}, `X` has {len(x)} rows. Pass one value a row.")
+        raise InputError(
+            f"{arg('labeled')} has length {len(known)}, `X` has {len(x)} rows. Pass one value a row."
+        )
     level = _checks.confidence_level(confidence_level)
     n_refits = _checks.count(n_refits, "n_refits", least=0)
     if n_refits == 1:
@@ -94,10 +96,12 @@ def estimate_prior_from_features(
     generator = np.random.default_rng(rng)
     chosen = methods.get(method)
     if chosen.needs_negatives:
-        raise InputError(f"`method`={method!r} needs known negatives, which features have none of here.")
+        raise InputError(f"{arg('method', method)} needs known negatives, which features have none of here.")
     told = knowledge(_checks.share(purity, "purity", closed_at_one=True), within, labeled_sample)
     if chosen.name != "auto" and (told.within != (0.0, 1.0) or any(told.found)):
-        raise InputError("`within` and `labeled_sample` go with method 'auto'. Leave them out, or pass it.")
+        raise InputError(
+            f"{arg('within')} and {arg('labeled_sample')} go with method 'auto'. Leave them out, or pass it."
+        )
     if chosen.fit_features is not None:
         return _of_features(x, known, chosen, told, level, n_resamples, generator)
     makers = HeldOut(x, known, classifier)
@@ -189,5 +193,5 @@ def _mask(labeled: Any) -> NDArray[np.bool_]:
     """True for known positives."""
     mask = _checks.vector(labeled, "labeled")
     if not np.isin(mask, (0, 1)).all():
-        raise InputError("`labeled` must hold True for known positives and False for unlabeled rows.")
+        raise InputError(f"{arg('labeled')} must hold True for known positives and False for unlabeled rows.")
     return mask.astype(bool)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.prior._belief import Belief
 from halftruth.prior._shares import Sizes
 from halftruth.prior.auto import Knowledge
@@ -68,8 +68,8 @@ class Given:
         bound = self.upper(CERTAIN)
         if low >= bound:
             raise InputError(
-                f"`within` starts at {low:g}, and the scores refute every α above {bound:.4g} (confidence "
-                f"{CERTAIN:g}). Lower it, or doubt the purity or SCAR."
+                f"{arg('within')} starts at {low:g}, and the scores refute every α above {bound:.4g} "
+                f"(confidence {CERTAIN:g}). Lower it, or doubt the purity or SCAR."
             )
         return replace(known, within=(low, min(high, bound)))
 
@@ -108,7 +108,7 @@ def read(positive: Any, unlabeled: Any, negative: Any, purity: float, weights: t
     strata = {}
     for name, values, weight in named:
         if values is None and weight is not None:
-            raise InputError(f"`{name}_weight` was given without `{name}`. Pass both or neither.")
+            raise InputError(f"`{name}_weight` was given without {arg(name)}. Pass both or neither.")
         if values is not None:
             score = _checks.scores(values, name)
             strata[name] = StratumRows(
@@ -122,11 +122,12 @@ def refuse_to_estimate(table: ScoreTable, purity: Belief, population: str) -> No
     if purity.is_range or purity.replicates is not None:
         raise InputError(
             "The prior is estimated at one purity. Pass it as a number, or have both estimated: "
-            "estimate_prior_and_purity, or prior='estimate' with purity='estimate'."
+            f"estimate_prior_and_purity, or {arg('prior', 'estimate')} with {arg('purity', 'estimate')}."
         )
     if table.strata[POSITIVE].meaning is not None and population == "all":
         raise InputError(
-            "Propensities identify the prior of one table (Σ 1/e ÷ n): leave `prior` out, and it is used."
+            f"Propensities identify the prior of one table (Σ 1/e ÷ n): leave {arg('prior')} out, and it "
+            "is used."
         )
 
 
@@ -136,8 +137,9 @@ def _refuse_labels(positive: Any, unlabeled: Any) -> None:
     alike = first.ndim == 1 and first.shape == second.shape and len(first) > 2
     if alike and first.dtype.kind in "fiub" and set(np.unique(first)) == {0, 1}:
         raise InputError(
-            "`positive` holds only 0 and 1, one for each unlabeled score: these look like labels. Pass "
-            "scores of the known positives and of the unlabeled, or one made by from_labels(y, y_score)."
+            f"{arg('positive')} holds only 0 and 1, one for each unlabeled score: these look like labels. "
+            "Pass scores of the known positives and of the unlabeled, or one made by from_labels(y, "
+            "y_score)."
         )
 
 
@@ -148,12 +150,12 @@ def knowledge(purity: float, within: Any, labeled_sample: Any) -> Knowledge:
         try:
             low, high = (_checks.number(end, "within") for end in within)
         except (TypeError, ValueError):
-            raise InputError(f"`within` must be a pair (low, high), got {within!r}.") from None
+            raise InputError(argument="within", must="be a pair (low, high)", got=repr(within)) from None
         if not 0 <= low < high <= 1:
-            raise InputError(f"`within` must satisfy 0 <= low < high <= 1, got {within!r}.")
+            raise InputError(argument="within", must="satisfy 0 <= low < high <= 1", got=repr(within))
         if low >= purity:
             raise InputError(
-                f"`within` starts at {low:g}, above the purity {purity:g}, which no α can exceed."
+                f"{arg('within')} starts at {low:g}, above the purity {purity:g}, which no α can exceed."
             )
     found = 0, 0
     if labeled_sample is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 
 N_TREES = 400
 LEAF = 5
@@ -31,8 +31,9 @@ class HeldOut:
         need(known, 2 if classifier is None else N_FOLDS, "held-out scores")
         if classifier is not None and (isinstance(classifier, type) or not hasattr(classifier, "fit")):
             raise InputError(
-                f"`classifier` must be a classifier such as scikit-learn's LogisticRegression(), got "
-                f"{classifier!r}."
+                argument="classifier",
+                must="be a classifier such as scikit-learn's LogisticRegression()",
+                got=repr(classifier),
             )
 
     def of(self, rng: np.random.Generator, *, redrawn: bool = False) -> Vector:
@@ -119,4 +120,4 @@ def need(known: NDArray[np.bool_], least: int, why: str) -> None:
     """Refuse too few rows of either kind."""
     for name, count in (("known positives", known.sum()), ("unlabeled rows", (~known).sum())):
         if count < least:
-            raise InputError(f"`labeled` marks {count} {name}; at least {least} are needed for {why}.")
+            raise InputError(f"{arg('labeled')} marks {count} {name}; at least {least} are needed for {why}.")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.prior import (
     alphamax,
     auto,
@@ -180,5 +180,5 @@ METHODS: Mapping[str, Method] = {method.name: method for method in _ALL}
 def get(name: Any, *, also: str = "") -> Method:
     """The method of this name, or an error that names them all."""
     if not isinstance(name, str) or name not in METHODS:
-        raise InputError(f"`method` must be one of {', '.join(METHODS)}{also}; got {name!r}.")
+        raise InputError(f"{arg('method')} must be one of {', '.join(METHODS)}{also}; got {name!r}.")
     return METHODS[name]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth._errors import NotIdentifiable
+from halftruth._errors import NotIdentifiable, arg
 from halftruth.prior import em
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.samples import Samples
@@ -37,7 +37,9 @@ def fit(samples: Samples) -> Fit:
     Only the order of the scores matters. The noise of all three samples counts, by their rows in effect.
     """
     if samples.negative is None:
-        raise NotIdentifiable("A mixture of positives and negatives needs known negatives. Pass `negative`.")
+        raise NotIdentifiable(
+            f"A mixture of positives and negatives needs known negatives. Pass {arg('negative')}."
+        )
     shares = np.stack([samples.p, samples.u, em.share_of(samples.negative)])
     rank = em.mid_ranks(*shares)
     if len(rank) > CELLS:

@@ -24,7 +24,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.prior._belief import ESTIMATE, Belief, belief
 from halftruth.prior.laws import mixture_law, one_law, pile_up, share_within
 from halftruth.prior.verdict import SCAR, Check, ScarTest, judged_by_holm, notes_on
@@ -121,17 +121,20 @@ def _read(positive: Any, unlabeled: Any, prior: Any, purity: Any, negative: Any)
     if hasattr(positive, "table"):
         if not (unlabeled is None and prior is None and negative is None and purity == 1.0):
             raise InputError(
-                "Evidence holds `unlabeled`, `prior`, `purity` and `negative` itself: pass them only there."
+                f"Evidence holds {arg('unlabeled')}, {arg('prior')}, {arg('purity')} and {arg('negative')} "
+                "itself: pass them only there."
             )
         return _of_evidence(positive)
     if negative is not None and unlabeled is None:
-        raise InputError("`negative` was given without `unlabeled`. Pass both: their scores are compared.")
+        raise InputError(
+            f"{arg('negative')} was given without {arg('unlabeled')}. Pass both: their scores are compared."
+        )
     arrays = {POSITIVE: positive, UNLABELED: unlabeled, NEGATIVE: negative}
     scores = {name: _checks.scores(x, name) for name, x in arrays.items() if x is not None}
     samples = {name: _counted(x) for name, x in scores.items()}
     if isinstance(prior, str) and prior == ESTIMATE:
         raise InputError(
-            "`prior` must be known otherwise: one estimated from these scores assumes SCAR itself."
+            f"{arg('prior')} must be known otherwise: one estimated from these scores assumes SCAR itself."
         )
     known = belief(prior, "prior"), belief(purity, "purity", closed_at_one=True)
     return _with_shares(samples, scores[POSITIVE], *known, population=UNLABELED)
@@ -140,7 +143,9 @@ def _read(positive: Any, unlabeled: Any, prior: Any, purity: Any, negative: Any)
 def _of_evidence(evidence: Any) -> _Given:
     support, strata = evidence.table.support, evidence.table.strata
     if UNLABELED not in strata or POSITIVE not in strata:
-        raise InputError(f"`positive` must be scores or PositiveUnlabeled evidence, got {evidence!r}.")
+        raise InputError(
+            argument="positive", must="be scores or PositiveUnlabeled evidence", got=repr(evidence)
+        )
     if any(cells.weight is not None or cells.value is not None for cells in support.strata.values()):
         raise InputError(
             "scar_test takes rows of weight one, and no propensities: with those SCAR is not assumed."
@@ -163,11 +168,13 @@ def _with_shares(
 
     pairs = [(alpha(share, rho), rho) for share in prior.ends() for rho in purity.ends()]
     if purity.value is None:
-        raise InputError("`purity` must be a number in (0, 1], a pair or an estimate, got None.")
+        raise InputError(argument="purity", must="be a number in (0, 1], a pair or an estimate", got="None")
     if prior.value is not None and 1 > purity.value <= (claimed := alpha(prior.value, purity.value)):
         raise InputError(
-            f"`purity` must exceed the share of positives among the unlabeled, got purity={purity.value:g} "
-            f"and α={claimed:.4g}. Check which share is which."
+            argument="purity",
+            must="exceed the share of positives among the unlabeled",
+            got=f"{arg('purity', purity.value)} and α={claimed:.4g}",
+            remedy="Check which share is which.",
         )
     return _Given(samples=samples, rows=rows, purity=purity.ends(), shares=pairs)
 
@@ -193,11 +200,11 @@ def _source_check(given: _Given, source: Any, n: int, rng: np.random.Generator) 
     rows = _exact(given, "source")
     if np.shape(source) != rows.shape:
         raise InputError(
-            f"`source` must have one label for each of {len(rows)} positives, got {np.shape(source)}."
+            argument="source", must=f"have one label for each of {len(rows)} positives", got=np.shape(source)
         )
     name, label = np.unique(np.asarray(source).astype(str), return_inverse=True)
     if len(name) < 2:
-        raise InputError(f"`source` must name two sources or more, got only {str(name[0])!r}.")
+        raise InputError(argument="source", must="name two sources or more", got=f"only {str(name[0])!r}")
     counts = _aligned(*(_counted(rows[label == k]) for k in range(len(name))))
     check = Check(name="sources", p_value=one_law(counts, n, rng), says="The sources' scores agree.")
     return check, (
@@ -266,7 +273,7 @@ def _jointly(concerns: tuple[str, ...]) -> str:
 
 def _exact(given: _Given, name: str) -> Vector:
     if given.rows is None:
-        raise InputError(f"`{name}` needs the positives as they came, not a histogram. Pass their scores.")
+        raise InputError(f"{arg(name)} needs the positives as they came, not a histogram. Pass their scores.")
     return given.rows
 
 
@@ -276,7 +283,7 @@ def _found(labeled_sample: Any) -> tuple[Vector, int | None]:
     counts = isinstance(labeled_sample, tuple) and len(labeled_sample) == 2
     if counts and all(isinstance(x, (int, np.integer)) for x in labeled_sample):
         raise InputError(
-            f"`{name}` holds scores here: of the positives found, or a pair (scores, labels); got "
+            f"{arg(name)} holds scores here: of the positives found, or a pair (scores, labels); got "
             f"{labeled_sample!r}."
         )
     if not (isinstance(labeled_sample, tuple) and len(labeled_sample) == 2 and np.ndim(labeled_sample[0])):

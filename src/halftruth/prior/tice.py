@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.samples import Samples
 
@@ -98,8 +98,8 @@ def fit_features(positive_x: Any, unlabeled_x: Any, *, rng: np.random.Generator)
     positive, unlabeled = _matrix(positive_x, "positive_x"), _matrix(unlabeled_x, "unlabeled_x")
     if positive.shape[1] != unlabeled.shape[1]:
         raise InputError(
-            f"`positive_x` has {positive.shape[1]} feature(s), but `unlabeled_x` has {unlabeled.shape[1]}. "
-            f"Pass the same columns for both."
+            f"{arg('positive_x')} has {positive.shape[1]} feature(s), but {arg('unlabeled_x')} has "
+            f"{unlabeled.shape[1]}. Pass the same columns for both."
         )
     code = np.array([_cells(feature) for feature in np.concatenate([positive, unlabeled]).T])
     n = len(positive) + len(unlabeled)
@@ -156,15 +156,17 @@ def _matrix(values: Any, name: str) -> Vector:
     array = np.asarray(values)
     if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiub":
         raise InputError(
-            f"`{name}` must be a matrix of numbers, rows by features, at least one of each; got shape "
+            f"{arg(name)} must be a matrix of numbers, rows by features, at least one of each; got shape "
             f"{array.shape} and dtype {array.dtype}. Pass numeric features, a column each."
         )
     out = array.astype(np.float64)
     if not np.isfinite(out).all():
         bad = np.argwhere(~np.isfinite(out))
         raise InputError(
-            f"`{name}` must be finite, got {len(bad)} NaN or infinite value(s), the first in row "
-            f"{bad[0][0]}, column {bad[0][1]}. Drop or fill these."
+            argument=name,
+            must="be finite",
+            got=f"{len(bad)} NaN or infinite value(s), the first in row {bad[0][0]}, column {bad[0][1]}",
+            remedy="Drop or fill these.",
         )
     return out
 

@@ -153,8 +153,10 @@ def _refuse_few(n_resamples: int, error: float) -> None:
     fewest = int(np.ceil(1 / error - 1e-9)) - 1
     if n_resamples < fewest:
         raise InputError(
-            f"`n_resamples` must be at least {fewest} for a band of confidence {1 - error:.4g}, got "
-            f"{n_resamples}: fewer cannot be so strict. Pass more, or band='dkw', which needs none."
+            argument="n_resamples",
+            must=f"be at least {fewest} for a band of confidence {1 - error:.4g}",
+            got=f"{n_resamples}: fewer cannot be so strict",
+            remedy="Pass more, or band='dkw', which needs none.",
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from halftruth import _registry, kernels
 from halftruth._checks import Vector
-from halftruth._errors import EmptyClassWarning, InputError
+from halftruth._errors import EmptyClassWarning, InputError, arg
 from halftruth.measure._score_measure import ratio
 from halftruth.measure._sweep import Sweep
 from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve
@@ -35,12 +35,19 @@ def extremes(
         if (known := _registered(of)) is not None:
             return extremes(known[0], ranking, threshold, {**known[1], **parameters})
         if parameters:
-            raise InputError(f"`of` is a function and takes no {', '.join(parameters)}. Bind it there.")
+            raise InputError(
+                f"{arg('of')} is a function and takes no {', '.join(parameters)}. Bind it there."
+            )
         at = _place(ranking, threshold, getattr(of, "__name__", "the function"))
         values = _scanner(of, ranking, at)
         return getattr(of, "__name__", "function"), lambda paths: _range(values(paths))
     if not isinstance(of, str):
-        raise InputError(f"`of` must be a curve, a metric or a function, got {of!r}. Ask for one at a time.")
+        raise InputError(
+            argument="of",
+            must="be a curve, a metric or a function",
+            got=repr(of),
+            remedy="Ask for one at a time.",
+        )
     if of not in _registry.REGISTRY and str(of).lower() in CURVES:
         raise InputError(f"There is no metric {of!r}. For the curves pass 'roc' or 'pr'.")
     metric = _registry.get(of)
@@ -51,7 +58,7 @@ def extremes(
             f"grow or fall with the ranks of the positives. Use evaluate."
         )
     if threshold is not None and not metric.threshold:
-        raise InputError(f"`{metric.name}` has no threshold. Leave `threshold` out.")
+        raise InputError(f"{arg(metric.name)} has no threshold. Leave {arg('threshold')} out.")
     function = metric.bind(threshold, **parameters)
     if metric.rank_bound == "ties" and ranking.has_ties:
         return metric.name, lambda paths: _precisions(ranking, paths)
@@ -97,13 +104,16 @@ def _scanner(function: Callable[..., Any], ranking: Ranking, at: int) -> Callabl
                 out = np.asarray(function(*(cell.astype(np.float64) for cell in cells)), dtype=np.float64)
             except Exception as error:
                 raise InputError(
-                    f"`of` raised {type(error).__name__}: {error}. It must be a metric or a function of four "
-                    f"arrays tp, fp, fn, tn that gives back one number for each place. Write it with NumPy."
+                    f"{arg('of')} raised {type(error).__name__}: {error}. It must be a metric or a "
+                    "function of four arrays tp, fp, fn, tn that gives back one number for each place. "
+                    "Write it with NumPy."
                 ) from error
         if out.shape != x.shape:
             raise InputError(
-                f"`of` must take arrays tp, fp, fn, tn and give back one value for each, got shape "
-                f"{out.shape} for {x.shape}. Write it with NumPy."
+                argument="of",
+                must="take arrays tp, fp, fn, tn and give back one value for each",
+                got=f"shape {out.shape} for {x.shape}",
+                remedy="Write it with NumPy.",
             )
         return out
 

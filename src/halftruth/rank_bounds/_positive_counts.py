@@ -10,7 +10,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, Refuted
+from halftruth._errors import InputError, Refuted, arg, call
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.rank_bounds._rank_paths import Bander, Paths
 from halftruth.table._score_table import UNLABELED
@@ -56,12 +56,14 @@ class Believed:
         from scipy.special import betaincinv
 
         if evidence.prior.value is not None:
-            raise InputError("Pass `prior` or `labeled_sample`, not both: each says what α can be.")
+            raise InputError(
+                f"Pass {arg('prior')} or {arg('labeled_sample')}, not both: each says what α can be."
+            )
         found, drawn = _checks.labeled_sample(labeled_sample)
         if drawn > n:
             raise InputError(
-                f"`labeled_sample` has {drawn} cases, and there are {n} unlabeled rows to draw them from. "
-                f"Pass (positives, cases) of a random part of these."
+                f"{arg('labeled_sample')} has {drawn} cases, and there are {n} unlabeled rows to draw them "
+                f"from. Pass {call('(positives, cases)', 'sample')} of a random part of these."
             )
         missed, tail = drawn - found, (1 - level) / 2
         low = betaincinv(found, missed + 1, tail) if found else 0.0

@@ -94,9 +94,12 @@ def _refuse(evidence: PositiveUnlabeled) -> None:
     """Ranks are of rows: clean, random, and each one row."""
     if not isinstance(evidence, PositiveUnlabeled):
         raise InputError(
-            f"`evidence` must be PositiveUnlabeled, got {type(evidence).__name__}. Bounds are for positives "
-            f"that hide among unlabeled rows: wrap yours, PositiveUnlabeled(positive, unlabeled, prior=…) or "
-            f".from_table(table, prior=…); for other evidence use evaluate."
+            argument="evidence",
+            must="be PositiveUnlabeled",
+            got=type(evidence).__name__,
+            remedy="Bounds are for positives that hide among unlabeled rows: wrap yours, "
+            "PositiveUnlabeled(positive, unlabeled, prior=…) or .from_table(table, prior=…); for "
+            "other evidence use evaluate.",
         )
     if evidence.purity.value != 1 or evidence.purity.is_range:
         raise InputError(

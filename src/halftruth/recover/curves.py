@@ -12,7 +12,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.measure._score_measure import ScoreMeasure, ratio
 from halftruth.measure._sweep import sweep
 from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve
@@ -153,8 +153,10 @@ def area(curve: RocCurve | PrecisionRecallCurve) -> float:
     if isinstance(curve, PrecisionRecallCurve):
         return _trapezoids(curve.precision, curve.recall)
     raise InputError(
-        f"`curve` must be a RocCurve or a PrecisionRecallCurve, got {type(curve).__name__}. Pass what "
-        f"ht.recover.roc_curve or ht.roc_curve gives."
+        argument="curve",
+        must="be a RocCurve or a PrecisionRecallCurve",
+        got=type(curve).__name__,
+        remedy="Pass what ht.recover.roc_curve or ht.roc_curve gives.",
     )
 
 
@@ -188,13 +190,15 @@ def _points(tpr_pu: Any, fpr_pu: Any, threshold: Any) -> tuple[Vector, Vector, V
     tpr = _checks.probabilities(tpr_pu, "tpr_pu")
     fpr = _checks.probabilities(fpr_pu, "fpr_pu", length=len(tpr))
     if len(tpr) == 0:
-        raise InputError("`tpr_pu` is empty. Pass the points of a curve, e.g. of a ROC curve.")
+        raise InputError(f"{arg('tpr_pu')} is empty. Pass the points of a curve, e.g. of a ROC curve.")
     if threshold is None:
         return tpr, fpr, np.full(len(tpr), np.nan)
     limits = np.asarray(_checks.native(threshold, "threshold"), dtype=np.float64)
     if limits.shape != tpr.shape:
         raise InputError(
-            f"`threshold` must have one value for each of {len(tpr)} points, got shape {limits.shape}."
+            argument="threshold",
+            must=f"have one value for each of {len(tpr)} points",
+            got=f"shape {limits.shape}",
         )
     return tpr, fpr, limits
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.measure._score_measure import Number, ratio, scalar
 
 ROUNDING = 1e-9
@@ -157,7 +157,9 @@ def precision_from_pu(precision_pu: Any, alpha: Any, purity: Any = 1.0, *, label
     alpha, purity = shares(alpha, purity)
     c = within(labeled_share, "labeled_share", "Pass n_L / (n_L + n_U).", open_at_one=True)
     if (c == 0).any():
-        raise InputError("`labeled_share` must lie in (0, 1), got 0. Pass n_L / (n_L + n_U).")
+        raise InputError(
+            argument="labeled_share", must="lie in (0, 1)", got="0", remedy="Pass n_L / (n_L + n_U)."
+        )
     alpha, purity, c, seen = together(
         alpha=alpha, purity=purity, labeled_share=c, precision_pu=rate(precision_pu, "precision_pu")
     )
@@ -179,8 +181,11 @@ def shares(alpha: Any, purity: Any) -> tuple[Vector, Vector]:
     if (wrong := wide[1] <= wide[0]).any():
         a, p = (float(each[wrong].flat[0]) for each in wide)
         raise InputError(
-            f"`purity` must exceed `alpha`, got purity={p:g} and alpha={a:g}: the labeled are then no richer "
-            f"in positives than the unlabeled, and their labels say nothing. Check which share is which."
+            argument="purity",
+            must=f"exceed {arg('alpha')}",
+            got=f"purity={p:g} and alpha={a:g}: the labeled are then no richer in positives than the "
+            "unlabeled, and their labels say nothing",
+            remedy="Check which share is which.",
         )
     return alpha, purity
 
@@ -202,7 +207,10 @@ def rate(value: Any, name: str) -> Vector:
     out = numbers(value, name)
     if (wrong := (out < -ROUNDING) | (out > 1 + ROUNDING)).any():
         raise InputError(
-            f"`{name}` must lie in [0, 1], got {float(out[wrong].flat[0]):g}. Pass a share, not a percentage."
+            argument=name,
+            must="lie in [0, 1]",
+            got=f"{float(out[wrong].flat[0]):g}",
+            remedy="Pass a share, not a percentage.",
         )
     return out
 
@@ -213,7 +221,9 @@ def within(value: Any, name: str, advice: str, *, open_at_one: bool = False) -> 
     wrong = ~((out >= 0) & ((out < 1) if open_at_one else (out <= 1)))
     if wrong.any():
         end = ")" if open_at_one else "]"
-        raise InputError(f"`{name}` must lie in [0, 1{end}, got {float(out[wrong].flat[0]):g}. {advice}")
+        raise InputError(
+            argument=name, must=f"lie in [0, 1{end}", got=f"{float(out[wrong].flat[0]):g}", remedy=advice
+        )
     return out
 
 
@@ -222,6 +232,9 @@ def numbers(value: Any, name: str) -> Vector:
     array = _checks.native(value, name)
     if array.dtype.kind not in "fiu":
         raise InputError(
-            f"`{name}` must hold real numbers, got {value!r}. Pass a number or an array of them."
+            argument=name,
+            must="hold real numbers",
+            got=repr(value),
+            remedy="Pass a number or an array of them.",
         )
     return np.asarray(array, dtype=np.float64)

@@ -64,8 +64,10 @@ def performance(
     _checks.count(n_resamples, "n_resamples", least=1)
     if not isinstance(evidence, PositiveUnlabeled):
         raise InputError(
-            f"`evidence` must be PositiveUnlabeled, got {type(evidence).__name__}. With full labels there is "
-            f"nothing to recover: use ht.evaluate."
+            argument="evidence",
+            must="be PositiveUnlabeled",
+            got=type(evidence).__name__,
+            remedy="With full labels there is nothing to recover: use ht.evaluate.",
         )
     evidence.measure().need_prior()
     source = np.random.default_rng(rng)

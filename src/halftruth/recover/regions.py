@@ -202,5 +202,5 @@ def _gap(alpha: float, purity: float) -> float:
 def _auc(auc: float) -> float:
     value = _checks.number(auc, "auc")
     if not 0 <= value <= 1:
-        raise InputError(f"`auc` must lie in [0, 1], got {auc!r}. Pass the true area.")
+        raise InputError(argument="auc", must="lie in [0, 1]", got=repr(auc), remedy="Pass the true area.")
     return value

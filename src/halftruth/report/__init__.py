@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 
 from halftruth import _storage
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.report import parts, words
 from halftruth.report.page import Report, home_of
@@ -42,7 +42,7 @@ def _each(comparison: Comparison) -> dict[str, Evaluation]:
     """The models of a comparison, each evaluated by itself."""
     origin = comparison.origin
     if origin is None:
-        raise InputError("This comparison no longer holds its evidence. Make it anew with `compare`.")
+        raise InputError(f"This comparison no longer holds its evidence. Make it anew with {arg('compare')}.")
     return {
         name: evaluate(
             evidence,

@@ -12,7 +12,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, MissingDependency
+from halftruth._errors import InputError, MissingDependency, bare
 from halftruth.results._intervals import interval_of, normal_interval
 
 SCHEMA = 1
@@ -90,7 +90,8 @@ class Estimate:
             return normal_interval(self.centers, self.errors, level, self.limits, logit=logit)
         if self.replicates is None or self.centers is None:
             raise InputError(
-                "This estimate has no replicates, so no other interval. Evaluate with n_resamples > 0."
+                "This estimate has no replicates, so no other interval. Evaluate with "
+                f"{bare('n_resamples')} > 0."
             )
         return interval_of(self.replicates, self.centers, level, method or self.method, self.limits)
 

@@ -106,8 +106,10 @@ class PuDesign:
         _checks.inside(self.purity, "purity", 0.0, 1.0, closed="right", advice=advice)
         if self.propensity is not None and self.purity < 1.0:
             raise InputError(
-                f"`purity` must be 1 with a propensity, got {self.purity!r}: the two together "
-                "are not identifiable. Drop one of them."
+                argument="purity",
+                must="be 1 with a propensity",
+                got=f"{self.purity!r}: the two together are not identifiable",
+                remedy="Drop one of them.",
             )
 
     @property
@@ -124,8 +126,9 @@ class PuDesign:
         if not -1e-12 <= alpha <= 1.0 + 1e-12:
             low, high = known / self.total, (known + self.n_unlabeled) / self.total
             raise InputError(
-                f"`prior` must lie in [{low:.6g}, {high:.6g}] for these sizes, got {prior:g}: the "
-                f"unlabeled rows would hold a share {alpha:.6g} of positives. Change n_positive, "
-                "n_unlabeled, n_negative or purity."
+                argument="prior",
+                must=f"lie in [{low:.6g}, {high:.6g}] for these sizes",
+                got=f"{prior:g}: the unlabeled rows would hold a share {alpha:.6g} of positives",
+                remedy="Change n_positive, n_unlabeled, n_negative or purity.",
             )
         return min(max(alpha, 0.0), 1.0)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, ndtr
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.simulate._draws import Draw, FloatArray, IntArray, Rng
 from halftruth.simulate._population import DrawnPopulation
 
@@ -79,8 +79,8 @@ class GaussianPair(DrawnPopulation):
         sizes = [len(mean) for mean in self._means]
         if sizes[0] != sizes[1]:
             raise InputError(
-                f"`positive` and `negative` must have one dimension, got means of {sizes[1]} and {sizes[0]} "
-                f"numbers. Pass means of equal length."
+                f"{arg('positive')} and {arg('negative')} must have one dimension, got means of {sizes[1]} "
+                f"and {sizes[0]} numbers. Pass means of equal length."
             )
 
     def __repr__(self) -> str:
@@ -179,7 +179,9 @@ class GaussianPair(DrawnPopulation):
             _checks.count(n_negative, "n_negative", least=0),
         ]
         if sum(sizes) == 0:
-            raise InputError("`n_positive` and `n_negative` must not both be 0. Pass the rows to draw.")
+            raise InputError(
+                f"{arg('n_positive')} and {arg('n_negative')} must not both be 0. Pass the rows to draw."
+            )
         return self._rows(np.repeat(np.array([1, 0], dtype=np.int64), sizes), np.random.default_rng(rng))
 
     def positive_confidence(self, n: int, rng: Rng, prior: Any = "true") -> PositiveConfidence:
@@ -212,7 +214,7 @@ def _class_law(value: Any, name: str) -> _ClassLaw:
     try:
         mean, cov = value
     except (TypeError, ValueError):
-        raise InputError(f"`{name}` must be a pair (mean, covariance), got {value!r}.") from None
+        raise InputError(argument=name, must="be a pair (mean, covariance)", got=repr(value)) from None
     centre, spread = _checks.native(mean, f"{name} mean"), _checks.native(cov, f"{name} covariance")
     if (
         centre.ndim != 1
@@ -221,15 +223,19 @@ def _class_law(value: Any, name: str) -> _ClassLaw:
         or spread.dtype.kind not in "fiu"
     ):
         raise InputError(
-            f"`{name}` must have a mean of shape (d,) and a covariance of shape (d, d), d >= 1, got shapes "
-            f"{centre.shape} and {spread.shape}. Pass numbers, np.eye(d) for unit variances."
+            argument=name,
+            must="have a mean of shape (d,) and a covariance of shape (d, d), d >= 1",
+            got=f"shapes {centre.shape} and {spread.shape}",
+            remedy="Pass numbers, np.eye(d) for unit variances.",
         )
     centre, spread = _checks.vector(centre, f"{name} mean"), spread.astype(np.float64)
     turned, largest = spread.T, np.abs(spread).max()
     if not np.isfinite(largest) or (np.abs(spread - turned) > 1e-12 * largest).any() or not _definite(spread):
         raise InputError(
-            f"`{name}` must have a covariance that is symmetric and positive definite, got "
-            f"{spread.tolist()}. Symmetrise it with (cov + cov.T) / 2; drop features that others determine."
+            argument=name,
+            must="have a covariance that is symmetric and positive definite",
+            got=spread.tolist(),
+            remedy="Symmetrise it with (cov + cov.T) / 2; drop features that others determine.",
         )
     spread = (spread + turned) / 2.0
     return _ClassLaw(tuple(centre.tolist()), tuple(tuple(row) for row in spread.tolist()))
@@ -247,12 +253,16 @@ def _features(x: ArrayLike, dim: int) -> FloatArray:
     rows = _checks.native(x, "x")
     if rows.ndim != 2 or rows.shape[1] != dim or rows.dtype.kind not in "fiub":
         raise InputError(
-            f"`x` must be numeric with shape (n, {dim}), got shape {rows.shape} of dtype {rows.dtype}. Pass "
-            f"one row of features for each case."
+            argument="x",
+            must=f"be numeric with shape (n, {dim})",
+            got=f"shape {rows.shape} of dtype {rows.dtype}",
+            remedy="Pass one row of features for each case.",
         )
     rows = rows.astype(np.float64)
     if not np.isfinite(rows).all():
-        raise InputError("`x` must be finite, got NaN or infinite values. Drop or repair these rows.")
+        raise InputError(
+            argument="x", must="be finite", got="NaN or infinite values", remedy="Drop or repair these rows."
+        )
     return rows
 
 

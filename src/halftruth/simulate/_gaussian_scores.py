@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.simulate._draws import FloatArray
 
 __all__ = ["GaussianScores"]
@@ -47,16 +47,19 @@ class GaussianScores:
     def _check_margin(self) -> None:
         if (self.intercept, self.slope, tuple(self.limits)) != (None, None, (0.0, 1.0)):
             raise InputError(
-                f"`intercept`, `slope` and `limits` must be left out with margin=True, got "
-                f"{self.intercept!r}, {self.slope!r} and {self.limits!r}. Drop them, or the margin."
+                f"{arg('intercept')}, {arg('slope')} and {arg('limits')} must be left out with "
+                f"margin=True, got {self.intercept!r}, {self.slope!r} and {self.limits!r}. Drop them, or "
+                "the margin."
             )
 
     def _check_sigmoid(self) -> None:
         low, high = self.limits
         if not 0.0 <= low < high <= 1.0:
             raise InputError(
-                f"`limits` must be (low, high) with 0 <= low < high <= 1, got {self.limits!r}. "
-                "Pass margin=True for scores that are no probabilities."
+                argument="limits",
+                must="be (low, high) with 0 <= low < high <= 1",
+                got=repr(self.limits),
+                remedy="Pass margin=True for scores that are no probabilities.",
             )
         intercept, slope = self.coefficients
         _checks.finite(intercept, "intercept")
@@ -137,7 +140,9 @@ class GaussianScores:
         """
         value = float(threshold)
         if math.isnan(value):
-            raise InputError("`threshold` must be a number, got nan. Pass a score to cut at.")
+            raise InputError(
+                argument="threshold", must="be a number", got="nan", remedy="Pass a score to cut at."
+            )
         if self.margin:
             return value
         (low, high), (intercept, slope) = self.limits, self.coefficients
@@ -151,6 +156,8 @@ class GaussianScores:
         """Raise unless the score is a probability, as the metric `name` needs."""
         if self.margin:
             raise InputError(
-                f"`{name}` must have scores that are probabilities, got margin=True. "
-                "Make the model with margin=False."
+                argument=name,
+                must="have scores that are probabilities",
+                got="margin=True",
+                remedy="Make the model with margin=False.",
             )

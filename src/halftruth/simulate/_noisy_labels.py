@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import erf, erfinv
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.simulate._draws import FloatArray, Rng
 
 __all__ = ["Truncation", "noisy_labels", "noisy_plug_in"]
@@ -97,12 +97,17 @@ def _read(c: Any, sd: Any, truncation: Any) -> tuple[FloatArray, float, FloatArr
     by_authors = _checks.choice(truncation, "truncation", ("paper", "authors")) == "authors"
     if spread <= 0.0:
         raise InputError(
-            f"`sd` must be greater than 0, got {sd!r}. Use the labels `c` where there is no noise."
+            argument="sd",
+            must="be greater than 0",
+            got=repr(sd),
+            remedy=f"Use the labels {arg('c')} where there is no noise.",
         )
     if by_authors and spread > 1.0:
         raise InputError(
-            f"`sd` must be at most 1 with truncation='authors', got {sd!r}: labels would leave [0, 1]. Use "
-            f"truncation='paper'."
+            argument="sd",
+            must="be at most 1 with truncation='authors'",
+            got=f"{sd!r}: labels would leave [0, 1]",
+            remedy="Use truncation='paper'.",
         )
     reach = np.minimum(clean, 1.0 - clean)
     return clean, spread, reach * spread if by_authors else reach

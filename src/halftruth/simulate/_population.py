@@ -75,7 +75,9 @@ class DrawnPopulation(ABC):
         [0, 0, 0]
         """
         if y not in (0, 1):
-            raise InputError(f"`y` must be 0 or 1, got {y!r}. Pass the class to draw from.")
+            raise InputError(
+                argument="y", must="be 0 or 1", got=repr(y), remedy="Pass the class to draw from."
+            )
         classes = np.full(_checks.count(n, "n", least=1), int(y), dtype=np.int64)
         return self._rows(classes, np.random.default_rng(rng))
 
@@ -306,9 +308,10 @@ class LinePopulation(DrawnPopulation):
         share = design.n_negative / (design.total * (1.0 - self.prior))
         if share > 1.0:
             raise InputError(
-                f"`n_negative` must be at most the expected number of negatives, "
-                f"{design.total * (1.0 - self.prior):.6g}, got {design.n_negative}. Pass fewer, or "
-                "more unlabeled rows."
+                argument="n_negative",
+                must=f"be at most the expected number of negatives, {design.total * (1.0 - self.prior):.6g}",
+                got=design.n_negative,
+                remedy="Pass fewer, or more unlabeled rows.",
             )
         table = self._share(design.total, self.prior, rng)
         chance = _chances(propensity, table.x)
@@ -330,8 +333,10 @@ class LinePopulation(DrawnPopulation):
         while n_kept < n:
             if n_tried > _CANDIDATES_PER_ROW * n:
                 raise InputError(
-                    f"`propensity` must not be small everywhere, got {n_kept} labeled of {n_tried} "
-                    "positives. Multiply it by a constant: only ratios matter for two samples."
+                    argument="propensity",
+                    must="not be small everywhere",
+                    got=f"{n_kept} labeled of {n_tried} positives",
+                    remedy="Multiply it by a constant: only ratios matter for two samples.",
                 )
             x = self._rows(candidates, rng).x
             chance = _chances(propensity, x)
@@ -347,15 +352,18 @@ def _chances(propensity: Propensity, x: FloatArray) -> FloatArray:
     chance = np.asarray(propensity(x), dtype=np.float64)
     if chance.shape != x.shape:
         raise InputError(
-            f"`propensity` must return one value per row, shape {x.shape}, got shape "
-            f"{chance.shape}. Pass a function of an array."
+            argument="propensity",
+            must=f"return one value per row, shape {x.shape}",
+            got=f"shape {chance.shape}",
+            remedy="Pass a function of an array.",
         )
     wrong = np.flatnonzero(~((chance > 0.0) & (chance <= 1.0)))
     if wrong.size:
         raise InputError(
-            f"`propensity` must return values in (0, 1], got {wrong.size} others, the first "
-            f"{chance[wrong[0]]:.6g} at x={x[wrong[0]]:.6g}. Return the probability that a "
-            "positive with that x is labeled."
+            argument="propensity",
+            must="return values in (0, 1]",
+            got=f"{wrong.size} others, the first {chance[wrong[0]]:.6g} at x={x[wrong[0]]:.6g}",
+            remedy="Return the probability that a positive with that x is labeled.",
         )
     return chance
 

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import expit, log_expit, log_ndtr, logit, ndtr, ndtri
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.metrics._rates import Confusion
 from halftruth.simulate._draws import FloatArray
 from halftruth.simulate._gaussian_scores import GaussianScores
@@ -47,7 +47,10 @@ def truth(
     function = truths.get(name)
     if function is None:
         raise InputError(
-            f"`name` must be a metric whose truth is known, got {name!r}. Pass one of: {', '.join(truths)}."
+            argument="name",
+            must="be a metric whose truth is known",
+            got=repr(name),
+            remedy=f"Pass one of: {', '.join(truths)}.",
         )
     signature = inspect.signature(function)
     try:
@@ -59,8 +62,8 @@ def truth(
         )
         passed = ", ".join(f"{key}={value!r}" for key, value in params.items())
         raise InputError(
-            f"`{name}` takes the parameters ({accepted}), got ({passed}). "
-            "Pass those without a default, by name, and no others."
+            f"{arg(name)} takes the parameters ({accepted}), got ({passed}). Pass those without a default, "
+            "by name, and no others."
         ) from None
     return function(population, **params)
 
@@ -84,7 +87,7 @@ def line_calibration_error(line: ScoreLine, *, norm: int = 1) -> float:
     The score rises along the line, so that P(Y=1 | s) is the posterior at its coordinate.
     """
     if norm not in (1, 2):
-        raise InputError(f"`norm` must be 1 or 2, got {norm!r}. Pass 1 for the mean gap.")
+        raise InputError(argument="norm", must="be 1 or 2", got=repr(norm), remedy="Pass 1 for the mean gap.")
     split = line.by_gap
     total = split.mean(np.abs(split.p - split.s) ** norm)
     return total if norm == 1 else math.sqrt(total)

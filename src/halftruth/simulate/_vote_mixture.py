@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import betainc
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.simulate._draws import FloatArray, IntArray, Rng
 
 if TYPE_CHECKING:
@@ -78,14 +78,17 @@ class VoteMixture:
         for name, values in parts.items():
             if len(values) != len(share) or len(share) == 0:
                 raise InputError(
-                    f"`weights`, `a` and `b` must have one value for each component, got "
-                    f"{', '.join(str(len(column)) for column in parts.values())} values."
+                    f"{arg('weights')}, {arg('a')} and {arg('b')} must have one value for each component, "
+                    f"got {', '.join(str(len(column)) for column in parts.values())} values."
                 )
             if name != "weights" and (values <= 0.0).any():
-                raise InputError(f"`{name}` must be greater than 0, got {values.tolist()}.")
+                raise InputError(argument=name, must="be greater than 0", got=values.tolist())
         if (share < 0.0).any() or abs(math.fsum(share) - 1.0) > 1e-9:
             raise InputError(
-                f"`weights` must be at least 0 and sum to 1, got {share.tolist()}. Divide by their sum."
+                argument="weights",
+                must="be at least 0 and sum to 1",
+                got=share.tolist(),
+                remedy="Divide by their sum.",
             )
         parts["weights"] = share / math.fsum(share)
         for name, values in parts.items():
@@ -218,5 +221,10 @@ def _ballots(m: Any, n: int | None) -> int | IntArray:
     bad = (values < 1) | (values != np.floor(values))
     if len(values) == 0 or bad.any():
         first = f"{values[bad][0]:g}" if len(values) else "none"
-        raise InputError(f"`m` must hold whole numbers of at least 1, got {first}. Drop rows without votes.")
+        raise InputError(
+            argument="m",
+            must="hold whole numbers of at least 1",
+            got=first,
+            remedy="Drop rows without votes.",
+        )
     return values.astype(np.int64)

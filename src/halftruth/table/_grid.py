@@ -70,7 +70,7 @@ class Grid:
         for name, value in plain.items():
             object.__setattr__(self, name, value)
         if self.n_bins % 2 or self.n_bins > 1 << 24:
-            raise InputError(f"`n_bins` must be even and at most 2^24, got {self.n_bins}.")
+            raise InputError(argument="n_bins", must="be even and at most 2^24", got=self.n_bins)
 
     @property
     def n_slots(self) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.table._grid import Grid
 from halftruth.table._histogram import MOST, UNIT, Bins, refuse_weights
 
@@ -95,7 +95,7 @@ def refuse_groups(count: int) -> None:
     if count > MOST_GROUPS:
         raise InputError(
             f"The column of groups has more than {MOST_GROUPS:,} values, and each would be a group of its "
-            f"own; at most {MOST_GROUPS:,} are taken. Name a column with fewer by `by`."
+            f"own; at most {MOST_GROUPS:,} are taken. Name a column with fewer by {arg('by')}."
         )
 
 

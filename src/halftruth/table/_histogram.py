@@ -197,7 +197,7 @@ class Bins:
         if self.grid != other.grid:
             raise MergeError(
                 f"The tables have different grids: {self.grid}, and {other.grid}. Make both with the same "
-                f"`grid`, e.g. from the rows."
+                f"{arg('grid')}, e.g. from the rows."
             )
         if self.meaning != other.meaning:
             raise MergeError(

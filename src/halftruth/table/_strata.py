@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth._errors import InputError, MergeError
+from halftruth._errors import InputError, MergeError, arg
 from halftruth.table._grid import Grid, grid_for
 from halftruth.table._histogram import COMPILED, Bins, support_of
 from halftruth.table._sorted_rows import LargeSupport
@@ -150,12 +150,14 @@ class Strata(Mapping[str, "StratumRows | Bins"]):
     def __init__(self, strata: Mapping[str, StratumRows | Bins]) -> None:
         unknown = [name for name in strata if name not in STRATA]
         if unknown:
-            raise InputError(f"`strata` must be named {', '.join(STRATA)}; got {unknown[0]!r}.")
+            raise InputError(f"{arg('strata')} must be named {', '.join(STRATA)}; got {unknown[0]!r}.")
         for name, stratum in strata.items():
             if not isinstance(stratum, (StratumRows, Bins)):
                 raise InputError(
-                    f"`strata` must hold StratumRows or Bins, got {type(stratum).__name__} for {name!r}. "
-                    f"Make tables from evidence, e.g. Labeled(y_true, y_score).table."
+                    argument="strata",
+                    must="hold StratumRows or Bins",
+                    got=f"{type(stratum).__name__} for {name!r}",
+                    remedy="Make tables from evidence, e.g. Labeled(y_true, y_score).table.",
                 )
         if SOFT in strata and len(strata) > 1:
             raise MergeError(
@@ -201,7 +203,7 @@ class Strata(Mapping[str, "StratumRows | Bins"]):
             if grid not in (None, self.grid):
                 raise MergeError(
                     f"The tables have different grids: {grid}, and {self.grid}. Make both with the same "
-                    f"`grid`, e.g. from the rows."
+                    f"{arg('grid')}, e.g. from the rows."
                 )
             return self
         if any(rows.meaning not in (None, *BINNED) for rows in self.values()):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.theory.bound import Bound, lipschitz_constant, size, total, variance
 
 BINNINGS = ("mass", "width")
@@ -96,8 +96,10 @@ def _inside_bins(n_unlabeled: float, n_bins: int) -> float:
     """Unlabeled rows that are not edges of bins of equal mass."""
     if n_unlabeled < 2 * n_bins:
         raise InputError(
-            f"`n_unlabeled` must be at least twice `n_bins` for bins of equal mass, got {n_unlabeled:g} rows "
-            f"and {n_bins} bins. Pass at most {int(n_unlabeled // 2)} bins, or binning='width'."
+            argument="n_unlabeled",
+            must=f"be at least twice {arg('n_bins')} for bins of equal mass",
+            got=f"{n_unlabeled:g} rows and {n_bins} bins",
+            remedy=f"Pass at most {int(n_unlabeled // 2)} bins, or {arg('binning', 'width')}.",
         )
     return size(n_unlabeled, "n_unlabeled") - n_bins
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.theory.bias import BINNINGS, bias_bound
 from halftruth.theory.bound import Bound, variance
 from halftruth.theory.generalization import generalization_bound
@@ -198,7 +198,8 @@ def best_bins(
     _checks.choice(binning, "binning", BINNINGS)
     if fcmi is not None and confidence_level is not None:
         raise InputError(
-            "`confidence_level` must be None where `fcmi` is given: Theorem 3 bounds a mean. Leave one out."
+            f"{arg('confidence_level')} must be None where {arg('fcmi')} is given: Theorem 3 bounds a "
+            "mean. Leave one out."
         )
 
     def bound(n_bins: int) -> Bound:
@@ -247,8 +248,8 @@ def need_finite(n_positive: float, n_unlabeled: float) -> None:
     """Refuse two infinite samples: no number of bins is too large for them."""
     if math.isinf(n_positive) and math.isinf(n_unlabeled):
         raise InputError(
-            "`n_positive` and `n_unlabeled` must not both be infinite: more bins are then always better. "
-            "Pass one finite size."
+            f"{arg('n_positive')} and {arg('n_unlabeled')} must not both be infinite: more bins are then "
+            "always better. Pass one finite size."
         )
 
 

@@ -61,8 +61,10 @@ def size(value: Any, name: str, *, least: int = 1) -> float:
     out = _checks.number(value, name, "Pass a number of rows, or math.inf.")
     if out < least or (math.isfinite(out) and out != math.floor(out)):
         raise InputError(
-            f"`{name}` must be a whole number of at least {least} or math.inf, got {value!r}. Pass a "
-            f"number of rows."
+            argument=name,
+            must=f"be a whole number of at least {least} or math.inf",
+            got=repr(value),
+            remedy="Pass a number of rows.",
         )
     return out
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.theory.bound import size
 from halftruth.theory.information import Information
 
@@ -39,7 +39,8 @@ def fcmi_finite(
     nats = math.log(_checks.count(n_functions, "n_functions", least=1))
     if (n_positive is None) != (n_unlabeled is None):
         raise InputError(
-            "`n_positive` and `n_unlabeled` must be given together, got one. Pass both or neither."
+            f"{arg('n_positive')} and {arg('n_unlabeled')} must be given together, got one. Pass both or "
+            "neither."
         )
     limit = math.inf
     if n_positive is not None and n_unlabeled is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.theory.bias import BINNINGS
 from halftruth.theory.bound import Bound, lipschitz_constant, total, variance
 from halftruth.theory.information import Information
@@ -86,8 +86,8 @@ def _nats(
     every = _checks.inside(float(fcmi), "fcmi", 0.0, math.inf, closed="left", advice=_NATS)
     if every > n * math.log(2) * (1 + 1e-12):
         raise InputError(
-            f"`fcmi` must be at most (n_positive + n_unlabeled) ln 2 = {n * math.log(2):.6g}, all that there "
-            f"is to tell of the training rows; got {every:.6g}. {_NATS}"
+            f"{arg('fcmi')} must be at most (n_positive + n_unlabeled) ln 2 = {n * math.log(2):.6g}, all "
+            f"that there is to tell of the training rows; got {every:.6g}. {_NATS}"
         )
     if fcmi_unlabeled is None:
         return every, fcmi.unlabeled if isinstance(fcmi, Information) else every
@@ -96,7 +96,7 @@ def _nats(
     )
     if unlabeled > every * (1 + 1e-12):
         raise InputError(
-            f"`fcmi_unlabeled` must be at most `fcmi`, of which it is a part; got {unlabeled:.6g} and "
-            f"{every:.6g}. Leave it out to use `fcmi` for both."
+            f"{arg('fcmi_unlabeled')} must be at most {arg('fcmi')}, of which it is a part; got "
+            f"{unlabeled:.6g} and {every:.6g}. Leave it out to use {arg('fcmi')} for both."
         )
     return every, unlabeled

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 
 MOST_PAIRS = 16
 """Pairs whose coins are enumerated: the learner is called two to the power of this often."""
@@ -118,12 +118,14 @@ def fcmi_of_learner(
     if n > MOST_PAIRS:
         raise InputError(
             f"The supersamples must have at most {MOST_PAIRS} pairs together, got {n}: all 2^n choices are "
-            f"trained on. Pass fewer, or bound fCMI by `fcmi_finite` or `fcmi_grid`."
+            f"trained on. Pass fewer, or bound fCMI by {arg('fcmi_finite')} or {arg('fcmi_grid')}."
         )
     points = np.concatenate([unlabeled, positive]).reshape(2 * n, *unlabeled.shape[2:])
     runs: Sequence[tuple[Any, ...]] = [()] if randomness is None else [(r,) for r in randomness]
     if not runs:
-        raise InputError("`randomness` is empty. Pass its values, or None for a deterministic learner.")
+        raise InputError(
+            f"{arg('randomness')} is empty. Pass its values, or None for a deterministic learner."
+        )
     outputs = []
     for coins in _coins(n):
         chosen = (
@@ -143,8 +145,10 @@ def _pairs(values: Any, name: str) -> NDArray[Any]:
     out = np.asarray(values)
     if out.ndim not in (2, 3) or out.shape[1] != 2 or not len(out):
         raise InputError(
-            f"`{name}` must have shape (n, 2) or (n, 2, d), got {out.shape}. Pass pairs of points, of which "
-            f"a coin picks one for training."
+            argument=name,
+            must="have shape (n, 2) or (n, 2, d)",
+            got=out.shape,
+            remedy="Pass pairs of points, of which a coin picks one for training.",
         )
     return out
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth._pytorch import Tensor, torch
 from halftruth.engines.tensors.state import State, add_rows, empty
 from halftruth.kernels import adding
@@ -42,8 +42,10 @@ class Batch:
         rows = {name: _rows(x, name, preds, device) for name, x in given.items() if x is not None}
         if not preds.is_floating_point():
             raise InputError(
-                f"`preds` must be floating-point scores, got dtype {preds.dtype}. Pass what the model gives "
-                f"before it is turned into classes."
+                argument="preds",
+                must="be floating-point scores",
+                got=f"dtype {preds.dtype}",
+                remedy="Pass what the model gives before it is turned into classes.",
             )
         if weight is None:
             return cls(score=rows["preds"], target=rows["target"])
@@ -164,13 +166,15 @@ class Reader:
             raise InputError(self._bad_scores(nan, outside))
         if targets:
             raise InputError(
-                f"`target` must hold {TARGETS[len(self.names)]}; got {targets} other value(s). Map the "
-                f"labels to these, or drop the rows."
+                f"{arg('target')} must hold {TARGETS[len(self.names)]}; got {targets} other value(s). Map "
+                "the labels to these, or drop the rows."
             )
         if weights:
             raise InputError(
-                f"`sample_weight` must be zero or lie in [2^-10, 2^15], got {weights} other value(s). "
-                f"Multiply all weights by one number: metrics do not depend on their scale."
+                argument="sample_weight",
+                must="be zero or lie in [2^-10, 2^15]",
+                got=f"{weights} other value(s)",
+                remedy="Multiply all weights by one number: metrics do not depend on their scale.",
             )
 
 
@@ -207,15 +211,15 @@ def _usual(weight: Tensor) -> Tensor:
 def _rows(values: Any, name: str, preds: Any, device: torch.device) -> Tensor:
     """A tensor of the shape of the scores, on the device of the metric, flat and of a type loops take."""
     if not isinstance(values, Tensor):
-        raise InputError(f"`{name}` must be a PyTorch tensor, got {type(values).__name__}.")
+        raise InputError(argument=name, must="be a PyTorch tensor", got=type(values).__name__)
     if values.shape != preds.shape:
         two = preds.ndim == values.ndim + 1 and preds.shape[-1] == 2
         hint = "the scores of the positive class, preds[..., 1]" if two else "one value for each score"
         shapes = f"{tuple(preds.shape)}, got {tuple(values.shape)}"
-        raise InputError(f"`{name}` must have the shape of `preds`, {shapes}. Pass {hint}.")
+        raise InputError(f"{arg(name)} must have the shape of {arg('preds')}, {shapes}. Pass {hint}.")
     if values.device != device:
         raise InputError(
-            f"`{name}` is on {values.device} and the metric on {device}. Move the metric, "
+            f"{arg(name)} is on {values.device} and the metric on {device}. Move the metric, "
             f"metric.to({str(values.device)!r})."
         )
     rows = values.detach().reshape(-1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from halftruth import _checks
-from halftruth._errors import EmptyClassWarning, HalftruthError, InputError, MergeError
+from halftruth._errors import EmptyClassWarning, HalftruthError, InputError, MergeError, arg
 from halftruth._pytorch import Tensor, torch
 from halftruth.engines.tensors.state import bins_of
 from halftruth.evidence import Evidence, Labeled, PositiveUnlabeled, SoftLabeled
@@ -114,13 +114,13 @@ class ScoreMetrics(Metric):
             "all",
         ):
             raise InputError(
-                f'`prior`, `purity`, `population` and `unlabeled` go with kind="positive_unlabeled", got '
-                f"kind={kind!r}. Leave them out."
+                f"{arg('prior')}, {arg('purity')}, {arg('population')} and {arg('unlabeled')} go with "
+                f'kind="positive_unlabeled", got kind={kind!r}. Leave them out.'
             )
         if isinstance(prior, str) and prior == ESTIMATE:
             raise InputError(
-                "A metric takes no prior='estimate': every epoch would have its own prior. Estimate it once, "
-                "prior=ht.estimate_prior(positive, unlabeled)."
+                f"A metric takes no {arg('prior', 'estimate')}: every epoch would have its own prior. "
+                "Estimate it once, prior=ht.estimate_prior(positive, unlabeled)."
             )
         _refuse_range(prior, "prior", belief(prior, "prior"))
         _refuse_range(purity, "purity", belief(purity, "purity", closed_at_one=True))
@@ -149,7 +149,7 @@ class ScoreMetrics(Metric):
         """
         if sample_weight is not None and not self.weighted:
             raise InputError(
-                "`sample_weight` was given to a metric without weights. Pass weighted=True to it."
+                f"{arg('sample_weight')} was given to a metric without weights. Pass weighted=True to it."
             )
         if self.weighted and sample_weight is None and isinstance(preds, Tensor):
             sample_weight = torch.ones_like(preds)
@@ -260,8 +260,8 @@ def _refuse_range(given: Any, name: str, read: Belief) -> None:
     """A metric has one value: no range of a share is taken at its middle in silence."""
     if read.is_range and read.estimate is None:
         raise InputError(
-            f"`{name}` of a metric must be a number or a PriorEstimate, got the range {given!r}. Pass the "
-            f"middle, {name}={read.value:g}, and for the range evaluate "
+            f"{arg(name)} of a metric must be a number or a PriorEstimate, got the range {given!r}. Pass "
+            f"the middle, {name}={read.value:g}, and for the range evaluate "
             f"ht.PositiveUnlabeled.from_table(metric.table, {name}={given!r}, ...)."
         )
 

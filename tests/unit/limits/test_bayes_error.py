@@ -803,7 +803,7 @@ def test_methods_that_make_no_sense_are_refused() -> None:
 
 def test_labels_and_signs_are_for_soft_labels() -> None:
     for evidence in (ht.PositiveConfidence(R, prior=0.4), MODEL.labeled(50, 1)):
-        with pytest.raises(ht.InputError, match="`labels`='noisy' is for SoftLabeled"):
+        with pytest.raises(ht.InputError, match='labels="noisy" is for SoftLabeled'):
             bayes_error(evidence, labels="noisy")
         with pytest.raises(ht.InputError, match="`sign` is for SoftLabeled"):
             bayes_error(evidence, sign=SIGN)

@@ -292,7 +292,7 @@ def test_prior_and_purity_of_all_rows_are_converted_together(method):
 
 def test_purity_is_not_estimated_with_negatives():
     with pytest.raises(
-        ht.InputError, match=r"'mixture' does not estimate a purity\. Leave it out, or pass 'alphamax'"
+        ht.InputError, match=r'"mixture" does not estimate a purity\. Leave it out, or pass \'alphamax\''
     ):
         ht.estimate_prior_and_purity(P, U, method="mixture")
 
@@ -320,7 +320,7 @@ def test_purity_is_not_estimated_with_negatives():
         ({"labeled_sample": (0.5, 5)}, r"`labeled_sample` must be a whole number of at least 0, got 0\.5"),
         ({"labeled_sample": (-1, 5)}, r"`labeled_sample` must be a whole number of at least 0, got -1"),
         ({"labeled_sample": (0, 0)}, r"`labeled_sample` must be a whole number of at least 1, got 0"),
-        ({"method": "sample"}, r'`method`="sample" needs `labeled_sample`: \(positives found, cases labeled\)\.'),
+        ({"method": "sample"}, r'method="sample" needs `labeled_sample`: \(positives found, cases labeled\)\.'),
         ({"method": "alphamax", "within": (0.1, 0.3)}, r"`within` is read by method 'auto' without known negatives, not by 'alphamax'"),
         ({"method": "em", "labeled_sample": (1, 3)}, r"`labeled_sample` is read by method 'auto' without known negatives, not by 'em'"),
         ({"negative": N, "within": (0.1, 0.3)}, r"`within` is read by method 'auto' without known negatives, not by 'mixture'"),
@@ -369,7 +369,7 @@ def test_an_evidence_is_not_told_twice(options):
 
 def test_a_mixture_without_negatives_is_not_identified():
     with pytest.raises(
-        ht.NotIdentifiable, match=r"`method`='mixture' needs known negatives\. Pass `negative`\."
+        ht.NotIdentifiable, match=r'method="mixture" needs known negatives\. Pass `negative`\.'
     ):
         ht.estimate_prior(P, U, method="mixture")
 

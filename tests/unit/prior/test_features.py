@@ -288,7 +288,7 @@ def test_what_are_no_features(x, labeled, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "mixture"}, r"`method`='mixture' needs known negatives, which features have none of here"),
+        ({"method": "mixture"}, r'method="mixture" needs known negatives, which features have none of here'),
         ({"method": "forest"}, r"`method` must be one of auto, .*; got 'forest'"),
         ({"method": "sample", "labeled_sample": (1, 2)}, r"`method` must be one of"),
         ({"method": "km2", "within": (0.1, 0.2)}, r"`within` and `labeled_sample` go with method 'auto'"),

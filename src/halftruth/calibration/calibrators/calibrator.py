@@ -11,7 +11,7 @@ import numpy as np
 
 from halftruth import _checks, _storage
 from halftruth._checks import Vector
-from halftruth._errors import HalftruthError, InputError
+from halftruth._errors import HalftruthError, InputError, arg
 from halftruth.calibration.calibrators.methods import Method, method_for
 from halftruth.calibration.calibrators.parts import Curve
 from halftruth.calibration.calibrators.settings import Settings
@@ -19,7 +19,9 @@ from halftruth.calibration.calibrators.stored import SCHEMA, WHAT, Content, open
 from halftruth.measure._score_measure import ScoreMeasure, as_measure
 
 FLAT = "The curve is flat: scores rank the positives no higher than the rest. Are labels or samples swapped?"
-FOR_MARGINS = 'For margins take method="platt" with scale="score", "isotonic" or "histogram".'
+FOR_MARGINS = (
+    f'For margins take {arg("method", "platt")} with {arg("scale", "score")}, "isotonic" or "histogram".'
+)
 
 
 class Calibrator(Settings):
@@ -269,7 +271,9 @@ def _on_flat(measure: ScoreMeasure, curve: Any) -> tuple[str, ...]:
 def _check_measure(measure: ScoreMeasure) -> None:
     """One measure, both classes with mass."""
     if measure.shape:
-        raise InputError(f"`evidence` must be one measure, got {measure!r}. Fit each by itself.")
+        raise InputError(
+            argument="evidence", must="be one measure", got=repr(measure), remedy="Fit each by itself."
+        )
     positives, total = float(measure.positives), float(measure.total)
     if not 1e-12 * total < positives < (1 - 1e-12) * total:
         share = positives / total if total else np.nan

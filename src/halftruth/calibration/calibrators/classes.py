@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.evidence import Labeled
 
 
@@ -65,8 +65,10 @@ def _checked(probabilities: Any, y: Any) -> tuple[Vector, NDArray[np.intp]]:
     table: NDArray[Any] = _checks.native(probabilities, "probabilities")
     if table.ndim != 2 or table.shape[1] < 2:
         raise InputError(
-            f"`probabilities` must have one row for each case and one column for each class, got shape "
-            f"{table.shape}. For two classes with one column use Labeled."
+            argument="probabilities",
+            must="have one row for each case and one column for each class",
+            got=f"shape {table.shape}",
+            remedy="For two classes with one column use Labeled.",
         )
     values: Any = _checks.probabilities(table.ravel(), "probabilities").reshape(table.shape)
     label = _checks.vector(y, "y", length=len(values))
@@ -74,7 +76,7 @@ def _checked(probabilities: Any, y: Any) -> tuple[Vector, NDArray[np.intp]]:
     if bad.any():
         first = int(np.argmax(bad))
         raise InputError(
-            f"`y` must hold columns of `probabilities`, whole numbers from 0 to {values.shape[1] - 1}; got "
-            f"{label[first]:g} at index {first}."
+            f"{arg('y')} must hold columns of {arg('probabilities')}, whole numbers from 0 to "
+            f"{values.shape[1] - 1}; got {label[first]:g} at index {first}."
         )
     return values, label.astype(np.intp)

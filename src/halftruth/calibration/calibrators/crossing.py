@@ -8,7 +8,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.calibration.calibrators.calibrator import Calibrator
 from halftruth.calibration.calibrators.folds import folds_of
 from halftruth.evidence import Evidence, as_evidence
@@ -76,7 +76,10 @@ def _number_of_folds(evidence: Evidence, n_folds: int) -> int:
     n_folds = _checks.count(n_folds, "n_folds", least=2)
     if n_folds > MOST_FOLDS:
         raise InputError(
-            f"`n_folds` must be at most {MOST_FOLDS}, got {n_folds}. Each part costs a fit: 5 or 10 will do."
+            argument="n_folds",
+            must=f"be at most {MOST_FOLDS}",
+            got=n_folds,
+            remedy="Each part costs a fit: 5 or 10 will do.",
         )
     n, name = smallest_stratum(evidence)
     if n < 2:
@@ -85,7 +88,10 @@ def _number_of_folds(evidence: Evidence, n_folds: int) -> int:
         )
     if n_folds > n:
         raise InputError(
-            f"`n_folds` must be at most {n}, the number of {name} rows, got {n_folds}. Pass n_folds={n}."
+            argument="n_folds",
+            must=f"be at most {n}, the number of {name} rows",
+            got=n_folds,
+            remedy=f"Pass {arg('n_folds', n)}.",
         )
     return n_folds
 
@@ -93,6 +99,8 @@ def _number_of_folds(evidence: Evidence, n_folds: int) -> int:
 def _settings(calibrator: Any) -> dict[str, Any]:
     if not isinstance(calibrator, Calibrator):
         raise InputError(
-            f"`calibrator` must be a Calibrator or the name of a method, got {type(calibrator).__name__}."
+            argument="calibrator",
+            must="be a Calibrator or the name of a method",
+            got=type(calibrator).__name__,
         )
     return calibrator.get_params()

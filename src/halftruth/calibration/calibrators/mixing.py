@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import expit
 
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.calibration.calibrators.convex import Atoms, Pair, log_features
 from halftruth.calibration.calibrators.logistic import LogOddsCurve, temperature
 from halftruth.calibration.calibrators.parts import Fitted, at_least_zero, column
@@ -36,7 +36,7 @@ class MixedCurve:
     def from_dict(cls, stored: Mapping[str, Any]) -> MixedCurve:
         weight = column(stored, "weight", unit=True)
         if len(weight) != 3 or abs(weight.sum() - 1) > 1e-9:
-            raise InputError("`weight` must be three numbers with sum 1")
+            raise InputError(f"{arg('weight')} must be three numbers with sum 1")
         return cls(weight, at_least_zero(stored["slope"], "slope"))
 
 

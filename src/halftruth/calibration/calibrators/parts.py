@@ -10,7 +10,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 
 LARGEST = 1e300
 """Stored numbers beyond would overflow in a product with a score's logarithm."""
@@ -39,14 +39,14 @@ class Fitted:
 def real(value: Any, name: str) -> float:
     """A stored number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
-        raise InputError(f"`{name}` must be a number from {-LARGEST:g} to {LARGEST:g}, got {value!r}")
+        raise InputError(f"{arg(name)} must be a number from {-LARGEST:g} to {LARGEST:g}, got {value!r}")
     return float(value)
 
 
 def at_least_zero(value: Any, name: str) -> float:
     """A stored number that is not negative."""
     if real(value, name) < 0:
-        raise InputError(f"`{name}` must not be negative, got {value!r}")
+        raise InputError(f"{arg(name)} must not be negative, got {value!r}")
     return float(value)
 
 
@@ -54,5 +54,5 @@ def column(stored: Mapping[str, Any], name: str, *, rising: bool = False, unit: 
     """Stored numbers; ascending and distinct where ``rising``, in [0, 1] where ``unit``."""
     values = _checks.vector(stored[name], name)
     if rising and not (np.diff(values) > 0).all():
-        raise InputError(f"`{name}` must ascend")
+        raise InputError(f"{arg(name)} must ascend")
     return _checks.probabilities(values, name) if unit else values

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.calibration.calibrators.binning import held_in_bins
 from halftruth.calibration.calibrators.parts import Fitted, column
 from halftruth.calibration.rising import isotonic_points, shares
@@ -33,7 +33,7 @@ class PointCurve:
     def from_dict(cls, stored: Mapping[str, Any]) -> PointCurve:
         score, value = column(stored, "score", rising=True), column(stored, "value", unit=True)
         if len(score) != len(value) or not len(score):
-            raise InputError("`score` and `value` must have one length, at least 1")
+            raise InputError(f"{arg('score')} and {arg('value')} must have one length, at least 1")
         return cls(score, value)
 
 
@@ -44,7 +44,7 @@ class RisingCurve(PointCurve):
     def from_dict(cls, stored: Mapping[str, Any]) -> RisingCurve:
         read = super().from_dict(stored)
         if (np.diff(read.value) < 0).any():
-            raise InputError("`value` must not fall")
+            raise InputError(f"{arg('value')} must not fall")
         return cls(read.score, read.value)
 
 
@@ -65,7 +65,7 @@ class BinCurve:
     def from_dict(cls, stored: Mapping[str, Any]) -> BinCurve:
         edge, value = column(stored, "edge", rising=True), column(stored, "value", unit=True)
         if len(value) != len(edge) + 1:
-            raise InputError("`value` must be one longer than `edge`")
+            raise InputError(f"{arg('value')} must be one longer than {arg('edge')}")
         return cls(edge, value)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.engines.sql.library import ibis
 from halftruth.files.messages import excerpt, missing_column, quoted
 
@@ -37,8 +37,11 @@ def bound(
     if not isinstance(table, ibis.expr.types.Table):
         kind = f"{type(table).__module__.partition('.')[0]}.{type(table).__name__}"
         raise InputError(
-            f"`table` must be an Ibis table, got {kind}. Make one, e.g. ibis.connect(url).table(name); "
-            f"ibis.memtable takes data frames, and ScoreTable.from_file reads files."
+            argument="table",
+            must="be an Ibis table",
+            got=kind,
+            remedy="Make one, e.g. ibis.connect(url).table(name); ibis.memtable takes data frames, and "
+            "ScoreTable.from_file reads files.",
         )
     given = {"score": score, "label": label, "weight": weight, "by": by}
     every = {role: _column(table, x, role) for role, x in given.items() if x is not None or role in NEEDED}
@@ -75,10 +78,12 @@ def _column(table: Any, given: Any, role: str) -> Any:
             return column
     except (AttributeError, TypeError, ValueError, ibis.common.exceptions.IbisError) as error:
         raise InputError(
-            f"`{role}` is no expression of this table: {excerpt(str(error), 160)}. Pass the name of a "
-            f"column, or an expression made from the table, e.g. table.x."
+            f"{arg(role)} is no expression of this table: {excerpt(str(error), 160)}. Pass the name of a "
+            "column, or an expression made from the table, e.g. table.x."
         ) from error
-    raise InputError(f"`{role}` must be the name of a column or an Ibis expression of one, got {given!r}.")
+    raise InputError(
+        argument=role, must="be the name of a column or an Ibis expression of one", got=repr(given)
+    )
 
 
 def called(column: Any, role: str) -> str:
@@ -106,7 +111,7 @@ def _number(column: Any, role: str) -> Any:
             else ("numbers", "them")
         )
         raise InputError(
-            f"{name[0].upper()}{name[1:]} must hold {numbers} for `{role}`, it holds {kind}. Pass an "
+            f"{name[0].upper()}{name[1:]} must hold {numbers} for {arg(role)}, it holds {kind}. Pass an "
             f"expression of the table that holds {remedy}."
         )
     if kind.is_boolean():
@@ -125,8 +130,8 @@ def _group(column: Any) -> Any:
     if kind.is_nested() or kind.is_binary() or kind.is_interval():
         name = called(column, "by")
         raise InputError(
-            f"{name[0].upper()}{name[1:]} holds {kind}, which has no plain text to name groups by. "
-            f"Pass an expression that does for `by`."
+            f"{name[0].upper()}{name[1:]} holds {kind}, which has no plain text to name groups by. Pass an "
+            f"expression that does for {arg('by')}."
         )
     if kind.is_decimal() and kind.scale is None:
         return _shortest(column.cast("string"))

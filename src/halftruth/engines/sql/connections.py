@@ -60,8 +60,10 @@ def _connected(engine: str) -> Any:
     known = sorted(each.name for each in ibis.util.backend_entry_points())
     if "://" not in engine or scheme not in known:
         raise InputError(
-            f"`engine` must be 'spark' or an address that Ibis knows, such as postgres://user@host/database, "
-            f"got {quoted(addresses.masked(engine))}.{_meant(scheme, known)}"
+            argument="engine",
+            must="be 'spark' or an address that Ibis knows, such as postgres://user@host/database",
+            got=quoted(addresses.masked(engine)),
+            remedy=_meant(scheme, known),
         )
     options = {}
     if scheme in IN_FILES and (path := re.sub(r"^\w+://|\?.*$", "", engine)) not in ("", ":memory:"):
@@ -87,4 +89,4 @@ def _meant(scheme: str, known: list[str]) -> str:
     """The engine whose name is near: Spark has a word, others an address."""
     meant = {name: f"{name}://…" for name in known} | {"spark": "spark", "pyspark": "spark"}
     near = get_close_matches(scheme.lower(), meant, 1)
-    return f" Did you mean {meant[near[0]]}?" if near else ""
+    return f"Did you mean {meant[near[0]]}?" if near else ""

@@ -47,9 +47,9 @@ def label(columns: Columns, count: int) -> NoReturn:
     """Refuse labels outside the code."""
     shown = _shown(columns, columns.label, stratum(columns) == OUTSIDE, most=5)
     raise InputError(
-        f"{_first(columns.names['label'])} holds {count:,} label(s) outside the code: {shown}. The "
-        f"code is 1 positive, 0 negative, NULL unlabeled; name another code for unlabeled rows, e.g. "
-        f"unlabeled=-1."
+        f"{_first(columns.names['label'])} holds {count:,} label(s) outside the code: {shown}. The code is "
+        "1 positive, 0 negative, NULL unlabeled; name another code for unlabeled rows, e.g. "
+        f"{arg('unlabeled', -1)}."
     )
 
 
@@ -59,8 +59,8 @@ def group(columns: Columns, error: Exception) -> NoReturn:
     field = f"table[{name!r}]" if name in columns.table.columns else "x"
     raise InputError(
         f"The column of groups {quoted(name)} holds a value that cannot be named: "
-        f"{excerpt(str(error), 160)}. "
-        f'Cast it to text in the expression of `by`, e.g. by={field}.cast("string").'
+        f"{excerpt(str(error), 160)}. Cast it to text in the expression of {arg('by')}, e.g. "
+        f'by={field}.cast("string").'
     ) from error
 
 
@@ -72,8 +72,8 @@ def no_rows(columns: Columns) -> NoReturn:
 def no_weight(columns: Columns) -> NoReturn:
     """Refuse weights that are all zero."""
     raise InputError(
-        f"{_first(columns.names['weight'])} of {columns.names['table']} is zero in all rows. Give at "
-        f"least one row a positive weight, or leave `weight` out for equal weights."
+        f"{_first(columns.names['weight'])} of {columns.names['table']} is zero in all rows. Give at least "
+        f"one row a positive weight, or leave {arg('weight')} out for equal weights."
     )
 
 

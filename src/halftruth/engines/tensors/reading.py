@@ -8,7 +8,7 @@ from math import inf, isfinite
 from typing import Any, NamedTuple
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth._pytorch import Tensor, torch
 from halftruth.engines.tensors.state import has_triton
 from halftruth.table._groups import OUTSIDE, STRATA, refuse_groups
@@ -207,7 +207,10 @@ def read_groups(
     group = group if kept is None else group[kept]
     if group.is_floating_point():
         raise InputError(
-            f"`by` must hold whole numbers, got dtype {group.dtype}. Convert it, e.g. by .long()."
+            argument="by",
+            must="hold whole numbers",
+            got=f"dtype {group.dtype}",
+            remedy="Convert it, e.g. by .long().",
         )
     value, place = torch.unique(group, return_inverse=True)
     refuse_groups(len(value))
@@ -225,9 +228,9 @@ def _scores(values: Any, name: str) -> Tensor:
         _checks.scores(values, name)
     _refuse_number(len(out), name)
     if out.device.type == "meta":
-        raise InputError(f"`{name}` is on the device meta, which holds no values. Pass real scores.")
+        raise InputError(f"{arg(name)} is on the device meta, which holds no values. Pass real scores.")
     if out.device.type == "mps":
-        raise InputError(f"`{name}` is on {out.device}, which has no float64. Move it by .cpu().")
+        raise InputError(f"{arg(name)} is on {out.device}, which has no float64. Move it by .cpu().")
     if not out.is_floating_point():
         return out.to(torch.float64)
     return out.to(torch.float32) if out.dtype.itemsize < 4 else out
@@ -245,26 +248,35 @@ def _beside(values: Any, name: str, score: Tensor) -> Tensor:
 def _tensor(values: Any, name: str) -> Tensor:
     if not isinstance(values, Tensor):
         raise InputError(
-            f"`{name}` must be a PyTorch tensor, got {type(values).__name__}. Convert it by torch.as_tensor, "
-            f"or pass arrays to Labeled or PositiveUnlabeled."
+            argument=name,
+            must="be a PyTorch tensor",
+            got=type(values).__name__,
+            remedy="Convert it by torch.as_tensor, or pass arrays to Labeled or PositiveUnlabeled.",
         )
     if values.layout != torch.strided:
-        raise InputError(f"`{name}` must be a dense tensor, got {values.layout}. Convert it by .to_dense().")
+        raise InputError(
+            argument=name, must="be a dense tensor", got=values.layout, remedy="Convert it by .to_dense()."
+        )
     return values.detach()
 
 
 def _refuse_device(column: Tensor, name: str, score: Tensor) -> None:
     if column.device != score.device:
         raise InputError(
-            f"`{name}` must be on the device of the scores, {score.device}, got {column.device}. Move it by "
-            f".to({str(score.device)!r})."
+            argument=name,
+            must=f"be on the device of the scores, {score.device}",
+            got=column.device,
+            remedy=f"Move it by .to({str(score.device)!r}).",
         )
 
 
 def _refuse_number(n: int, name: str) -> None:
     if n >= MOST:
         raise InputError(
-            f"`{name}` must have less than 2^31 rows, got {n:,}. Compress them in parts, and merge these."
+            argument=name,
+            must="have less than 2^31 rows",
+            got=f"{n:,}",
+            remedy="Compress them in parts, and merge these.",
         )
 
 
