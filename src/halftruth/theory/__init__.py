@@ -13,20 +13,24 @@ Examples
 
 from __future__ import annotations
 
-from halftruth.theory.bias import bias_bound, prior_error_bound
-from halftruth.theory.bins import (
+from halftruth.theory._bin_numbers import (
     BestBins,
     best_bins,
     bias_rate,
+    bpm_sample_size,
     generalization_rate,
+    histogram_sample_size,
     optimal_bins,
     optimal_bins_of_labels,
 )
-from halftruth.theory.bound import Bound
-from halftruth.theory.complexity import fcmi_finite, fcmi_grid, fcmi_vc
-from halftruth.theory.generalization import generalization_bound
-from halftruth.theory.information import Information, fcmi_of_learner
-from halftruth.theory.samples import bpm_sample_size, histogram_sample_size
+from halftruth.theory._calibration_bounds import Bound, bias_bound, generalization_bound, prior_error_bound
+from halftruth.theory._learner_information import (
+    Information,
+    fcmi_finite,
+    fcmi_grid,
+    fcmi_of_learner,
+    fcmi_vc,
+)
 
 __all__ = [
     "BestBins",

@@ -1,4 +1,8 @@
-"""How many bins: Corollaries 1 and 2 of the PU-ECE paper, and the number that minimises a bound itself."""
+"""How many bins, and how many rows: Corollaries 1 and 2 of the PU-ECE paper, Theorem 4 of the BPM paper.
+
+Beside the papers' formulas stand the number of bins that minimises a bound itself, and what simulation says
+of the claimed numbers of rows.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,28 @@ from fractions import Fraction
 
 from halftruth import _checks
 from halftruth._errors import InputError, arg
-from halftruth.theory.bias import BINNINGS, bias_bound
-from halftruth.theory.bound import Bound, variance
-from halftruth.theory.generalization import generalization_bound
-from halftruth.theory.information import Information
+from halftruth.theory._calibration_bounds import (
+    BINNINGS,
+    Binning,
+    Bound,
+    bias_bound,
+    generalization_bound,
+    noise_variance,
+)
+from halftruth.theory._learner_information import Information
 
-ROUNDING = Fraction(1, 2**50)
+__all__ = [
+    "BestBins",
+    "best_bins",
+    "bias_rate",
+    "bpm_sample_size",
+    "generalization_rate",
+    "histogram_sample_size",
+    "optimal_bins",
+    "optimal_bins_of_labels",
+]
+
+_ROUNDING = Fraction(1, 2**50)
 """By which a cube may be missed because a prior such as 1/3 is no binary number."""
 
 
@@ -67,8 +87,8 @@ def optimal_bins(n_positive: float, n_unlabeled: float, prior: float) -> int:
     >>> theory.optimal_bins(90, math.inf, 0.3)
     10
     """
-    variance(n_positive, n_unlabeled, prior)
-    need_finite(n_positive, n_unlabeled)
+    noise_variance(n_positive, n_unlabeled, prior)
+    _need_finite(n_positive, n_unlabeled)
     return _cube_root(Fraction(float(prior)) ** 2 * _inverse(n_positive) + _inverse(n_unlabeled))
 
 
@@ -117,7 +137,7 @@ def bias_rate(n_positive: float, n_unlabeled: float, prior: float) -> float:
     >>> round(theory.bias_rate(1_000, 10_000, 0.5), 4)
     0.0705
     """
-    return float(variance(n_positive, n_unlabeled, prior) ** (1 / 3))
+    return float(noise_variance(n_positive, n_unlabeled, prior) ** (1 / 3))
 
 
 def generalization_rate(
@@ -149,7 +169,7 @@ def generalization_rate(
     >>> round(theory.generalization_rate(1_000, 10_000, 0.5, fcmi=300.0), 4)
     0.324
     """
-    v = variance(n_positive, n_unlabeled, prior)
+    v = noise_variance(n_positive, n_unlabeled, prior)
     nats = _checks.inside(float(fcmi), "fcmi", 0.0, math.inf, closed="left", advice="Pass nats.")
     return float(max(v ** (1 / 3), math.sqrt(v * nats)))
 
@@ -160,7 +180,7 @@ def best_bins(
     prior: float,
     *,
     lipschitz: float,
-    binning: str = "mass",
+    binning: Binning = "mass",
     confidence_level: float | None = None,
     fcmi: float | Information | None = None,
     fcmi_unlabeled: float | None = None,
@@ -193,8 +213,8 @@ def best_bins(
     >>> best.n_bins, round(best.bound.value, 4)
     (210, 0.0286)
     """
-    variance(n_positive, n_unlabeled, prior)
-    need_finite(n_positive, n_unlabeled)
+    noise_variance(n_positive, n_unlabeled, prior)
+    _need_finite(n_positive, n_unlabeled)
     _checks.choice(binning, "binning", BINNINGS)
     if fcmi is not None and confidence_level is not None:
         raise InputError(
@@ -227,7 +247,7 @@ def best_bins(
     few = binning == "mass" and fcmi is None and not math.isinf(n_unlabeled)
     limit = n_unlabeled // 2 if few else math.inf
     if limit < 1:
-        bound(1)  # refuses, and says why
+        bound(1)  # raises the error that says why
     n_bins = _lowest(lambda k: float(bound(k)), limit)
     return BestBins(n_bins, bound(n_bins))
 
@@ -244,7 +264,7 @@ def _lowest(value: Callable[[int], float], limit: float) -> int:
     return high
 
 
-def need_finite(n_positive: float, n_unlabeled: float) -> None:
+def _need_finite(n_positive: float, n_unlabeled: float) -> None:
     """Refuse two infinite samples: no number of bins is too large for them."""
     if math.isinf(n_positive) and math.isinf(n_unlabeled):
         raise InputError(
@@ -259,8 +279,80 @@ def _inverse(n: float) -> Fraction:
 
 def _cube_root(v: Fraction) -> int:
     """The least whole B with B³ ≥ 1/v, exactly."""
-    target = (1 - ROUNDING) / v
+    target = (1 - _ROUNDING) / v
     root = max(1, int(float(1 / v) ** (1 / 3)) - 1)
     while root**3 < target:
         root += 1
     return root
+
+
+# --- numbers of rows ----------------------------------------------------------------------------
+
+
+def histogram_sample_size(epsilon: float, delta: float, n_bins: int) -> int:
+    """Rows for histogram binning by Hoeffding's inequality: B ln(1/δ) / (2ε²), as many in each of B bins.
+
+    Then each bin's share of positives, taken by itself, exceeds its expectation by ε with probability at
+    most δ. For both sides and all bins at once δ must be divided by 2B.
+
+    Parameters
+    ----------
+    epsilon : float in (0, 1)
+        Error allowed in a bin.
+    delta : float in (0, 1)
+        Probability with which it may be larger.
+    n_bins : int
+        Number of bins.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from halftruth import theory
+    >>> theory.histogram_sample_size(0.05, 0.05, 15)
+    8988
+    """
+    return _hoeffding_rows(epsilon, delta, _checks.count(n_bins, "n_bins", least=1))
+
+
+def bpm_sample_size(epsilon: float, delta: float) -> int:
+    """Rows for a beta calibration curve by the claim of the binomial process paper: 3 ln(1/δ) / (2ε²).
+
+    The claim: scores of both classes being beta distributed, the curve of three parameters fitted to as many
+    rows has E|g(S) − P(Y=1 | S)| ≤ ε with probability at least 1 − δ; 3/B of the rows that B bins take.
+
+    Parameters
+    ----------
+    epsilon : float in (0, 1)
+        Mean error allowed, over the scores.
+    delta : float in (0, 1)
+        Probability with which it may be larger.
+
+    Returns
+    -------
+    int
+
+    Notes
+    -----
+    In simulations with four pairs of beta laws the claim held for δ up to .9, and easily: at ε = .05 and
+    δ = .05 no fit failed and the mean error was about .01. It does not hold for every δ: near 1 it asks for
+    fewer rows than parameters, as for the one row of ε = .1 and δ = .999, of which none will do.
+
+    Nor are the rows needed. Fifteen bins of equal mass are within .05 in the mean on the same 1,798 rows;
+    what is true is that the curve errs less on them than the bins on five times as many.
+
+    Examples
+    --------
+    >>> from halftruth import theory
+    >>> theory.bpm_sample_size(0.05, 0.05)
+    1798
+    """
+    return _hoeffding_rows(epsilon, delta, 3)
+
+
+def _hoeffding_rows(epsilon: float, delta: float, cells: int) -> int:
+    epsilon = _checks.inside(epsilon, "epsilon", 0.0, 1.0, advice="Pass the error allowed, such as 0.05.")
+    delta = _checks.inside(delta, "delta", 0.0, 1.0, advice="Pass the probability of failure, such as 0.05.")
+    return max(1, math.ceil(cells * -math.log(delta) / (2 * epsilon**2)))

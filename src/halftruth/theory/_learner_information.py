@@ -1,0 +1,360 @@
+"""What predictions tell of the training rows: functional conditional mutual information, and bounds on it.
+
+Each row of a supersample is a pair of draws, of which a fair coin picks one for training. fCMI is the
+information, in nats, that the predictions for both draws of all pairs hold of the coins, given the pairs. A
+small supersample can be enumerated. Otherwise information is at most the entropy of the predictions, and
+that the logarithm of the number of their patterns; nor is it ever above (n_P + n_U) ln 2, the entropy of the
+coins. A bound that reaches this says nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halftruth import _checks
+from halftruth._errors import InputError, arg
+
+__all__ = ["Information", "fcmi_finite", "fcmi_grid", "fcmi_of_learner", "fcmi_vc", "row_count"]
+
+_MOST_PAIRS = 16
+"""Pairs whose coins are enumerated: the learner is called two to the power of this often."""
+
+Predict = Callable[[NDArray[Any]], Any]
+"""Points, the first axis, to predictions."""
+
+
+@dataclass(frozen=True)
+class Information:
+    """An amount of information on the training rows, or a bound on it.
+
+    Parameters
+    ----------
+    value : float
+        fCMI in nats.
+    unlabeled : float
+        The same of the predictions for unlabeled rows only.
+    limit : float
+        (n_P + n_U) ln 2, all there is to tell of the training rows; infinite where the sizes are not known.
+    note : str
+        What the number is.
+
+    Examples
+    --------
+    >>> from halftruth import theory
+    >>> told = theory.fcmi_finite(8, 100, 1_000)
+    >>> round(float(told), 4), round(told.limit, 1), told.informative
+    (2.0794, 762.5, True)
+    """
+
+    value: float
+    unlabeled: float
+    limit: float
+    note: str
+
+    @property
+    def informative(self) -> bool:
+        """Whether the predictions hide something of the training rows."""
+        return self.value < self.limit
+
+    def __float__(self) -> float:
+        return self.value
+
+
+def fcmi_of_learner(
+    learner: Callable[..., Predict],
+    supersample_unlabeled: Any,
+    supersample_positive: Any,
+    *,
+    randomness: Sequence[Any] | None = None,
+) -> Information:
+    """The exact fCMI of a learner on a small supersample, by training on each of its 2^n choices.
+
+    Parameters
+    ----------
+    learner : callable
+        ``learner(unlabeled, positive)``, or ``learner(unlabeled, positive, r)`` with `randomness`, returns a
+        function that takes points and returns one prediction for each.
+    supersample_unlabeled : array of shape (n_U, 2) or (n_U, 2, d)
+        Pairs of unlabeled points.
+    supersample_positive : array of shape (n_P, 2) or (n_P, 2, d)
+        Pairs of known positives. n_U + n_P is at most 16.
+    randomness : sequence or None
+        The values of the learner's own randomness, equally likely; None for a deterministic learner, whose
+        fCMI is the entropy of its predictions.
+
+    Returns
+    -------
+    Information
+        Given this supersample. The theorem's fCMI is its mean over supersamples.
+
+    Notes
+    -----
+    Predictions that differ in the last digit differ: a sum whose rounding depends on the order of the rows
+    tells that order.
+
+    Examples
+    --------
+    A learner that chooses one of two functions tells at most ln 2, whatever the data.
+
+    >>> import numpy as np
+    >>> from halftruth import theory
+    >>> unlabeled, positive = [[-2.0, -1.0], [0.0, 1.0], [-1.0, 2.0]], [[1.0, 2.0], [3.0, -1.0]]
+    >>> def learner(unlabeled, positive):
+    ...     steep = positive.mean() > unlabeled.mean() + 1
+    ...     return lambda x: 1 / (1 + np.exp(-(2 if steep else 1) * x))
+    >>> told = theory.fcmi_of_learner(learner, unlabeled, positive)
+    >>> round(float(told), 3), round(float(np.log(2)), 3)
+    (0.675, 0.693)
+    """
+    unlabeled = _pairs(supersample_unlabeled, "supersample_unlabeled")
+    positive = _pairs(supersample_positive, "supersample_positive")
+    if unlabeled.shape[2:] != positive.shape[2:]:
+        raise InputError(
+            f"The supersamples must hold points of one kind, got {unlabeled.shape[2:]} for the unlabeled and "
+            f"{positive.shape[2:]} for the positive. Pass arrays of shape (n, 2) or (n, 2, d)."
+        )
+    n_unlabeled, n = len(unlabeled), len(unlabeled) + len(positive)
+    if n > _MOST_PAIRS:
+        raise InputError(
+            f"The supersamples must have at most {_MOST_PAIRS} pairs together, got {n}: all 2^n choices are "
+            f"trained on. Pass fewer, or bound fCMI by {arg('fcmi_finite')} or {arg('fcmi_grid')}."
+        )
+    points = np.concatenate([unlabeled, positive]).reshape(2 * n, *unlabeled.shape[2:])
+    runs: Sequence[tuple[Any, ...]] = [()] if randomness is None else [(r,) for r in randomness]
+    if not runs:
+        raise InputError(
+            f"{arg('randomness')} is empty. Pass its values, or None for a deterministic learner."
+        )
+    outputs = []
+    for coins in _coins(n):
+        chosen = (
+            unlabeled[np.arange(n_unlabeled), coins[:n_unlabeled]],
+            positive[np.arange(len(positive)), coins[n_unlabeled:]],
+        )
+        outputs.append([_predictions(learner(*chosen, *run), points) for run in runs])
+    return Information(
+        value=_information(outputs, 2 * n),
+        unlabeled=_information(outputs, 2 * n_unlabeled),
+        limit=n * math.log(2),
+        note=f"Exact, given the supersample: {2**n} choices of the training rows.",
+    )
+
+
+def _pairs(values: Any, name: str) -> NDArray[Any]:
+    out = np.asarray(values)
+    if out.ndim not in (2, 3) or out.shape[1] != 2 or not len(out):
+        raise InputError(
+            argument=name,
+            must="have shape (n, 2) or (n, 2, d)",
+            got=out.shape,
+            remedy="Pass pairs of points, of which a coin picks one for training.",
+        )
+    return out
+
+
+def _coins(n: int) -> Iterable[NDArray[np.intp]]:
+    bits = np.arange(n)
+    for k in range(2**n):
+        yield (k >> bits) & 1
+
+
+def _predictions(predict: Predict, points: NDArray[Any]) -> NDArray[np.float64]:
+    out = np.array(predict(points), dtype=np.float64) + 0.0  # −0.0 is 0.0
+    if out.shape != (len(points),) or np.isnan(out).any():
+        raise InputError(
+            f"The learned function must return one number for each of {len(points)} points, got shape "
+            f"{out.shape}{' with NaN' if np.isnan(out).any() else ''}. Return an array of predictions."
+        )
+    return out
+
+
+def _information(outputs: list[list[NDArray[np.float64]]], first: int) -> float:
+    """H(f) − H(f | choice) of the first predictions; choices and runs are equally likely."""
+    seen = [[output[:first].tobytes() for output in runs] for runs in outputs]
+    left_by_choice = math.fsum(_entropy(runs) for runs in seen) / len(seen)
+    return max(0.0, _entropy(output for runs in seen for output in runs) - left_by_choice)
+
+
+def _entropy(values: Iterable[Hashable]) -> float:
+    """Of the frequencies, in nats."""
+    counts = Counter(values).values()
+    n = sum(counts)
+    return math.log(n) - math.fsum(k * math.log(k) for k in counts) / n
+
+
+# --- bounds by the number of patterns ---------------------------------------------------------
+
+
+def fcmi_finite(
+    n_functions: int, n_positive: float | None = None, n_unlabeled: float | None = None
+) -> Information:
+    """At most ln K for a learner that chooses one of K functions, by whatever rule.
+
+    Parameters
+    ----------
+    n_functions : int
+        K. A model of d parameters, each kept on k values, is one of k^d functions.
+    n_positive, n_unlabeled : int or None
+        Training rows, if known: the bound is then never above (n_P + n_U) ln 2.
+
+    Returns
+    -------
+    Information
+
+    Examples
+    --------
+    >>> from halftruth import theory
+    >>> round(float(theory.fcmi_finite(256**3)), 3)
+    16.636
+    """
+    nats = math.log(_checks.count(n_functions, "n_functions", least=1))
+    if (n_positive is None) != (n_unlabeled is None):
+        raise InputError(
+            f"{arg('n_positive')} and {arg('n_unlabeled')} must be given together, got one. Pass both or "
+            "neither."
+        )
+    limit = math.inf
+    if n_positive is not None and n_unlabeled is not None:
+        limit = _limit(row_count(n_positive, "n_positive"), row_count(n_unlabeled, "n_unlabeled"))
+    return _bounded(nats, nats, limit, f"ln of {n_functions} functions.")
+
+
+def fcmi_grid(n_positive: int, n_unlabeled: int, n_levels: int, *, monotone: bool = True) -> Information:
+    """A bound for predictions rounded to a grid: ln of the number of their patterns on 2n points.
+
+    Parameters
+    ----------
+    n_positive, n_unlabeled : int
+        Training rows; n is their sum.
+    n_levels : int
+        Values that a prediction can take, such as 101 for whole percents.
+    monotone : bool
+        The predictions are non-decreasing in one fixed score, as those of a calibrator: C(2n + k − 1, k − 1)
+        patterns of k levels. Else any, k^(2n): that says nothing, as 2n ln k is above n ln 2 from two levels
+        on.
+
+    Returns
+    -------
+    Information
+
+    Notes
+    -----
+    Rounded predictions have no density; `generalization_bound` then needs binning="width".
+
+    Examples
+    --------
+    >>> from halftruth import theory
+    >>> round(float(theory.fcmi_grid(1_000, 10_000, 21)), 1)
+    157.6
+    >>> theory.fcmi_grid(1_000, 10_000, 2, monotone=False).informative
+    False
+    """
+    n_positive, n_unlabeled = _rows(n_positive, n_unlabeled)
+    k = _checks.count(n_levels, "n_levels", least=1)
+    n = n_positive + n_unlabeled
+    if monotone:
+        nats, unlabeled = (_log_comb(2 * rows + k - 1, k - 1) for rows in (n, n_unlabeled))
+        what = f"ln of the monotone patterns of {k} levels"
+    else:
+        nats, unlabeled = (2 * rows * math.log(k) for rows in (n, n_unlabeled))
+        what = f"ln of all patterns of {k} levels"
+    return _bounded(nats, unlabeled, _limit(n_positive, n_unlabeled), f"{what} on {2 * n} points.")
+
+
+def fcmi_vc(n_positive: int, n_unlabeled: int, dimension: int) -> Information:
+    """A bound for functions with values 0 and 1 only: ln Σ_{i ≤ d} C(2n, i) (Sauer's lemma).
+
+    Parameters
+    ----------
+    n_positive, n_unlabeled : int
+        Training rows; n is their sum.
+    dimension : int
+        Vapnik–Chervonenkis dimension d of the class, at least 0.
+
+    Returns
+    -------
+    Information
+
+    Notes
+    -----
+    Not for probabilities. The PU-ECE paper infers fCMI = O(log n) of real-valued functions from a finite VC
+    dimension of a class; that does not follow. With the one parameter w = mean of the training rows,
+    sigmoid(w x) differs for each choice of the rows: its fCMI is (n_P + n_U) ln 2.
+
+    Scores of 0 and 1 have no density; `generalization_bound` then needs binning="width".
+
+    Examples
+    --------
+    >>> from halftruth import theory
+    >>> round(float(theory.fcmi_vc(1_000, 10_000, 3)), 2)
+    28.2
+    """
+    n_positive, n_unlabeled = _rows(n_positive, n_unlabeled)
+    d = _checks.count(dimension, "dimension", least=0)
+    n = n_positive + n_unlabeled
+    nats, unlabeled = (_log_sauer(2 * rows, d) for rows in (n, n_unlabeled))
+    limit = _limit(n_positive, n_unlabeled)
+    return _bounded(nats, unlabeled, limit, f"ln of the patterns of VC dimension {d} on {2 * n} points.")
+
+
+def _rows(n_positive: int, n_unlabeled: int) -> tuple[int, int]:
+    return _checks.count(n_positive, "n_positive", least=1), _checks.count(
+        n_unlabeled, "n_unlabeled", least=1
+    )
+
+
+def _limit(n_positive: float, n_unlabeled: float) -> float:
+    return (n_positive + n_unlabeled) * math.log(2)
+
+
+def _bounded(nats: float, unlabeled: float, limit: float, what: str) -> Information:
+    if nats >= limit:
+        what += f" It is {nats:.4g}, not below (n_P + n_U) ln 2, which stands instead and says nothing."
+    value = min(nats, limit)
+    return Information(value=value, unlabeled=min(unlabeled, value), limit=limit, note=f"At most {what}")
+
+
+def _log_comb(n: int, k: int) -> float:
+    """Logarithm of C(n, k); sums of logarithms, as differences of ln Γ lose digits where k is small."""
+    k = min(k, n - k)
+    if k > 1_000:
+        return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    return math.fsum(math.log((n - k + i) / i) for i in range(1, k + 1))
+
+
+def _log_sauer(n: int, d: int) -> float:
+    """Logarithm of Σ_{i ≤ d} C(n, i)."""
+    if d >= n:
+        return n * math.log(2)
+    most = _log_comb(n, min(d, n // 2))
+    ratio, terms, at = 1.0, [], min(d, n // 2)
+    for i in range(at, -1, -1):  # from the largest term down
+        terms.append(ratio)
+        ratio *= i / (n - i + 1)
+        if ratio < 1e-18:
+            break
+    ratio = 1.0
+    for i in range(at + 1, d + 1):
+        ratio *= (n - i + 1) / i
+        terms.append(ratio)
+    return most + math.log(math.fsum(terms))
+
+
+def row_count(value: Any, name: str, *, least: int = 1) -> float:
+    """A number of rows: whole, or infinite for an expectation that is known exactly."""
+    out = _checks.number(value, name, "Pass a number of rows, or math.inf.")
+    if out < least or (math.isfinite(out) and out != math.floor(out)):
+        raise InputError(
+            argument=name,
+            must=f"be a whole number of at least {least} or math.inf",
+            got=repr(value),
+            remedy="Pass a number of rows.",
+        )
+    return out
