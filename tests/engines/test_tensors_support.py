@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from halftruth.table._sorted_rows import LargeSupport
+from halftruth.table._sorted_rows import SortedRows
 
 from .devices import device, tensor
 
@@ -31,7 +31,7 @@ def both(scores, device, dtype="float64"):
     stratum = np.repeat([NAMES.index(k) for k in scores], [len(x) for x in scores.values()])[order]
     label = np.asarray([1.0, np.nan, 0.0])[stratum]
     rows = reading.read(tensor(every, device), tensor(label, device))
-    host = LargeSupport({name: x.astype(np.float64) for name, x in scores.items()})
+    host = SortedRows({name: x.astype(np.float64) for name, x in scores.items()})
     return host, support.TensorSupport.of_rows(rows)
 
 
@@ -48,7 +48,7 @@ def shares(values, support):
 
 def assert_same_fold(host, found, mass, pos):
     parts = [shares(x, host) for x in (mass, pos, np.subtract(mass, pos))]
-    expected, got = host.fold(*parts), found.fold(*parts)
+    expected, got = host.pass_sums(*parts), found.pass_sums(*parts)
     scale = sum(host.n_rows.values())
     for name, value in expected._asdict().items():
         size = scale**2 if name == "roc_area" else scale
@@ -135,7 +135,7 @@ def test_rows_between_scores_of_one_stratum(device):
     for n, steps in ((10, None), (3000, None), (60_000, 500)):
         host, found = both(drawn(n, n, steps=steps), device)
         for name in NAMES:
-            expected, got = host.around(name), found.around(name)
+            expected, got = host.masses_around(name), found.masses_around(name)
             for other in NAMES:
                 np.testing.assert_array_equal(got[other], expected[other])
 
@@ -153,7 +153,7 @@ def test_joined_rows_are_the_same(device, steps):
 
 def test_few_rows_are_joined_as_on_the_host(device):
     host, found = both(drawn(5000, 8), device)
-    expected, got = host.unfolded.coarse(100), found.coarse(100)
+    expected, got = host.distinct.coarse(100), found.coarse(100)
     np.testing.assert_array_equal(got.score, expected.score)
 
 
@@ -171,6 +171,6 @@ def test_two_runs_give_the_same_bits(device):
     scores = drawn(300_000, 6)
     one, other = (both(scores, device)[1] for _ in range(2))
     parts = [shares(x, one) for x in ((1, 1, 1), (2.5, -0.4, 0.1), (-1.5, 1.4, 0.9))]
-    assert one.fold(*parts) == other.fold(*parts)
+    assert one.pass_sums(*parts) == other.pass_sums(*parts)
     for name, moments in one.moments(parts[0], 67, "mass").items():
         assert moments.tobytes() == other.moments(parts[0], 67, "mass")[name].tobytes()

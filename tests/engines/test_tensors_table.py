@@ -11,7 +11,7 @@ import halftruth as ht
 from halftruth._registry import REGISTRY
 from halftruth.table._histogram import COMPILED
 from halftruth.table._strata import StratumRows
-from halftruth.table._support import OnePass
+from halftruth.table._support import SortedSupport
 
 from .devices import device, tensor
 
@@ -81,8 +81,8 @@ def value(metric, evidence, threshold):
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_metric_is_the_same(kind, scores, device):
     arrays, tensors = tables(scores, kind, device)
-    assert isinstance(tensors.support, OnePass)
-    assert not isinstance(arrays.support, OnePass)
+    assert isinstance(tensors.support, SortedSupport)
+    assert not isinstance(arrays.support, SortedSupport)
     a, b = of(arrays, kind), of(tensors, kind)
     for x, y in ((a, b), (a.naive_measure(), b.naive_measure())):
         for metric in REGISTRY.values():
@@ -97,7 +97,7 @@ def test_every_metric_is_the_same(kind, scores, device):
 def test_histograms_have_the_same_metrics_on_the_device(kind, scores, device):
     arrays, tensors = (table.compress() for table in tables(scores, kind, device))
     a, b = of(arrays, kind), of(tensors, kind)
-    assert isinstance(tensors.support, OnePass)
+    assert isinstance(tensors.support, SortedSupport)
     for metric in REGISTRY.values():
         expected, got = (value(metric, e, 0.45) for e in (a, b))
         same = expected == got or got == pytest.approx(expected, rel=1e-12, abs=1e-12, nan_ok=True)
@@ -181,7 +181,7 @@ def test_weights_of_one_are_none(device):
     score, label = rows_of("smooth")
     ones = tensor(np.ones(len(score)), device)
     table = ht.ScoreTable.from_torch(tensor(score, device), tensor(label, device), weight=ones)
-    assert isinstance(table.support, OnePass)
+    assert isinstance(table.support, SortedSupport)
     assert all(rows.weight is None for rows in table.strata.values())
 
 
@@ -212,7 +212,7 @@ def test_a_probability_grid_refuses_margins(device):
 def test_tables_merge_with_all_others(device):
     arrays, tensors = tables("smooth", "negatives", device)
     on_device = tensors.merge(tensors)
-    assert isinstance(on_device.support, OnePass)
+    assert isinstance(on_device.support, SortedSupport)
     assert_same_bins(on_device.compress(), arrays.merge(arrays).compress())
     for table in (
         tensors.merge(arrays),
@@ -271,7 +271,7 @@ def test_rows_stay_on_their_device_until_they_are_asked_for(device):
     ht.roc_auc(evidence), ht.average_precision(evidence), ht.calibration_error(evidence)
     repr(table), repr(evidence), len(table), table.effective_rows(), table.unit()
     assert not any("score" in vars(rows) for rows in table.strata.values())
-    assert "unfolded" not in vars(table.support)
+    assert "distinct" not in vars(table.support)
     assert table.strata["positive"].score.dtype == np.float64
 
 
@@ -294,7 +294,7 @@ def test_the_host_reads_tensors_of_the_processor_itself(require):
 
     score, label = (torch.as_tensor(x) for x in rows_of("smooth"))
     table = ht.ScoreTable.from_torch(score, label)
-    assert not isinstance(table.support, OnePass)
+    assert not isinstance(table.support, SortedSupport)
     assert not isinstance(table.compress().strata, TensorHistogram)
 
 

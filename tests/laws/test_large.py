@@ -9,7 +9,7 @@ import halftruth as ht
 from halftruth._registry import REGISTRY
 from halftruth.inference._prior_range import alpha_bound
 from halftruth.table import _strata
-from halftruth.table._sorted_rows import LargeSupport
+from halftruth.table._sorted_rows import SortedRows
 
 MODEL = ht.simulate.GaussianClasses(prior=0.3)
 
@@ -45,8 +45,8 @@ def both(monkeypatch, make):
     few.measure()
     monkeypatch.setattr(_strata, "COMPILED", 1)
     many = make()
-    assert isinstance(many.table.support, LargeSupport)
-    assert not isinstance(few.table.support, LargeSupport)
+    assert isinstance(many.table.support, SortedRows)
+    assert not isinstance(few.table.support, SortedRows)
     return few, many
 
 
@@ -83,7 +83,7 @@ def test_joined_rows_are_a_fair_summary():
     p, u = strata.positive.score, np.where(strata.unlabeled.score < 0.01, 0.0, strata.unlabeled.score)
     many = ht.PositiveUnlabeled(p, u, prior=0.3)
     support = many.table.support
-    assert isinstance(support, LargeSupport)
+    assert isinstance(support, SortedRows)
     joined = support.coarse(512, keep=(0.37,))
     assert 400 < len(joined.score) < 700
     assert (np.diff(joined.score) > 0).all()
@@ -115,7 +115,7 @@ def test_the_bound_on_the_prior_is_hardly_looser():
     strata = MODEL.draw_strata(50_000, 500_000, 4)
     p, u = strata.positive.score, strata.unlabeled.score
     many = ht.PositiveUnlabeled(p, u, prior=0.3)
-    assert isinstance(many.table.support, LargeSupport)
+    assert isinstance(many.table.support, SortedRows)
     exact, found = ht.prior_upper_bound(p, u), alpha_bound(many, 0.95)
     assert exact * (1 - 1e-6) <= found <= exact * 1.005
     assert 0.3 < exact < 0.4

@@ -17,7 +17,7 @@ from halftruth.calibration.binned import (
 from halftruth.calibration.cumulative import ks_calibration_error
 from halftruth.calibration.smooth import logit_smoothed_calibration_error, smooth_calibration_error
 from halftruth.calibration.sweep import sweep_calibration_error
-from halftruth.measure._sorted_measure import FoldedMeasure
+from halftruth.measure._sorted_measure import SortedMeasure
 from halftruth.table import _strata
 
 from . import calibration_definitions as definition
@@ -51,7 +51,7 @@ def labeled(request, monkeypatch):
         if request.param == "rows":
             monkeypatch.setattr(_strata, "COMPILED", 1)
         evidence = ht.Labeled(y, score)
-        assert isinstance(evidence.measure(), FoldedMeasure) == (request.param == "rows")
+        assert isinstance(evidence.measure(), SortedMeasure) == (request.param == "rows")
         return evidence
 
     return make

@@ -19,7 +19,7 @@ from halftruth.calibration.calibrators import Calibrator
 from halftruth.calibration.cumulative import ks_calibration_error
 from halftruth.calibration.smooth import logit_smoothed_calibration_error, smooth_calibration_error
 from halftruth.calibration.sweep import sweep_calibration_error
-from halftruth.measure._sorted_measure import FoldedMeasure
+from halftruth.measure._sorted_measure import SortedMeasure
 from halftruth.table import _strata
 
 from . import calibration_definitions as definition
@@ -83,7 +83,7 @@ def how(request, monkeypatch):
 def test_formula_of_the_paper(how, kind, binning, n_p, n_u, n_bins):
     positive, unlabeled, prior = draw(kind, n_p, n_u)
     evidence = ht.PositiveUnlabeled(positive, unlabeled, prior=prior)
-    assert isinstance(evidence.measure(), FoldedMeasure) == (how == "rows")
+    assert isinstance(evidence.measure(), SortedMeasure) == (how == "rows")
     wanted = pu_ece(positive.tolist(), unlabeled.tolist(), prior, n_bins, binning)
     assert_same(calibration_error(evidence, n_bins, binning), wanted)
 

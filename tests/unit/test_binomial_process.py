@@ -22,7 +22,7 @@ from halftruth.calibration.binomial_process import (
     fit_curve,
 )
 from halftruth.table import _strata
-from halftruth.table._sorted_rows import LargeSupport
+from halftruth.table._sorted_rows import SortedRows
 
 MODEL = ht.simulate.GaussianClasses(prior=0.3, slope=3.0, intercept=-2.0)
 
@@ -330,7 +330,7 @@ def test_many_rows_take_another_road_to_the_same_value(kind: str, monkeypatch: p
     wanted = [bpm_calibration_error(few, density=density) for density in ("beta", "empirical")]
     monkeypatch.setattr(_strata, "COMPILED", 1)
     many = EVIDENCE[kind](1)
-    assert isinstance(many.table.support, LargeSupport)
+    assert isinstance(many.table.support, SortedRows)
     found = [bpm_calibration_error(many, density=density) for density in ("beta", "empirical")]
     assert found == pytest.approx(wanted, abs=1e-10)
 

@@ -9,7 +9,7 @@ import halftruth as ht
 from halftruth.calibration.cumulative import ks_calibration_error
 from halftruth.kernels import compiling
 from halftruth.kernels.walking import counts_at_ranks, cumulative_extremes
-from halftruth.measure._sorted_measure import FoldedMeasure
+from halftruth.measure._sorted_measure import SortedMeasure
 from halftruth.table import _strata
 
 
@@ -77,7 +77,7 @@ def _large(monkeypatch, make):
     few = make().measure()
     monkeypatch.setattr(_strata, "COMPILED", 1)
     many = make().measure()
-    assert isinstance(many, FoldedMeasure)
+    assert isinstance(many, SortedMeasure)
     return few, many
 
 

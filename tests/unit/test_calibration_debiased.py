@@ -9,7 +9,6 @@ import pytest
 
 import halftruth as ht
 from halftruth.calibration import debiased
-from halftruth.calibration.bins import binned
 
 MODEL = ht.simulate.logistic_model()
 DRAW = MODEL.draw(2000, rng=0)
@@ -77,8 +76,8 @@ def test_more_bins_do_not_bring_the_noise_back() -> None:
 
 def test_the_posterior_is_that_of_a_normal_signal_with_normal_noise() -> None:
     """One process, by the textbook formula with matrices."""
-    bins = binned(MODEL.positive_unlabeled(300, 3000, rng=3).measure(), 15)
-    total = float(bins.measure.total)
+    bins = MODEL.positive_unlabeled(300, 3000, rng=3).measure().in_bins(15)
+    total = float(bins.total)
     noise = bins.smoothed_covariance(0.1) / total**2
     factor = debiased._factor(noise)
     curves, rest = debiased._prior(bins.mass / total, bins.mean_score)
@@ -190,9 +189,9 @@ def test_histograms_take_debiased_errors_without_a_bound() -> None:
 def test_the_posterior_error_is_the_mean_over_all_processes(norm) -> None:
     """With matrices, weights by the normal density of the gaps, and the error from many draws of the signal."""
     evidence = MODEL.positive_unlabeled(300, 3000, rng=3)
-    bins = binned(evidence.measure(), 8)
-    total, rng = float(bins.measure.total), np.random.default_rng(0)
-    width = debiased.SMOOTHING / debiased.enough_bins(bins.measure)
+    bins = evidence.measure().in_bins(8)
+    total, rng = float(bins.total), np.random.default_rng(0)
+    width = debiased.SMOOTHING / debiased.enough_bins(bins.size)
     factor = debiased._factor(bins.smoothed_covariance(width) / total**2)
     noise, gap, mass = factor @ factor.T, bins.gap / total, bins.mass / total
     curves, rest = debiased._prior(mass, bins.mean_score)
@@ -221,7 +220,7 @@ def test_noise_that_grows_with_the_rows_of_a_bin_stays_where_it_is_when_averaged
     """Seven in ten scores tie, so that one bin holds most of the rows, each as noisy as the others."""
     score = np.where(np.arange(2000) % 10 < 7, 0.5, 0.5 + np.linspace(-1e-6, 1e-6, 2000))
     y = np.random.default_rng(0).permutation(np.arange(2000) % 2)
-    bins = binned(ht.Labeled(y, score).measure(), 20)
+    bins = ht.Labeled(y, score).measure().in_bins(20)
     assert bins.mass.max() > 1300
     found = np.diag(bins.smoothed_covariance(0.1))
     np.testing.assert_allclose(found, bins.mass / 4 - bins.gap**2 / 2000, rtol=0.02, atol=0.5)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.calibration import grids
 from halftruth.calibration.smooth import logit_smoothed_calibration_error, smooth_calibration_error
 from halftruth.kernels import compiling, smoothing
-from halftruth.measure._sorted_measure import FoldedMeasure
+from halftruth.measure._arithmetic import coarser_nodes, split_to_nodes, spread_to_nodes
+from halftruth.measure._sorted_measure import SortedMeasure
 from halftruth.table import _strata
 
 BOTH = (smooth_calibration_error, logit_smoothed_calibration_error)
@@ -152,7 +152,7 @@ def test_raw_rows_give_the_same(ends, options, error, monkeypatch):
     few = error(ht.PositiveUnlabeled(p, u, prior=0.3, **options))
     monkeypatch.setattr(_strata, "COMPILED", 1)
     many = ht.PositiveUnlabeled(p, u, prior=0.3, **options).measure()
-    assert isinstance(many, FoldedMeasure)
+    assert isinstance(many, SortedMeasure)
     assert error(many) == pytest.approx(few, rel=1e-11)
 
 
@@ -160,7 +160,7 @@ def test_raw_rows_give_the_same(ends, options, error, monkeypatch):
 def test_raw_rows_at_the_ends_only(error, monkeypatch):
     monkeypatch.setattr(_strata, "COMPILED", 1)
     evidence = ht.Labeled([0, 0, 1, 1, 1], [0.0, 0.0, 0.0, 1.0, 1.0])
-    assert isinstance(evidence.measure(), FoldedMeasure)
+    assert isinstance(evidence.measure(), SortedMeasure)
     assert error(evidence) == pytest.approx(0.2, rel=1e-9)
 
 
@@ -169,11 +169,11 @@ def test_nodes_of_chunks_are_those_of_rows_whatever_the_threads(monkeypatch):
     s[:3] = 0.0, 1.0, 0.5
     several = smoothing.residual_nodes(s, 1.0, 1.0, 64)
     np.testing.assert_allclose(
-        several, grids.spread((1 - s)[None, np.argsort(s)], np.sort(s), 64)[0], rtol=1e-9
+        several, spread_to_nodes((1 - s)[None, np.argsort(s)], np.sort(s), 64)[0], rtol=1e-9
     )
     logits = smoothing.logit_nodes(s, 0.25)
     inner = np.sort(s[(s > 0) & (s < 1)])
-    node, expected = grids.split(np.ones((1, len(inner))), np.log(inner / (1 - inner)) / 0.25)
+    node, expected = split_to_nodes(np.ones((1, len(inner))), np.log(inner / (1 - inner)) / 0.25)
     np.testing.assert_allclose(logits[1][node - logits[0]], expected[0], rtol=1e-9)
     assert logits[1].sum() == pytest.approx(len(inner))
     assert logits[2:] == (1, 1)
@@ -185,8 +185,8 @@ def test_nodes_of_chunks_are_those_of_rows_whatever_the_threads(monkeypatch):
 def test_a_coarser_grid_is_as_if_split_at_once():
     rng = np.random.default_rng(14)
     score, values = np.sort(np.append(rng.random(50), 1.0)), rng.normal(size=(1, 51))
-    fine = grids.spread(values, score, 1024)[0]
-    np.testing.assert_allclose(grids.coarser(fine, 64), grids.spread(values, score, 64)[0], atol=1e-12)
+    fine = spread_to_nodes(values, score, 1024)[0]
+    np.testing.assert_allclose(coarser_nodes(fine, 64), spread_to_nodes(values, score, 64)[0], atol=1e-12)
 
 
 @pytest.mark.parametrize("scale", [0.1, 0.01, 0.002])

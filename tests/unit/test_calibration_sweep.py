@@ -11,7 +11,7 @@ import halftruth as ht
 from halftruth.calibration import sweep
 from halftruth.calibration.binned import calibration_error
 from halftruth.calibration.sweep import sweep_calibration_error
-from halftruth.measure._sorted_measure import FoldedMeasure
+from halftruth.measure._sorted_measure import SortedMeasure
 from halftruth.table import _strata
 
 
@@ -162,7 +162,7 @@ def test_sorted_rows_give_the_same(from_rows, digits, sharp, monkeypatch):
     for seed in range(5):
         s, y = _rows(seed, 150, digits=digits, sharp=sharp)
         many = ht.Labeled(y, s).measure()
-        assert isinstance(many, FoldedMeasure)
+        assert isinstance(many, SortedMeasure)
         assert sweep_calibration_error(many) == pytest.approx(labeled(s, y)[0], abs=1e-12)
         rng = np.random.default_rng(seed)
         p, u = rng.beta(2, 1, 12).round(digits), (0.9 * rng.random(60)).round(digits)

@@ -21,7 +21,7 @@ from halftruth.calibration.calibrators.methods import METHODS
 from halftruth.calibration.calibrators.mixing import MixedCurve
 from halftruth.calibration.rising import possible
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.measure._sorted_measure import FoldedMeasure
+from halftruth.measure._sorted_measure import SortedMeasure
 from halftruth.table._histogram import COMPILED
 from halftruth_papers.bpm import binomial_processes
 
@@ -233,7 +233,7 @@ def test_what_is_possible_as_it_comes_is_left_alone() -> None:
 def test_many_rows_are_possible_where_their_distinct_scores_are() -> None:
     y, s = sample(COMPILED + 1000)
     every = ht.PositiveUnlabeled(s[y], s, prior=y.sum() / len(y))
-    assert isinstance(every.measure(), FoldedMeasure)
+    assert isinstance(every.measure(), SortedMeasure)
     assert possible(every.measure()) is None
     one_off = ht.PositiveUnlabeled(np.append(s[y][:-1], 0.123456789), s, prior=y.sum() / len(y))
     assert possible(one_off.measure()) is not None
@@ -562,10 +562,12 @@ def test_condensed_rows_keep_smooth_integrals() -> None:
 def test_atoms_without_mass_have_infinite_slopes() -> None:
     from halftruth.kernels.monotone import isotonic
 
-    falling = isotonic(np.asarray([0.0, 0.0, 1.0, 0.0, 0.0]), np.asarray([-1.0, 2.0, 0.5, -0.2, 3.0]))
-    assert falling.first.tolist() == [0, 1, 4]
-    assert falling.mass.tolist() == [0, 1, 0]
-    np.testing.assert_allclose(falling.pos, [-1, 2.3, 3])
+    first, mass, pos = isotonic(
+        np.asarray([0.0, 0.0, 1.0, 0.0, 0.0]), np.asarray([-1.0, 2.0, 0.5, -0.2, 3.0])
+    )
+    assert first.tolist() == [0, 1, 4]
+    assert mass.tolist() == [0, 1, 0]
+    np.testing.assert_allclose(pos, [-1, 2.3, 3])
 
 
 # --- What is refused -------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 
 import halftruth as ht
 from halftruth.table import _strata
-from halftruth.table._sorted_rows import LargeSupport
+from halftruth.table._sorted_rows import SortedRows
 
 N = 1200
 RNG = np.random.default_rng(3)
@@ -599,7 +599,7 @@ def test_the_road_of_many_rows_leads_to_the_same(setting, monkeypatch):
     a = closed(few)
     monkeypatch.setattr(_strata, "COMPILED", 1)
     many = SETTINGS[setting](A, B)
-    assert all(isinstance(e.table.support, LargeSupport) for e in many.values())
+    assert all(isinstance(e.table.support, SortedRows) for e in many.values())
     b = closed(many)
     assert a.notes == b.notes
     for name, row in a["a", "b"].items():
@@ -616,7 +616,7 @@ def test_many_rows():
     x = rng.normal(2.0 * y - 1)
     a, b = probability(x), probability(x + 0.3 * rng.normal(size=n))
     models = {"a": ht.Labeled(y, a), "b": ht.Labeled(y, b)}
-    assert isinstance(models["a"].table.support, LargeSupport)
+    assert isinstance(models["a"].table.support, SortedRows)
     rows = ht.compare(models, ["roc_auc", "brier", "accuracy"], threshold=0.5, n_resamples=0)
     for name in ("brier", "accuracy"):
         each = LOSSES[name](y, a) - LOSSES[name](y, b)

@@ -17,7 +17,6 @@ from hypothesis.extra.numpy import arrays
 import halftruth as ht
 from halftruth import kernels
 from halftruth.kernels import adding, compiling, folding, sorting
-from halftruth.measure._sweep import sweep
 from halftruth.metrics import _mean_losses
 from halftruth.table import _histogram
 
@@ -120,8 +119,8 @@ def unfold(evidence: Any) -> tuple[list[Any], list[Any]]:
 def agree(evidence: Any) -> None:
     strata, (mass, pos, neg) = unfold(evidence)
     measure = evidence.measure()
-    found = kernels.fold(strata, mass, pos, neg, bounded=measure.bounded)
-    line = sweep(measure)
+    found = kernels.pass_sums(strata, mass, pos, neg, bounded=measure.bounded)
+    line = measure.sweep
 
     def same(value: float, expected: float) -> None:
         np.testing.assert_allclose(value, expected, rtol=1e-12, atol=1e-12)
@@ -177,7 +176,7 @@ def test_fold_agrees_with_the_functionals(kind: str, n: int) -> None:
 
 
 def test_fold_of_perfect_scores_is_exact() -> None:
-    found = kernels.fold([np.ones(3), np.zeros(5)], [1, 1], [1, 0], [0, 1], bounded=True)
+    found = kernels.pass_sums([np.ones(3), np.zeros(5)], [1, 1], [1, 0], [0, 1], bounded=True)
     assert found[:6] == (3.0, 5.0, 8.0, 15.0, 3.0, False)
     assert found.square_loss == 0
 
@@ -188,16 +187,16 @@ def test_an_empty_stratum_changes_nothing(at: int) -> None:
     strata = [np.sort(rng.random(50)), np.sort(rng.random(200))]
     coefficients = [[0, 1], [1.5, 0.01], [-1.5, 0.99]]
     wider = [[*part[:at], 1, *part[at:]] for part in coefficients]
-    expected = kernels.fold(strata, *coefficients, bounded=True)
+    expected = kernels.pass_sums(strata, *coefficients, bounded=True)
     strata.insert(at, np.empty(0))
-    np.testing.assert_allclose(kernels.fold(strata, *wider, bounded=True), expected, rtol=1e-14)
+    np.testing.assert_allclose(kernels.pass_sums(strata, *wider, bounded=True), expected, rtol=1e-14)
 
 
 def test_no_population_no_precision() -> None:
-    found = kernels.fold([np.asarray([0.2, 0.4])], [0], [1], [-1], bounded=False)
+    found = kernels.pass_sums([np.asarray([0.2, 0.4])], [0], [1], [-1], bounded=False)
     assert found.total == 0
     assert np.isnan(found.pr_area)
-    empty = kernels.fold([], [], [], [], bounded=True)
+    empty = kernels.pass_sums([], [], [], [], bounded=True)
     assert empty[:4] == (0.0, 0.0, 0.0, 0.0)
 
 
@@ -321,7 +320,7 @@ def test_results_do_not_depend_on_threads() -> None:
 
     def all_of_it() -> list[Any]:
         return [
-            np.asarray(kernels.fold([p, u, q], *coefficients, bounded=True)),
+            np.asarray(kernels.pass_sums([p, u, q], *coefficients, bounded=True)),
             *kernels.mass_moments([p, u, q], [share != 0 for share in coefficients[0]], 20),
             *binned(u, weight, "probability", 0.0, 1.0, 512),
             kernels.sort(shuffled),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.measure._sorted_measure import FoldedMeasure
+from halftruth.measure._sorted_measure import SortedMeasure
 from halftruth.table import _strata
 
 N_BINS = 3
@@ -135,7 +135,7 @@ def test_whole_weights_are_repetitions():
 def test_rows_of_large_data_have_the_same_noise(make, monkeypatch):
     few = covariance(make())
     monkeypatch.setattr(_strata, "COMPILED", 1)
-    assert isinstance(make().measure(), FoldedMeasure)
+    assert isinstance(make().measure(), SortedMeasure)
     np.testing.assert_allclose(covariance(make()), few, rtol=1e-12, atol=1e-12)
 
 

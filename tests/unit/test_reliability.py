@@ -16,7 +16,7 @@ from halftruth.calibration.binomial_process import bpm_calibration_error, fit_cu
 from halftruth.calibration.reliability import METHODS, N_POINTS, ReliabilityCurve, reliability_curve
 from halftruth.calibration.smooth import smooth_calibration_error
 from halftruth.table import _strata
-from halftruth.table._sorted_rows import LargeSupport
+from halftruth.table._sorted_rows import SortedRows
 
 MODEL = ht.simulate.GaussianClasses(prior=0.3, slope=3.0, intercept=-2.0)
 RATE = ht.simulate.GaussianClasses(prior=0.3)
@@ -147,7 +147,7 @@ def test_many_rows_take_another_road_to_the_same_curve(method: str, monkeypatch:
     few = reliability_curve(unlabeled(), method, n_resamples=0)
     monkeypatch.setattr(_strata, "COMPILED", 1)
     evidence = unlabeled()
-    assert isinstance(evidence.table.support, LargeSupport)
+    assert isinstance(evidence.table.support, SortedRows)
     many = reliability_curve(evidence, method, n_resamples=50)
     for name in ("score", "frequency", "mass", "left", "right", "histogram"):
         np.testing.assert_allclose(getattr(many, name), getattr(few, name), atol=1e-9, err_msg=name)

@@ -13,7 +13,7 @@ from halftruth.evidence import Evidence, Scenario
 from halftruth.measure._score_measure import ScoreMeasure, ratio
 from halftruth.table._resampling import resampled_sums
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
-from halftruth.table._support import Cells, Column, Index, Sums, Support, lifted
+from halftruth.table._support import Cells, Column, Index, Sums, Support, with_batch_axis
 
 N_ATOMS = 512
 N_GRID = 5
@@ -41,7 +41,7 @@ class Drawing:
             return curve(evidence.rule(sums, scenario).apply(support.score, sums))
 
         # Resamples are drawn on joined rows; curves are moved by what the joining changed.
-        near = [curves(lifted(support.sums()), each)[0] for each in scenarios]
+        near = [curves(with_batch_axis(support.sums()), each)[0] for each in scenarios]
         shift = [curve(evidence.measure_at(each)) - at for each, at in zip(scenarios, near, strict=True)]
         drawn: list[list[Vector]] = [[] for _ in scenarios]
         of_shares = self.rng.spawn(1)[0]

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import betainc, expit, log_expit, logit
 
 from halftruth._checks import Vector
-from halftruth.measure._noise import Index
+from halftruth.measure._arithmetic import Index
 
 EDGE = 1e-10
 """Scores nearer to 0 or 1 count as so far from it."""

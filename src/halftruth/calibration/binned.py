@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from halftruth._errors import InputError
-from halftruth.calibration.bins import binned, labeled, number_of_bins
 from halftruth.calibration.debiased import corrected, enough_bins, posterior
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio
 from halftruth.metrics._record import distance
@@ -66,10 +65,10 @@ def calibration_error(
     if isinstance(norm, bool) or norm not in (1, 2, "max"):
         raise InputError(argument="norm", must='be 1, 2 or "max"', got=repr(norm))
     how = _remedy(debias, measure, norm)
-    number = number_of_bins(measure, n_bins)
+    number = measure.number_of_bins(n_bins)
     if how == "posterior" and isinstance(n_bins, str):
-        number = enough_bins(measure)
-    bins = binned(measure, number, binning)
+        number = enough_bins(measure.size)
+    bins = measure.in_bins(number, binning)
     if how is not None:
         value = posterior(bins, norm) if how == "posterior" else corrected(bins, norm)
         return measure.result(np.where(measure.total == 0, np.nan, value))
@@ -87,7 +86,7 @@ def _remedy(debias: bool | str, measure: ScoreMeasure, norm: float | str) -> str
     if isinstance(debias, (bool, np.bool_)):
         if not debias:
             return None
-        debias = "corrected" if labeled(measure) and norm != "max" else "posterior"
+        debias = "corrected" if measure.labeled and norm != "max" else "posterior"
     if debias not in ("corrected", "posterior"):
         raise InputError(
             argument="debias", must='be True, False, "corrected" or "posterior"', got=repr(debias)
@@ -122,7 +121,7 @@ def adaptive_calibration_error(evidence: object, n_bins: int | str = 15) -> Numb
     """
     measure = as_measure(evidence)
     measure.need_probabilities("Calibration error")
-    bins = binned(measure, number_of_bins(measure, n_bins), "mass")
+    bins = measure.in_bins(measure.number_of_bins(n_bins), "mass")
     held = bins.mass > 0
     each = np.where(held, ratio(np.abs(bins.gap), bins.mass), 0.0)
     return measure.result(ratio(each.sum(axis=-1), held.sum(axis=-1)))

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth.calibration.bins import binned
-from halftruth.measure._noise import Index, by_bin
+from halftruth.measure._arithmetic import Index, by_bin
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, integral, ratio, scalar
 from halftruth.metrics._record import distance
 
@@ -208,7 +207,7 @@ def _points(measure: ScoreMeasure, sizes: list[int], variant: str) -> Points:
     """Of every bin of every binning; empty bins weigh nothing."""
     from halftruth.calibration.curve_fit import Points
 
-    held = [binned(measure, size) for size in sizes]
+    held = [measure.in_bins(size) for size in sizes]
     mass, pos, score = (
         np.atleast_2d(np.concatenate([getattr(each, name) for each in held], axis=-1))
         for name in ("mass", "pos", "score")

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from halftruth import _checks
-from halftruth._checks import Vector
-from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio
-from halftruth.measure._sorted_measure import RowsMeasure
+from halftruth.measure._score_measure import Number, as_measure, ratio
 from halftruth.metrics._record import distance
 
 STATISTICS = ("ks", "kuiper")
@@ -49,19 +47,6 @@ def ks_calibration_error(evidence: object, statistic: str = "ks") -> Number:
     _checks.choice(statistic, "statistic", STATISTICS)
     measure = as_measure(evidence)
     measure.need_probabilities("KS calibration error")
-    low, high = _extremes(measure)
+    low, high = measure.gap_extremes()
     furthest = np.maximum(high, 0.0 - low) if statistic == "ks" else high - low
     return measure.result(ratio(furthest, measure.total))
-
-
-def _extremes(measure: ScoreMeasure) -> tuple[Vector, Vector]:
-    """The lowest and the highest point of the running sum, 0 included."""
-    if isinstance(measure, RowsMeasure):
-        from halftruth.kernels.walking import cumulative_extremes
-
-        rows = measure.support.sorted
-        a, b = (np.asarray([part[name] for name in rows]) for part in (measure.of_mass, measure.of_pos))
-        low, high = cumulative_extremes(tuple(rows.values()), a, b)
-        return np.asarray(low), np.asarray(high)
-    line = np.cumsum(measure.score * measure.mass - measure.pos_mass, axis=-1)
-    return np.minimum(line.min(axis=-1), 0.0), np.maximum(line.max(axis=-1), 0.0)

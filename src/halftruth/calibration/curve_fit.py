@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from halftruth._checks import Vector
-from halftruth.measure._noise import Index
+from halftruth.measure._arithmetic import Index
 
 Mask = NDArray[np.bool_]
 

@@ -15,9 +15,8 @@ from itertools import product
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.calibration.bins import Binned, labeled, number_of_bins
-from halftruth.measure._score_measure import ScoreMeasure, ratio
-from halftruth.measure._sorted_measure import FoldedMeasure
+from halftruth.measure._bins import BinSums, optimal_bins
+from halftruth.measure._score_measure import ratio
 
 LENGTHS = (0.03, 0.07, 0.2)
 """Of what the curves leave over: over which share of the population it changes."""
@@ -34,12 +33,12 @@ not a bin without noise."""
 RIDGE = 1e-10
 
 
-def corrected(bins: Binned, norm: float | str) -> Vector:
+def corrected(bins: BinSums, norm: float | str) -> Vector:
     """Less what noise adds to each bin: Ferro and Fricker's for norm 2, Kumar's for norm 1.
 
     With labels the noise is that of the bin's frequency a, a (1−a)/n, or /(n−1) for norm 2.
     """
-    total, mass, gap = bins.measure.total, bins.mass, np.abs(bins.gap)
+    total, mass, gap = bins.total, bins.mass, np.abs(bins.gap)
     if norm == 2:
         spread = _variance(bins, lost=1)
         square = ratio(gap**2 - spread, mass)
@@ -49,12 +48,11 @@ def corrected(bins: Binned, norm: float | str) -> Vector:
     return np.maximum(ratio((2 * gap - expected).sum(axis=-1), total), 0.0)
 
 
-def _variance(bins: Binned, lost: int) -> Vector:
+def _variance(bins: BinSums, lost: int) -> Vector:
     """Of each bin's gap, in rows²."""
-    if not labeled(bins.measure):
+    if not bins.labeled:
         return np.maximum(np.diagonal(bins.covariance, axis1=-2, axis2=-1), 0.0)
-    noise = bins.measure.noise
-    unit = 1.0 if isinstance(bins.measure, FoldedMeasure) or noise is None else noise.unit
+    unit = bins.unit
     n, pos = bins.mass / unit, bins.pos / unit
     share = np.clip(ratio(pos, n), 0.0, 1.0)
     known = n > lost  # a lone row says nothing of its noise
@@ -62,16 +60,16 @@ def _variance(bins: Binned, lost: int) -> Vector:
     return np.asarray(unit**2 * spread)
 
 
-def enough_bins(measure: ScoreMeasure) -> int:
-    """How many bins show the signal: half as many more as `calibration_error` takes."""
-    return int(np.clip(1.5 * number_of_bins(measure, "optimal"), 8, 40))
+def enough_bins(size: float) -> int:
+    """How many bins show the signal of so many rows: half as many more as `calibration_error` takes."""
+    return int(np.clip(1.5 * optimal_bins(size), 8, 40))
 
 
-def posterior(bins: Binned, norm: float | str) -> Vector:
+def posterior(bins: BinSums, norm: float | str) -> Vector:
     """The error that is expected given the gaps, averaged over the processes that may have made them."""
-    total = bins.measure.total[..., None]
+    total = bins.total[..., None]
     mass, gap = ratio(bins.mass, total), ratio(bins.gap, total)
-    width = SMOOTHING / enough_bins(bins.measure)
+    width = SMOOTHING / enough_bins(bins.size)
     noise = ratio(bins.smoothed_covariance(width), total[..., None] ** 2)
     # A resample may leave a measure undefined: its own value, and not that of the others.
     defined = np.asarray(np.isfinite(gap).all(axis=-1) & np.isfinite(noise).all(axis=(-1, -2)))

@@ -1,52 +1,10 @@
-"""Masses on even grids: split between nodes, smoothed, and integrated in absolute value."""
+"""Masses on even grids: smoothed, and integrated in absolute value."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halftruth._checks import Vector
-
-Nodes = NDArray[np.intp]
-
-
-def split(values: Vector, position: Vector) -> tuple[Nodes, Vector]:
-    """Nodes, ascending, and what (..., m) values at ascending positions add there, shared by nearness.
-
-    Node i lies at position i. Sums and first moments stay what they are.
-    """
-    if not len(position):
-        return np.zeros(0, dtype=np.intp), np.zeros((*values.shape[:-1], 0))
-    cell = np.floor(position).astype(np.intp)
-    first = np.flatnonzero(np.diff(cell, prepend=cell[0] - 1))
-    all_of_it = np.add.reduceat(values, first, axis=-1)
-    upper = np.add.reduceat(values * (position - cell), first, axis=-1)
-    own = cell[first]
-    node = np.union1d(own, own + 1)
-    out = np.zeros((*values.shape[:-1], len(node)))
-    out[..., np.searchsorted(node, own)] = all_of_it - upper
-    out[..., np.searchsorted(node, own + 1)] += upper
-    return node, out
-
-
-def spread(values: Vector, score: Vector, n_cells: int) -> Vector:
-    """Values (n, m) at scores in [0, 1], at the nodes 0, 1/n_cells, …, 1."""
-    node, sums = split(values, score * n_cells)
-    out = np.zeros((len(values), n_cells + 2))
-    out[:, node] = sums  # nothing goes beyond 1: a score of 1 is a node
-    return out[:, :-1]
-
-
-def coarser(nodes: Vector, n_cells: int) -> Vector:
-    """The nodes of a grid with fewer cells; as if the values had been split on it at once."""
-    times = (len(nodes) - 1) // n_cells
-    share = np.arange(times) / times
-    by_cell = nodes[:-1].reshape(n_cells, times)
-    out = np.zeros(n_cells + 1)
-    out[:-1] = np.einsum("ij,j->i", by_cell, 1 - share)
-    out[1:] += np.einsum("ij,j->i", by_cell, share)
-    out[-1] += nodes[-1]
-    return out
 
 
 def cosines(nodes: Vector) -> Vector:

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from halftruth._checks import Vector
 from halftruth.evidence import Evidence, Scenario
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.measure._sorted_measure import RowsMeasure
 from halftruth.prior._shares import Sizes
 from halftruth.table._resampling import chunks, resample
 from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED
-from halftruth.table._support import Cells, Sums, Support, lifted
+from halftruth.table._support import Cells, Sums, Support, with_batch_axis
 
 MAX_ATOMS = 1024
 """Distinct scores on which gaps are drawn; see `Support.coarse`."""
@@ -73,9 +72,9 @@ class Groups:
         return float(self.score @ self.mass / self.mass.sum())
 
     @cached_property
-    def lifted(self) -> Sums:
+    def with_batch_axis(self) -> Sums:
         """The sums with a leading axis of length one."""
-        return lifted(self.sums)
+        return with_batch_axis(self.sums)
 
     def prior(self, scenario: Scenario) -> float:
         """π under a scenario."""
@@ -83,7 +82,7 @@ class Groups:
 
     def gaps(self, scenario: Scenario, sums: Sums | None = None) -> Vector:
         """(μ₁ − s μ)/μ(all) at each score, of the rows as they came or of sums with a leading axis."""
-        sums = self.lifted if sums is None else sums
+        sums = self.with_batch_axis if sums is None else sums
         measure = self.evidence.rule(sums, scenario).apply(self.score, sums)
         return np.asarray((measure.pos_mass - self.score * measure.mass) / measure.total[..., None])
 
@@ -120,18 +119,7 @@ class Groups:
 def _mean_scores(measure: ScoreMeasure, support: Support) -> Vector:
     """Of the population in each group; the group's own score where nobody of it is there."""
     assert support.edge is not None  # groups know where they begin
-    n = len(support.score)
-    mass, total = np.zeros(n), np.zeros(n)
-    if isinstance(measure, RowsMeasure):  # without unfolding the rows
-        for name, rows in measure.support.sorted.items():
-            cut = np.append(np.searchsorted(rows, support.edge), len(rows))
-            full = np.flatnonzero(np.diff(cut))
-            mass[full] += measure.of_mass[name] * np.diff(cut)[full]
-            total[full] += measure.of_mass[name] * np.add.reduceat(rows, cut[full])
-    else:
-        group = np.searchsorted(support.edge, measure.score, side="right") - 1
-        np.add.at(mass, group, measure.mass)
-        np.add.at(total, group, measure.mass * measure.score)
+    mass, total = measure.population_from(support.edge)
     mean = np.divide(total, mass, out=support.score.copy(), where=mass > 0)
     # Rounding must not carry the mean of equal scores away from 0 and 1.
     return np.clip(mean, *measure.span)

@@ -12,11 +12,11 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.calibration.bands import Curve, Drawing
 from halftruth.calibration.binomial_process import fit_curve
-from halftruth.calibration.bins import BINNINGS, binned, mass_bins, number_of_bins, width_bins
 from halftruth.calibration.rising import isotonic_points
 from halftruth.calibration.smooth import smooth_calibration_error
 from halftruth.evidence import Evidence
-from halftruth.measure._noise import Index, by_bin
+from halftruth.measure._arithmetic import Index, by_bin
+from halftruth.measure._bins import BINNINGS
 from halftruth.measure._score_measure import ScoreMeasure, as_measure, integral, ratio
 
 METHODS = ("binned", "isotonic", "smooth", "bpm")
@@ -142,7 +142,7 @@ def reliability_curve(
     generator = np.random.default_rng(rng)
     drawing = Drawing(evidence=source, level=level, n=n, rng=generator) if source else None
     if method == "binned":
-        shape, band = _of_bins(measure, number_of_bins(measure, n_bins), binning, drawing)
+        shape, band = _of_bins(measure, measure.number_of_bins(n_bins), binning, drawing)
     else:
         shape, band = _of_curve(measure, method, drawing)
     frequency = shape.frequency
@@ -202,13 +202,13 @@ def _of_bins(
     measure: ScoreMeasure, n_bins: int, binning: str, drawing: Drawing | None
 ) -> tuple[_Shape, Vector | None]:
     """The bins that hold mass, and their band."""
-    held = binned(measure, n_bins, binning)
-    index = width_bins(measure, n_bins) if binning == "width" else mass_bins(measure, n_bins)
-    used = held.mass > 0
+    bins = measure.in_bins(n_bins, binning)
+    index = measure.bin_index(n_bins, binning)
+    used = bins.mass > 0
     cell = np.where(used, np.cumsum(used) - 1, -1)[index]
-    error = float(ratio(np.abs(held.gap).sum(), measure.total))
-    mass = held.mass[used]
-    shape = _Shape(held.score[used] / mass, held.pos[used] / mass, cell, error)
+    error = float(ratio(np.abs(bins.gap).sum(), measure.total))
+    mass = bins.mass[used]
+    shape = _Shape(bins.score[used] / mass, bins.pos[used] / mass, cell, error)
     present, first = np.unique(index, return_index=True)
     return shape, drawing.within(measure.score[first])[:, used[present]] if drawing else None
 
@@ -225,7 +225,7 @@ def _of_curve(measure: ScoreMeasure, method: str, drawing: Drawing | None) -> tu
         return shape, band if method == "smooth" else np.clip(band, 0.0, 1.0)
     # Resamples of a block without positives have none either: the limits come from bins. The rows of the
     # first and the last say nothing of how far a rising curve goes towards its ends.
-    bins, limits = _of_bins(measure, number_of_bins(measure, "optimal"), "mass", drawing)
+    bins, limits = _of_bins(measure, measure.number_of_bins("optimal"), "mass", drawing)
     assert limits is not None
     low = np.interp(at, np.append(at[0], bins.score), np.append(0.0, limits[0]))
     high = np.interp(at, np.append(bins.score, at[-1]), np.append(limits[1], 1.0))

@@ -6,16 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth.calibration import grids
-from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio
-from halftruth.measure._sorted_measure import RowsMeasure
+from halftruth.measure._arithmetic import Index
+from halftruth.measure._score_measure import Number, as_measure, ratio
 from halftruth.metrics._record import distance
-
-Rows = NDArray[np.intp]
 
 LEVELS = (1 << 10, 1 << 12, 1 << 14, 1 << 16)
 """Cells of the grid on [0, 1]; a finer one where the width found is below `RESOLVED` cells."""
@@ -63,31 +60,12 @@ def smooth_calibration_error(evidence: object) -> Number:
     """
     measure = as_measure(evidence)
     measure.need_probabilities("Smooth calibration error")
-    if isinstance(measure, RowsMeasure):
-        value = _smallest_width(_nodes_of_rows(measure), 1)
-        return measure.result(value[0])
     n = int(np.prod(measure.shape, dtype=np.intp))
-    gap = ratio(measure.pos_mass - measure.score * measure.mass, measure.total[..., None]).reshape(n, -1)
-    value = _smallest_width(lambda rows, cells: grids.spread(gap[rows], measure.score, cells), n)
+    value = _smallest_width(measure.gap_nodes(LEVELS[-1]), n)
     return measure.result(value.reshape(measure.shape))
 
 
-def _nodes_of_rows(measure: RowsMeasure) -> Callable[[Rows, int], Vector]:
-    """The residuals at the nodes of a grid, from one pass over the rows for the finest of them."""
-    from halftruth.kernels.smoothing import residual_nodes
-
-    finest = np.sum(
-        [
-            residual_nodes(x, measure.of_pos[name], measure.of_mass[name], LEVELS[-1])
-            for name, x in measure.support.rows.items()
-        ],
-        axis=0,
-    )
-    finest = ratio(finest, measure.total)
-    return lambda rows, cells: grids.coarser(finest, cells)[None]
-
-
-def _smallest_width(nodes: Callable[[Rows, int], Vector], n: int) -> Vector:
+def _smallest_width(nodes: Callable[[Index, int], Vector], n: int) -> Vector:
     """Of each of n measures the error that is its own width, on the first grid that resolves it."""
     out = np.full(n, np.nan)
     left = np.arange(n)
@@ -167,45 +145,12 @@ def logit_smoothed_calibration_error(evidence: object, sigma: float = 1 / 15) ->
     )
     measure = as_measure(evidence)
     measure.need_probabilities("Logit-smoothed calibration error")
-    ends, node, mass, pos = _logit_nodes(measure, sigma / FINE)
+    ends, node, mass, pos = measure.logit_nodes(sigma / FINE)
     ends = ends + _smoothed_gap(node, mass, pos, sigma).reshape(measure.shape)
     return measure.result(ratio(ends, measure.total))
 
 
-def _logit_nodes(measure: ScoreMeasure, step: float) -> tuple[Vector, Rows, Vector, Vector]:
-    """Gaps at exactly 0 and 1; nodes of the logit, in steps, with μ and μ₁ (n, n_nodes) there."""
-    if isinstance(measure, RowsMeasure):
-        return _logit_nodes_of_rows(measure, step)
-    s, n = measure.score, int(np.prod(measure.shape, dtype=np.intp))
-    mass, pos = measure.mass.reshape(n, -1), measure.pos_mass.reshape(n, -1)
-    at_zero = measure.pos_mass[..., s <= 0].sum(axis=-1)
-    at_one = (measure.pos_mass - measure.mass)[..., s >= 1].sum(axis=-1)
-    ends = np.asarray(np.abs(at_zero) + np.abs(at_one))
-    inner = (s > 0) & (s < 1)
-    x = (np.log(s[inner]) - np.log1p(-s[inner])) / step
-    node, both = grids.split(np.stack([mass[:, inner], pos[:, inner]]), x)
-    return ends, node, both[0], both[1]
-
-
-def _logit_nodes_of_rows(measure: RowsMeasure, step: float) -> tuple[Vector, Rows, Vector, Vector]:
-    from halftruth.kernels.smoothing import logit_nodes
-
-    found = {name: logit_nodes(x, step) for name, x in measure.support.rows.items() if len(x)}
-    inner = [(start, start + len(count)) for start, count, _, _ in found.values() if len(count)]
-    first, stop = min((start for start, _ in inner), default=0), max((stop for _, stop in inner), default=0)
-    mass, pos, gap = np.zeros((1, stop - first)), np.zeros((1, stop - first)), np.zeros(2)
-    for name, (start, count, at_zero, at_one) in found.items():
-        a, b = measure.of_mass[name], measure.of_pos[name]
-        if len(count):
-            where = slice(start - first, start - first + len(count))
-            mass[0, where] += a * count
-            pos[0, where] += b * count
-        gap += [b * at_zero, (b - a) * at_one]
-    used = np.flatnonzero((mass[0] != 0) | (pos[0] != 0))
-    return np.asarray(np.abs(gap).sum()), first + used, mass[:, used], pos[:, used]
-
-
-def _smoothed_gap(node: Rows, mass: Vector, pos: Vector, sigma: float) -> Vector:
+def _smoothed_gap(node: Index, mass: Vector, pos: Vector, sigma: float) -> Vector:
     """∫ |μ₁ − sigmoid(z) μ| dz of each row, both smoothed by a Gaussian of width σ."""
     from scipy.special import expit
 
@@ -224,7 +169,7 @@ def _smoothed_gap(node: Rows, mass: Vector, pos: Vector, sigma: float) -> Vector
     return out
 
 
-def _gaussians(node: Rows, n_points: int) -> Any:
+def _gaussians(node: Index, n_points: int) -> Any:
     """Sparse (n_points, n_nodes): what unit mass at a node of the fine grid adds at the coarse points."""
     from scipy import sparse
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.calibration.bins import mass_bins
 from halftruth.calibration.nulls import Groups, Null, chances
 from halftruth.table._score_table import POSITIVE, UNLABELED
 
@@ -17,7 +16,7 @@ class Statistic:
 
     def __init__(self, groups: Groups, name: str, n_bins: int) -> None:
         self.name, self.groups = name, groups
-        self.first = np.flatnonzero(np.diff(mass_bins(groups.measure, n_bins), prepend=-1))
+        self.first = np.flatnonzero(np.diff(groups.measure.bin_index(n_bins, "mass"), prepend=-1))
 
     def features(self, gaps: Vector) -> Vector:
         """(n, k) from gaps (n, n_scores)."""

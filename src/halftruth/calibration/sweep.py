@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.calibration.binned import calibration_error
+from halftruth.measure._arithmetic import RankSums
 from halftruth.measure._score_measure import Number, as_measure
-from halftruth.measure._sorted_measure import RowsMeasure
 from halftruth.metrics._record import distance
 
 Integers = NDArray[np.int64]
@@ -24,7 +24,7 @@ TARGETS = 1 << 8, 1 << 16
 SLACK = 1e-10
 """Means that differ by less are equal, where masses are not counts."""
 FROM_ROWS = 512
-"""Numbers of bins tried on sorted rows before they are unfolded into distinct scores."""
+"""Numbers of bins tried on sorted rows before their distinct scores are made."""
 
 
 @distance(
@@ -61,8 +61,9 @@ def sweep_calibration_error(evidence: object, norm: float | str = 1) -> Number:
         raise InputError(argument="norm", must='be 1, 2 or "max"', got=repr(norm))
     measure = as_measure(evidence)
     measure.need_probabilities("Sweep calibration error")
-    if isinstance(measure, RowsMeasure):
-        n_bins = _most_bins_of_rows(measure)
+    ranks = measure.rank_sums()
+    if ranks is not None:
+        n_bins = _most_bins_of_rows(ranks)
         if n_bins is not None:
             return calibration_error(measure, n_bins=n_bins, binning="mass", norm=norm)
     parts = (measure.mass, measure.pos_mass, measure.pos_mass - measure.score * measure.mass)
@@ -204,24 +205,16 @@ def _first_fall(of: Integers, mass: Vector, pos: Vector, slack: float) -> int | 
     return int(of[full[falls[0]]]) if len(falls) else None
 
 
-def _most_bins_of_rows(measure: RowsMeasure) -> int | None:
+def _most_bins_of_rows(ranks: RankSums) -> int | None:
     """The number of bins from sorted rows; None if it is so large that distinct scores are needed."""
-    from halftruth.kernels.walking import counts_at_ranks
-
-    rows = measure.support.sorted
-    a, b = (np.asarray([part[name] for name in rows]) for part in (measure.of_mass, measure.of_pos))
-    lengths = np.asarray([len(x) for x in rows.values()])
-
-    def reach(target: Vector) -> tuple[Vector, Vector]:
-        found = counts_at_ranks(tuple(rows.values()), list(a != 0), target.astype(np.int64))
-        counts = np.asarray(found, dtype=np.float64)
-        return a @ counts, b @ counts
-
-    n = float(a @ lengths)
-    if n == 0:
+    if ranks.total == 0:
         return 1
-    most = min(FROM_ROWS, int(n))
-    slack = 0.0 if (b == np.floor(b)).all() else SLACK
-    every = (n, float(b @ lengths))
-    n_bins = _most_bins(reach, every, counts=True, slack=slack, window=lambda: (0.0, n), most=most)
+    n_bins = _most_bins(
+        ranks.reach,
+        (ranks.total, ranks.positives),
+        counts=True,
+        slack=0.0 if ranks.whole else SLACK,
+        window=lambda: (0.0, ranks.total),
+        most=min(FROM_ROWS, int(ranks.total)),
+    )
     return n_bins if n_bins < FROM_ROWS else None

@@ -17,7 +17,6 @@ from halftruth.inference._influence import identified_range, unsigned
 from halftruth.inference._match import Match, Side, is_distance
 from halftruth.inference._prior_range import Range, prior_range
 from halftruth.inference._requests import read_requests
-from halftruth.measure._sweep import sweep
 from halftruth.prior._belief import Belief
 from halftruth.results._comparison import Comparison, Difference
 from halftruth.results._estimate import Origin
@@ -217,7 +216,7 @@ def _dominant(evidence: Mapping[str, Evidence]) -> str | None:
         return None
     roc = all(map(unsigned, measures.values()))
     curves = {}
-    for name, line in ((name, sweep(measure)) for name, measure in measures.items()):
+    for name, line in ((name, measure.sweep) for name, measure in measures.items()):
         curves[name] = line.fpr if roc else line.predicted / line.total, line.tpr
     x = np.unique(np.concatenate([curve[0] for curve in curves.values()]))
     lines = {name: _limits_at(x, *curve) for name, curve in curves.items()}

@@ -24,7 +24,7 @@ from halftruth.results._estimate import INFLUENCE, LOGIT, Estimate, Evaluation, 
 from halftruth.results._intervals import METHODS, interval_of, normal_interval
 from halftruth.table._resampling import resampled_sums
 from halftruth.table._score_table import ScoreTable
-from halftruth.table._support import Sums, lifted
+from halftruth.table._support import Sums, with_batch_axis
 
 MAX_ATOMS = 512
 """Distinct scores on which resamples are drawn; see `Support.coarse`."""
@@ -186,7 +186,7 @@ class _Run:
 
     def _near(self) -> Values:
         """The values on the joined rows, by scenario."""
-        sums = lifted(self.support.sums())
+        sums = with_batch_axis(self.support.sums())
         each = [self._values(s, self.requests, sums) for s in self.span.scenarios]
         return {request: np.concatenate([one[request] for one in each]) for request in self.requests}
 
@@ -211,7 +211,7 @@ class _Run:
     def _errors(self) -> Values:
         """Standard errors (n_scenarios,) of what is smooth, in closed form."""
         requests = [request for request in self.requests if request.smooth(curves=self.unsigned)]
-        sums = lifted(self.support.sums())
+        sums = with_batch_axis(self.support.sums())
         fixed = np.random.default_rng(0)
         drawn = drawn_scenarios(self.evidence, self.span.scenarios, FEW_RESAMPLES, fixed, even=True)
         squares = {r: np.zeros(len(drawn)) for r in requests}

@@ -18,9 +18,8 @@ from halftruth._checks import Vector
 from halftruth._registry import REGISTRY
 from halftruth.evidence import Evidence
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.measure._sorted_measure import FoldedMeasure
 from halftruth.results._intervals import normal_interval
-from halftruth.table._support import Cells, Column, Sums, Support, lifted
+from halftruth.table._support import Cells, Column, Sums, Support, with_batch_axis
 
 Key = TypeVar("Key", bound=Hashable)
 Gradient = Mapping[Column, Vector]
@@ -35,9 +34,7 @@ CURVES = tuple(metric.name for metric in REGISTRY.values() if metric.influence =
 
 def unsigned(measure: ScoreMeasure) -> bool:
     """Whether no mass is negative, so that curves never turn back and shares stay in [0, 1]."""
-    if isinstance(measure, FoldedMeasure):  # by what a row adds, without unfolding the rows
-        return min(*measure.of_pos.values(), *measure.of_neg.values()) >= 0
-    return bool((measure.pos_mass >= 0).all() and (measure.neg_mass >= 0).all())
+    return measure.unsigned
 
 
 def gradients(functionals: Callable[[Sums], Mapping[Key, Any]], support: Support) -> dict[Key, Gradient]:
@@ -45,7 +42,7 @@ def gradients(functionals: Callable[[Sums], Mapping[Key, Any]], support: Support
 
     ``functionals`` takes sums with a leading axis and gives values along it, by key.
     """
-    base = dict(lifted(support.sums()))
+    base = dict(with_batch_axis(support.sums()))
     out: dict[Key, dict[Column, Vector]] = {}
     for (stratum, name), values in base.items():
         if name == "square":  # says how noisy the others are, and moves nothing itself
@@ -85,9 +82,9 @@ def identified_range(evidence: Evidence, support: Support, *, one_sample: bool) 
             each = {purity: evidence.identified_prior(sums, purity) for purity in evidence.purity.grid(2)}
         return {purity: prior for purity, prior in each.items() if prior is not None}
 
-    if not priors(lifted(support.sums())):
+    if not priors(with_batch_axis(support.sums())):
         return None
-    values = priors(lifted(evidence.table.support.sums()))
+    values = priors(with_batch_axis(evidence.table.support.sums()))
     slopes = gradients(priors, support)
     errors = np.sqrt([variance(slopes[purity], support, one_sample=one_sample) for purity in values])
     low, high = normal_interval(np.concatenate(list(values.values())), errors, 0.99)

@@ -20,7 +20,7 @@ from halftruth.prior._shares import Sizes
 from halftruth.results._comparison import Difference
 from halftruth.results._estimate import INFLUENCE
 from halftruth.results._intervals import interval_of, normal_interval
-from halftruth.table._support import Sums, Support, lifted
+from halftruth.table._support import Sums, Support, with_batch_axis
 
 N_PRIORS = 201
 """Priors at which the order of two models is looked at."""
@@ -42,7 +42,7 @@ class Side:
     @cached_property
     def joined(self) -> Sums:
         """The sums of the joined rows, with one leading axis of length one."""
-        return lifted(self.support.sums())
+        return with_batch_axis(self.support.sums())
 
     def values(self, requests: Iterable[Request], scenario: Scenario, sums: Sums) -> Values:
         """Values of these sums of the joined rows."""

@@ -6,12 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from halftruth.calibration.bins import number_of_bins
 from halftruth.evidence import Evidence
 from halftruth.inference._requests import Request
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.measure._sorted_measure import FoldedMeasure
-from halftruth.measure._sweep import sweep
 from halftruth.results._estimate import Estimate, Refuted
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
 from halftruth.table._strata import StratumRows
@@ -106,7 +103,7 @@ def on_row(request: Request, measure: ScoreMeasure, estimate: Estimate) -> tuple
         return ()
     out = []
     known = measure.unidentified is None
-    if known and metric.clips and _leaves_unit(measure):
+    if known and metric.clips and measure.precision_leaves_unit:
         out.append("precision was clipped to [0, 1].")
     if known and metric.undefined and np.isnan(estimate.value):
         out.append(f"undefined: {metric.undefined}.")
@@ -141,13 +138,6 @@ def compressed(bound: float) -> str:
     return f"joining rows to bins changed it by {bound:.2g} at most."
 
 
-def _leaves_unit(measure: ScoreMeasure) -> bool:
-    if isinstance(measure, FoldedMeasure):
-        return measure.fold.leaves_unit
-    precision = sweep(measure).precision
-    return bool(((precision < -1e-12) | (precision > 1 + 1e-12)).any())
-
-
 DESIGN = (
     "No bound from theory: it holds for clean positives and unlabeled, two samples of rows without weights, "
     "and a prior that is one number."
@@ -172,7 +162,7 @@ def bias_bound(
         return None, PLAIN
     if not _as_assumed(evidence):
         return None, DESIGN
-    n_bins = number_of_bins(evidence.measure(), parameters["n_bins"])
+    n_bins = evidence.measure().number_of_bins(parameters["n_bins"])
     binning, rows = parameters["binning"], evidence.table.strata
     if binning == "mass" and len(rows[UNLABELED]) < 2 * n_bins:
         return None, FEW

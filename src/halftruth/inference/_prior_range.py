@@ -15,7 +15,6 @@ from halftruth.prior.bounds import upper_bound
 from halftruth.results._estimate import Refuted
 from halftruth.table._score_table import POSITIVE, UNLABELED
 from halftruth.table._strata import StratumRows
-from halftruth.table._support import OnePass
 
 N_GRID = 9
 """Points over a range. Metrics are smooth in the prior, so a few points find their extremes."""
@@ -170,12 +169,8 @@ def _known_and_unlabeled(evidence: Evidence) -> tuple[tuple[Any, Any], tuple[flo
     if isinstance(known, StratumRows) and known.value is not None:  # propensities make rows unequal
         weight = known.full_weight() * known.value
         n_positive = float(weight.sum() ** 2 / (weight**2).sum())
-    if isinstance(table.support, OnePass):
-        rows = table.support.around(POSITIVE)
-        return (rows[POSITIVE], rows[UNLABELED]), (n_positive, n_unlabeled)
-    sums = table.support.sums()
-    base = (POSITIVE, "value" if evidence.propensity_given else "weight")
-    return (sums[base], sums[UNLABELED, "weight"]), (n_positive, n_unlabeled)
+    masses = table.support.masses_around(POSITIVE, "value" if evidence.propensity_given else "weight")
+    return (masses[POSITIVE], masses[UNLABELED]), (n_positive, n_unlabeled)
 
 
 def _unrefuted(evidence: Evidence, confidence_level: float) -> Range:

@@ -6,7 +6,7 @@ plain threads, because Numba's own may end the process after a fork or when two 
 """
 
 from halftruth.kernels.adding import bin_rows
-from halftruth.kernels.folding import fold, mass_moments
+from halftruth.kernels.folding import mass_moments, pass_sums
 from halftruth.kernels.precisions import best_precisions
 from halftruth.kernels.sorting import sort
 from halftruth.kernels.splitting import split
@@ -15,8 +15,8 @@ from halftruth.kernels.widths import width_moments
 __all__ = [
     "best_precisions",
     "bin_rows",
-    "fold",
     "mass_moments",
+    "pass_sums",
     "sort",
     "split",
     "width_moments",

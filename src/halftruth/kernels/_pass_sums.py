@@ -1,9 +1,9 @@
-"""Fold: what one walk down the scores gives of a measure, on any engine."""
+"""PassSums: what one walk down the scores gives of a measure, on any engine."""
 
 from typing import NamedTuple
 
 
-class Fold(NamedTuple):
+class PassSums(NamedTuple):
     """What the functionals need of a measure; sums, not yet divided by anything."""
 
     positives: float

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.kernels._pass_sums import Fold
+from halftruth.kernels._pass_sums import PassSums
 from halftruth.kernels.compiling import BLOCK, chunks_of, compiled, each, frozen
 
 EPSILON = float(np.finfo(np.float64).eps)
 SLACK = 1e-12
 
 
-def fold(strata: Sequence[Vector], mass: Vector, pos: Vector, neg: Vector, *, bounded: bool) -> Fold:
+def pass_sums(strata: Sequence[Vector], mass: Vector, pos: Vector, neg: Vector, *, bounded: bool) -> PassSums:
     """One walk down at most three sorted strata of rows without weights.
 
     A row of stratum k adds ``mass[k]`` (0 or 1), ``pos[k]`` and ``neg[k]`` to the masses at its score.
@@ -32,7 +32,7 @@ def fold(strata: Sequence[Vector], mass: Vector, pos: Vector, neg: Vector, *, bo
     for j, k, ordered in zip((0, 0, 1), (1, 2, 2), pairs, strict=True):
         twice[j, k], twice[k, j] = ordered, 2 * n[j] * n[k] - ordered
     square, log = _losses(rows, b, d) if bounded else (np.nan, np.nan)
-    return Fold(
+    return PassSums(
         positives=float(b @ n),
         negatives=float(d @ n),
         total=float(a @ n),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,39 +11,25 @@ from halftruth._checks import Vector
 from halftruth.kernels.compiling import Integers, compiled, frozen
 
 
-class Blocks(NamedTuple):
-    """Runs of neighbours that share one slope μ₁(block)/μ(block), ascending."""
-
-    first: Integers
-    """Of `isotonic`: the index of each block's first atom."""
-    mass: Vector
-    pos: Vector
-
-
-class RowBlocks(NamedTuple):
-    """The same of rows, with the lowest and the highest score of each block."""
-
-    low: Vector
-    high: Vector
-    mass: Vector
-    pos: Vector
-
-
-def isotonic(mass: Vector, pos_mass: Vector) -> Blocks:
+def isotonic(mass: Vector, pos_mass: Vector) -> tuple[Integers, Vector, Vector]:
     """Pool atoms, in order of their score, until the slopes pos_mass/mass rise.
 
-    An atom without mass has the slope ±∞ of its ``pos_mass``: it joins its neighbour, unless it is the last
-    (+∞) or the first (−∞).
+    The index of each block's first atom, and both masses of the block. An atom without mass has the slope ±∞
+    of its ``pos_mass``: it joins its neighbour, unless it is the last (+∞) or the first (−∞).
     """
     first, a, b = _pool(frozen(mass), frozen(pos_mass))
-    return Blocks(first, a, b)
+    return first, a, b
 
 
-def isotonic_rows(strata: Sequence[Vector], mass: Vector, pos: Vector) -> RowBlocks:
-    """The same of at most three sorted strata; a row of stratum k adds ``mass[k]`` and ``pos[k]``."""
+def isotonic_rows(strata: Sequence[Vector], mass: Vector, pos: Vector) -> tuple[Vector, ...]:
+    """The same of at most three sorted strata; a row of stratum k adds ``mass[k]`` and ``pos[k]``.
+
+    The lowest and the highest score of each block, and both of its masses.
+    """
     rows = [frozen(part) for part in (*strata, *[()] * (3 - len(strata)))]
     a, b = (np.pad(np.asarray(part, dtype=np.float64), (0, 3 - len(part))) for part in (mass, pos))
-    return RowBlocks(*_pool_rows(*rows, a, b))
+    low, high, of_mass, of_pos = _pool_rows(*rows, a, b)
+    return low, high, of_mass, of_pos
 
 
 @compiled

@@ -49,13 +49,18 @@ def _climb(x: Any, y: Any, z: Any, cut: Any, a: Any, b: Any) -> Any:
     return total, low, high
 
 
-def counts_at_ranks(strata: Sequence[Vector], inside: Sequence[bool], ranks: Integers) -> list[Integers]:
-    """Rows of each sorted stratum that do not exceed the order statistics of these ranks.
+def order_statistics(strata: Sequence[Vector], inside: Sequence[bool], ranks: Integers) -> Vector:
+    """The scores of these ranks among the rows of the sorted strata that are ``inside`` the population.
 
-    Ranks (0 for below all) count the rows of the strata that are ``inside`` the population.
+    1 stands for the smallest; −inf is returned for rank 0.
     """
     rows = _three(strata)
     members = [*inside, False, False, False]
     population = [part if member else part[:0] for part, member in zip(rows, members, strict=False)]
-    edges = _ranked(*population, np.ascontiguousarray(ranks, dtype=np.int64))
-    return [np.searchsorted(part, edges, side="right") for part in rows[: len(strata)]]
+    return np.asarray(_ranked(*population, np.ascontiguousarray(ranks, dtype=np.int64)))
+
+
+def counts_at_ranks(strata: Sequence[Vector], inside: Sequence[bool], ranks: Integers) -> list[Integers]:
+    """Rows of each sorted stratum that do not exceed the order statistics of these ranks."""
+    edges = order_statistics(strata, inside, ranks)
+    return [np.searchsorted(part, edges, side="right") for part in _three(strata)[: len(strata)]]

@@ -23,7 +23,6 @@ from halftruth.limits.soft_labels import EXACT, need_posteriors
 from halftruth.limits.tally import Q, as_probabilities
 from halftruth.limits.votes import ASSUMPTION, FittedVotes
 from halftruth.measure._score_measure import Number, ScoreMeasure, ratio, scalar
-from halftruth.measure._sweep import sweep
 from halftruth.metrics._areas import average_precision, pr_auc, roc_auc
 from halftruth.metrics._mean_losses import brier, log_loss
 from halftruth.results._estimate import Estimate, Evaluation
@@ -120,13 +119,13 @@ def best_attainable(
 
 def balanced_error(measure: ScoreMeasure) -> Number:
     """The least mean of false-positive and false-negative rate over thresholds."""
-    line = sweep(measure)
+    line = measure.sweep
     return scalar(np.min(line.fpr + 1 - line.tpr, axis=-1) / 2)
 
 
 def best_f1(measure: ScoreMeasure) -> Number:
     """The highest F1 over thresholds."""
-    line = sweep(measure)
+    line = measure.sweep
     return scalar(np.max(ratio(2 * line.tp, line.predicted + line.positives[..., None]), axis=-1))
 
 

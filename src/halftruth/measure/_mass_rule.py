@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.measure._noise import Noise, Part
+from halftruth.measure._bins import Noise, StratumNoise
 from halftruth.measure._score_measure import Number, ScoreMeasure
-from halftruth.measure._sorted_measure import FoldedMeasure, RowsMeasure
-from halftruth.table._sorted_rows import LargeSupport
-from halftruth.table._support import Column, LaterSums, OnePass, Sums, Support
+from halftruth.measure._sorted_measure import SortedMeasure, SortedRowsMeasure
+from halftruth.table._sorted_rows import SortedRows
+from halftruth.table._support import Column, LazySums, SortedSupport, Sums, Support
+
+__all__ = ["Coefficients", "MassRule", "total"]
 
 Coefficients = Mapping[Column, Number]
+"""What a sum of the strata adds to a mass, by (stratum, "weight" or "value")."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,13 +51,13 @@ class MassRule:
 
     def over(self, support: Support) -> ScoreMeasure:
         """The measure of the rows as they came."""
-        if not isinstance(support, OnePass):
+        if not isinstance(support, SortedSupport):
             return self.apply(support.score, support.sums())
         mass, pos_mass, neg_mass = (
-            {name: float(part.get((name, "weight"), 0.0)) for name in support.n_rows}
-            for part in (self.mass, self.pos_mass, self.neg_mass)
+            {name: float(coefficients.get((name, "weight"), 0.0)) for name in support.n_rows}
+            for coefficients in (self.mass, self.pos_mass, self.neg_mass)
         )
-        kind = RowsMeasure if isinstance(support, LargeSupport) else FoldedMeasure
+        kind = SortedRowsMeasure if isinstance(support, SortedRows) else SortedMeasure
         return kind(
             support,
             mass,
@@ -62,7 +65,7 @@ class MassRule:
             neg_mass,
             size=self.size,
             alpha=self.alpha,
-            why=self.unidentified,
+            unidentified=self.unidentified,
             normalised=self.normalised,
             moves={name: self._moves(name, tuple(mass))[0] for name in mass if self.moves},
         )
@@ -80,8 +83,10 @@ class MassRule:
 
     def apply(self, score: Vector, sums: Sums) -> ScoreMeasure:
         """The measure of these sums at the distinct scores."""
-        parts = (_combine(part, sums) for part in (self.mass, self.pos_mass, self.neg_mass))
-        masses = np.broadcast_arrays(*parts)
+        combined = (
+            _combine(coefficients, sums) for coefficients in (self.mass, self.pos_mass, self.neg_mass)
+        )
+        masses = np.broadcast_arrays(*combined)
         return ScoreMeasure(
             score=score,
             mass=masses[0],
@@ -94,12 +99,12 @@ class MassRule:
         )
 
     def _noise(self, score: Vector, sums: Sums) -> Noise:
-        def adds(part: Coefficients, name: str) -> tuple[Vector, Vector]:
-            return np.asarray(part.get((name, "weight"), 0.0)), np.asarray(part.get((name, "value"), 0.0))
+        def adds(of: Coefficients, name: str) -> tuple[Vector, Vector]:
+            return np.asarray(of.get((name, "weight"), 0.0)), np.asarray(of.get((name, "value"), 0.0))
 
         names = dict.fromkeys(name for name, _ in sums)
-        parts = [
-            Part(
+        strata = [
+            StratumNoise(
                 count=sums[name, "weight"],
                 value=sums.get((name, "value")),
                 square=sums.get((name, "square")),
@@ -110,7 +115,7 @@ class MassRule:
             )
             for name in names
         ]
-        return Noise(score=score, parts=parts, normalised=self.normalised)
+        return Noise(score=score, strata=strata, normalised=self.normalised)
 
 
 def _combine(coefficients: Coefficients, sums: Sums) -> Vector:
@@ -129,6 +134,6 @@ def _combine(coefficients: Coefficients, sums: Sums) -> Vector:
 
 def total(sums: Sums, column: Column) -> Vector:
     """Sum over all scores of one column, 0 where there is no such stratum."""
-    if isinstance(sums, LaterSums):
+    if isinstance(sums, LazySums):
         return np.asarray(sums.total(column) if column in sums else 0.0)
     return np.asarray(sums[column].sum(axis=-1)) if column in sums else np.asarray(0.0)

@@ -6,22 +6,58 @@ Masses may carry leading axes (resamples, priors); every functional works along 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import EmptyClassWarning, InputError, NotIdentifiable, arg
-from halftruth.measure._noise import Noise
+from halftruth.measure._arithmetic import (
+    Area,
+    Index,
+    IsotonicBlocks,
+    LogAtoms,
+    LogitNodes,
+    Number,
+    RankSums,
+    Sweep,
+    by_bin,
+    integral,
+    ratio,
+    scalar,
+    split_to_nodes,
+    spread_to_nodes,
+    where_both,
+)
+from halftruth.measure._bins import BINNINGS, BinSums, Noise, mass_bins, optimal_bins, width_bins
 
-Number = Any
-"""A float, or an array over the leading axes of a measure."""
+__all__ = [
+    "HasMeasure",
+    "Number",
+    "ScoreMeasure",
+    "as_measure",
+    "integral",
+    "ratio",
+    "scalar",
+    "where_both",
+    "within",
+]
+
+EPSILON = float(np.finfo(np.float64).eps)
+ROUNDING = 1e-9
+"""Masses that are off by this share of the largest are off by rounding."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreMeasure:
     """Atoms (score, mass, pos_mass), scores ascending and distinct.
+
+    What functionals ask of a measure is done here in NumPy, along the last axis. `SortedMeasure` does the
+    same for many rows in compiled loops, without making the atoms.
 
     Parameters
     ----------
@@ -148,6 +184,188 @@ class ScoreMeasure:
             message = f"No {name} case: metrics that need one are NaN."
             warnings.warn(message, EmptyClassWarning, stacklevel=4)
 
+    # --- Curves and losses --------------------------------------------------------------------------------
+
+    @property
+    def sweep(self) -> Sweep:
+        """The one cumulative pass from the highest score down that feeds every curve, made once."""
+        if "sweep" not in self.memo:
+            self.memo["sweep"] = Sweep.of(self.score, self.mass, self.pos_mass, self.neg_mass)
+        out: Sweep = self.memo["sweep"]
+        return out
+
+    def roc_area(self) -> Area:
+        """∫ μ₁(above s) d(μ − μ₁), cases of one score by half."""
+        sweep = self.sweep
+        above = (sweep.tp[..., 1:] + sweep.tp[..., :-1]) / 2
+        return Area(integral(above, self.neg_mass[..., ::-1]), sweep.positives, sweep.negatives)
+
+    def pr_area(self) -> Area:
+        """∫ precision dμ₁ over the falling thresholds, precision clipped to [0, 1]."""
+        sweep = self.sweep
+        precision = np.clip(sweep.precision, 0.0, 1.0)
+        return Area(integral(precision[..., 1:], self.pos_mass[..., ::-1]), sweep.positives, sweep.negatives)
+
+    @property
+    def precision_leaves_unit(self) -> bool:
+        """Whether precision leaves [0, 1] before it is clipped, beyond rounding."""
+        precision = self.sweep.precision
+        return bool(((precision < -1e-12) | (precision > 1 + 1e-12)).any())
+
+    @property
+    def unsigned(self) -> bool:
+        """Whether no mass is negative, so that curves never turn back and shares stay in [0, 1]."""
+        return bool((self.pos_mass >= 0).all() and (self.neg_mass >= 0).all())
+
+    def squared_loss(self) -> Vector:
+        """∫ (1−s)² dμ₁ + ∫ s² d(μ − μ₁): by class, so that a perfect score gives exactly 0."""
+        s = self.score
+        return integral((1 - s) ** 2, self.pos_mass) + integral(s**2, self.neg_mass)
+
+    def log_loss(self) -> Vector:
+        """−∫ log s dμ₁ − ∫ log(1−s) d(μ − μ₁); s is clipped at float64 eps."""
+        if_positive = -np.log(np.clip(self.score, EPSILON, 1 - EPSILON))
+        if_negative = -np.log(np.clip(1 - self.score, EPSILON, 1 - EPSILON))
+        return integral(if_positive, self.pos_mass) + integral(if_negative, self.neg_mass)
+
+    # --- Bins ---------------------------------------------------------------------------------------------
+
+    @property
+    def noise_is_known(self) -> bool:
+        """Whether `noise` says how far sampling moves the measure; not of one made by hand."""
+        return self.noise is not None
+
+    @property
+    def labeled(self) -> bool:
+        """Whether each row has its label, so that the frequency of positives in a bin is binomial."""
+        return self.noise is not None and self.noise.labeled
+
+    def number_of_bins(self, n_bins: int | str) -> int:
+        """The number, or for "optimal" ⌈size^(1/3)⌉."""
+        if isinstance(n_bins, str):
+            _checks.choice(n_bins, "n_bins", ("optimal",))
+            return optimal_bins(self.size)
+        return _checks.count(n_bins, "n_bins", least=1)
+
+    def bin_index(self, n_bins: int, binning: str) -> Index:
+        """The bin of each score."""
+        if _checks.choice(binning, "binning", BINNINGS) == "width":
+            return width_bins(self.score, n_bins)
+        return mass_bins(self.mass, self.total, n_bins)
+
+    def in_bins(self, n_bins: int, binning: str = "mass") -> BinSums:
+        """What the measure holds in each of ``n_bins`` bins of equal mass or width."""
+        index = self.bin_index(n_bins, binning)
+        claimed = self.score * self.mass
+        gap, mass, score = (by_bin(x, index, n_bins) for x in (self.pos_mass - claimed, self.mass, claimed))
+        noise = self.noise
+        return BinSums(
+            gap=gap,
+            mass=mass,
+            score=score,
+            total=self.total,
+            size=self.size,
+            labeled=self.labeled,
+            unit=1.0 if noise is None else noise.unit,
+            normalised=noise is not None and noise.normalised,
+            moments_of=None if noise is None else partial(noise.moments, index, n_bins),
+        )
+
+    def quantiles(self, n_bins: int) -> Vector:
+        """The distinct ⌊n b/B⌋-th smallest scores of the population, b = 1, …, B − 1."""
+        return np.asarray(self.score[np.flatnonzero(np.diff(mass_bins(self.mass, self.total, n_bins)))])
+
+    def masses_between(self, edge: Vector) -> tuple[Vector, Vector]:
+        """μ and μ₁ of the intervals that end at the edges, each with its upper end; the last has none."""
+        index = np.searchsorted(edge, self.score, side="left")
+        mass, pos = (by_bin(x, index, len(edge) + 1) for x in (self.mass, self.pos_mass))
+        return mass, pos
+
+    def population_from(self, edge: Vector) -> tuple[Vector, Vector]:
+        """μ and ∫ s dμ from each edge, itself included, to the next."""
+        group = np.searchsorted(edge, self.score, side="right") - 1
+        mass, total = np.zeros(len(edge)), np.zeros(len(edge))
+        np.add.at(mass, group, self.mass)
+        np.add.at(total, group, self.mass * self.score)
+        return mass, total
+
+    def joined(self, edge: Vector) -> ScoreMeasure:
+        """All that lies between two edges at the upper one, with its noise."""
+        edge = edge[edge < self.span[1]]
+        mass, pos = self.masses_between(edge)
+        score = np.append(edge, self.span[1])
+        noise = self._joined_noise(score, edge)
+        return ScoreMeasure(score=score, mass=mass, pos_mass=pos, size=self.size, noise=noise)
+
+    def _joined_noise(self, score: Vector, edge: Vector) -> Noise | None:
+        index = np.searchsorted(edge, self.score, side="left")
+        return None if self.noise is None else self.noise.joined(score, index)
+
+    def variance_above(self, threshold: float) -> float | None:
+        """Of μ₁ − μ over the scores from the threshold up, from sampling; None where that is not known."""
+        if self.noise is None:
+            return None
+        # The gap μ₁ − s μ with every score read as 1.
+        at_one = Noise(
+            score=np.ones(len(self.score)), strata=self.noise.strata, normalised=self.noise.normalised
+        )
+        return float(at_one.covariance((self.score >= threshold).astype(np.intp), 2)[1, 1])
+
+    def rank_sums(self) -> RankSums | None:
+        """Masses up to ranks of the population's rows; None where arrays of distinct scores say the same."""
+        return None
+
+    # --- Gaps and fits along the score --------------------------------------------------------------------
+
+    def gap_extremes(self) -> tuple[Vector, Vector]:
+        """The lowest and the highest point of the running sum ∫_{≤t} s dμ − dμ₁, 0 included."""
+        running = np.cumsum(self.score * self.mass - self.pos_mass, axis=-1)
+        return np.minimum(running.min(axis=-1), 0.0), np.maximum(running.max(axis=-1), 0.0)
+
+    def gap_nodes(self, finest: int) -> Callable[[Index, int], Vector]:
+        """The gap μ₁ − s μ per unit of mass on grids of at most ``finest`` cells over [0, 1].
+
+        What is returned takes some of the measures, counted along all leading axes, and a number of cells,
+        and gives the gaps (n, n_cells + 1) at the nodes, each score's shared by the two nearest.
+        """
+        gap = ratio(self.pos_mass - self.score * self.mass, self.total[..., None])
+        flat = gap.reshape(int(np.prod(self.shape, dtype=np.intp)), -1)
+        return lambda which, n_cells: spread_to_nodes(flat[which], self.score, n_cells)
+
+    def logit_nodes(self, step: float) -> LogitNodes:
+        """The measure on the nodes ``step`` · i of the logit; scores of exactly 0 and 1 have none."""
+        s, n = self.score, int(np.prod(self.shape, dtype=np.intp))
+        mass, pos = self.mass.reshape(n, -1), self.pos_mass.reshape(n, -1)
+        at_zero = self.pos_mass[..., s <= 0].sum(axis=-1)
+        at_one = (self.pos_mass - self.mass)[..., s >= 1].sum(axis=-1)
+        ends = np.asarray(np.abs(at_zero) + np.abs(at_one))
+        inner = (s > 0) & (s < 1)
+        position = (np.log(s[inner]) - np.log1p(-s[inner])) / step
+        node, both = split_to_nodes(np.stack([mass[:, inner], pos[:, inner]]), position)
+        return LogitNodes(ends, node, both[0], both[1])
+
+    def log_atoms(self, nearest: float) -> LogAtoms:
+        """The atoms with their logarithms; scores nearer to 0 or 1 than ``nearest`` are read as this near."""
+        s = np.clip(self.score, nearest, 1 - nearest)
+        return LogAtoms(np.log(s), -np.log1p(-s), self.score, self.mass, self.pos_mass)
+
+    def population(self) -> tuple[Vector, Vector]:
+        """Scores of the population, in any order, and the mass of each."""
+        return self.score, self.mass
+
+    def isotonic_blocks(self) -> IsotonicBlocks:
+        """The pieces of the greatest convex minorant of the cumulative (μ, μ₁), of a single measure."""
+        from halftruth.kernels import monotone
+
+        first, mass, pos = monotone.isotonic(self.mass, self.pos_mass)
+        last = np.append(first[1:], len(self.score)) - 1
+        return IsotonicBlocks(self.score[first], self.score[last], mass, pos)
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether μ₁ lies between 0 and μ at every score, rounding apart."""
+        return within(self.pos_mass, self.mass)
+
     def __getitem__(self, index: int) -> ScoreMeasure:
         """One of the measures along the first leading axis."""
         alpha = self.alpha[index] if np.ndim(self.alpha) else self.alpha
@@ -194,28 +412,7 @@ def as_measure(evidence: object, needs: str = "prior") -> ScoreMeasure:
     return measure
 
 
-def integral(function: Number, masses: Number) -> Vector:
-    """∫ function d masses, along the last axis; the same whatever the number of threads."""
-    return np.asarray(np.einsum("...i,...i->...", function, masses))
-
-
-def where_both(value: Number, positives: Number, negatives: Number) -> Vector:
-    """The value, NaN where a class is empty: what compares the classes says nothing then."""
-    positives, negatives = np.abs(positives), np.abs(negatives)
-    # A class that is there only by rounding is empty.
-    return np.where(np.minimum(positives, negatives) <= 1e-12 * (positives + negatives), np.nan, value)
-
-
-def ratio(numerator: Number, denominator: Number) -> Vector:
-    """Quotient, NaN where the denominator is 0."""
-    numerator, denominator = np.broadcast_arrays(
-        np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
-    )
-    out = np.full(numerator.shape, np.nan)
-    np.divide(numerator, denominator, out=out, where=denominator != 0)
-    return out
-
-
-def scalar(value: Number) -> Number:
-    """A Python float where there are no leading axes, else the array."""
-    return float(value) if np.ndim(value) == 0 else np.asarray(value)
+def within(pos: Vector, mass: Vector) -> bool:
+    """Whether 0 ≤ pos ≤ mass everywhere, rounding apart."""
+    slack = ROUNDING * float(np.abs(mass).max(initial=0.0))
+    return bool((pos >= -slack).all() and (pos <= mass + slack).all())

@@ -1,69 +1,83 @@
-"""FoldedMeasure: the measure of so many rows that functionals read it in one pass."""
+"""SortedMeasure: the measure of so many plain rows that functionals read them in compiled loops.
+
+Every method is one of `ScoreMeasure`, and `tests/laws/test_large.py` holds both to the same value.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 import numpy as np
 
+from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth.kernels._pass_sums import Fold
-from halftruth.measure._noise import Noise, Part
-from halftruth.measure._score_measure import Number, ScoreMeasure
-from halftruth.table._sorted_rows import LargeSupport
-from halftruth.table._support import OnePass, Shares
+from halftruth.kernels._pass_sums import PassSums
+from halftruth.measure._arithmetic import (
+    Area,
+    Index,
+    IsotonicBlocks,
+    LogAtoms,
+    LogitNodes,
+    Number,
+    RankSums,
+    coarser_nodes,
+    ratio,
+)
+from halftruth.measure._bins import BINNINGS, BinSums, Noise, StratumNoise, moments_of_rows
+from halftruth.measure._score_measure import ScoreMeasure, within
+from halftruth.table._sorted_rows import SortedRows
+from halftruth.table._support import Shares, SortedSupport
+
+__all__ = ["SortedMeasure", "SortedRowsMeasure"]
+
+FIRST_ROWS = 1000
+"""Rows of a stratum that mostly show whether its positives are possible."""
 
 
-class FoldedMeasure(ScoreMeasure):
-    """A measure that is linear in plain sorted rows; its arrays are made only where they are asked for."""
+class SortedMeasure(ScoreMeasure):
+    """A measure that is linear in plain sorted rows; its arrays are made only where they are asked for.
+
+    Areas, losses and bins come from one pass over the rows, wherever these lie: on the host or on a device.
+
+    Parameters
+    ----------
+    support : SortedSupport
+    mass, pos_mass, neg_mass : mapping of str to float
+        What a row of each stratum adds to μ, μ₁ and μ − μ₁.
+    size, alpha, unidentified
+        As in `ScoreMeasure`.
+    normalised, moves
+        As in `Noise` and `StratumNoise`.
+    """
 
     def __init__(
         self,
-        support: OnePass,
+        support: SortedSupport,
         mass: Shares,
         pos_mass: Shares,
         neg_mass: Shares,
         *,
         size: float,
         alpha: Number,
-        why: str | None,
+        unidentified: str | None,
         normalised: bool,
         moves: Mapping[str, Vector],
     ) -> None:
         fields = {"support": support, "of_mass": mass, "of_pos": pos_mass, "of_neg": neg_mass}
-        fields |= {"size": size, "alpha": alpha, "unidentified": why, "memo": {}}
+        fields |= {"size": size, "alpha": alpha, "unidentified": unidentified, "memo": {}}
         fields |= {"normalised": normalised, "moves": moves}
         for name, value in fields.items():
             object.__setattr__(self, name, value)
 
-    support: OnePass
+    support: SortedSupport
     of_mass: Shares
     of_pos: Shares
     of_neg: Shares
     normalised: bool
     moves: Mapping[str, Vector]
 
-    @cached_property
-    def noise(self) -> Noise:
-        counts = {name: np.zeros(len(self.score)) for name in self.support.strata}
-        for name, cells in self.support.strata.items():
-            counts[name][cells.atom] = cells.count
-        return self.noise_of(self.score, counts)
-
-    def noise_of(self, score: Vector, counts: Mapping[str, Vector]) -> Noise:
-        """The noise where these are the rows of each stratum at each score."""
-        zero = np.asarray(0.0)
-        parts = [
-            Part(
-                count=count,
-                pos=(np.asarray(self.of_pos[name]), zero),
-                mass=(np.asarray(self.of_mass[name]), zero),
-                moves=None if name not in self.moves else (self.moves[name], np.zeros_like(self.moves[name])),
-            )
-            for name, count in counts.items()
-        ]
-        return Noise(score=score, parts=parts, normalised=self.normalised)
+    # --- The arrays of a measure, made when first read ----------------------------------------------------
 
     @cached_property
     def score(self) -> Vector:
@@ -71,22 +85,45 @@ class FoldedMeasure(ScoreMeasure):
 
     @cached_property
     def mass(self) -> Vector:
-        return self._unfolded(self.of_mass)
+        return self._at_scores(self.of_mass)
 
     @cached_property
     def pos_mass(self) -> Vector:
-        return self._unfolded(self.of_pos)
+        return self._at_scores(self.of_pos)
 
     @cached_property
     def neg_mass(self) -> Vector:
-        return self._unfolded(self.of_neg)
+        return self._at_scores(self.of_neg)
 
-    def _unfolded(self, shares: Shares) -> Vector:
+    def _at_scores(self, shares: Shares) -> Vector:
         out = np.zeros(len(self.score))
         for name, cells in self.support.strata.items():
             if shares[name] != 0:
                 out[cells.atom] += shares[name] * cells.count
         return out
+
+    @cached_property
+    def noise(self) -> Noise:
+        counts = {name: np.zeros(len(self.score)) for name in self.support.strata}
+        for name, cells in self.support.strata.items():
+            counts[name][cells.atom] = cells.count
+        return self._noise_of(self.score, counts)
+
+    def _noise_of(self, score: Vector, counts: Mapping[str, Vector]) -> Noise:
+        """The noise where these are the rows of each stratum at each score."""
+        zero = np.asarray(0.0)
+        strata = [
+            StratumNoise(
+                count=count,
+                pos=(np.asarray(self.of_pos[name]), zero),
+                mass=(np.asarray(self.of_mass[name]), zero),
+                moves=None if name not in self.moves else (self.moves[name], np.zeros_like(self.moves[name])),
+            )
+            for name, count in counts.items()
+        ]
+        return Noise(score=score, strata=strata, normalised=self.normalised)
+
+    # --- What the numbers of rows tell --------------------------------------------------------------------
 
     def _total(self, shares: Shares) -> Vector:
         return np.asarray(sum(shares[name] * n for name, n in self.support.n_rows.items()))
@@ -119,6 +156,18 @@ class FoldedMeasure(ScoreMeasure):
     def shapeless(self) -> bool:
         return any(np.isnan(share) for share in self.of_pos.values())
 
+    @property
+    def unsigned(self) -> bool:
+        return min(*self.of_pos.values(), *self.of_neg.values()) >= 0
+
+    @property
+    def noise_is_known(self) -> bool:
+        return True
+
+    @property
+    def labeled(self) -> bool:
+        return not self.normalised
+
     def split(self, threshold: float) -> dict[str, tuple[Number, Number]]:
         above = self.support.above(threshold)
         below = {name: n - above[name] for name, n in self.support.n_rows.items()}
@@ -131,13 +180,200 @@ class FoldedMeasure(ScoreMeasure):
             for name, shares in (("pos", self.of_pos), ("neg", self.of_neg), ("all", self.of_mass))
         }
 
+    # --- One pass over the rows ---------------------------------------------------------------------------
+
     @cached_property
-    def fold(self) -> Fold:
-        """What the areas and proper scores need, from one pass."""
-        return self.support.fold(self.of_mass, self.of_pos, self.of_neg)
+    def _pass_sums(self) -> PassSums:
+        return self.support.pass_sums(self.of_mass, self.of_pos, self.of_neg)
+
+    def roc_area(self) -> Area:
+        return Area(self._pass_sums.roc_area, self.positives, self.negatives)
+
+    def pr_area(self) -> Area:
+        return Area(self._pass_sums.pr_area, self.positives, self.negatives)
+
+    @property
+    def precision_leaves_unit(self) -> bool:
+        return self._pass_sums.leaves_unit
+
+    def squared_loss(self) -> Vector:
+        return np.asarray(self._pass_sums.square_loss)
+
+    def log_loss(self) -> Vector:
+        return np.asarray(self._pass_sums.log_loss)
+
+    def in_bins(self, n_bins: int, binning: str = "mass") -> BinSums:
+        _checks.choice(binning, "binning", BINNINGS)
+        by_stratum = self.support.moments(self.of_mass, n_bins, binning)
+        moments = tuple(
+            moments_of_rows(sums, self.of_pos[name], self.of_mass[name], self.moves.get(name))
+            for name, sums in by_stratum.items()
+        )
+        mass, score = (
+            np.sum([self.of_mass[name] * sums[i] for name, sums in by_stratum.items()], axis=0)
+            for i in (0, 1)
+        )
+        return BinSums(
+            gap=np.sum([stratum.gap for stratum in moments], axis=0),
+            mass=mass,
+            score=score,
+            total=self.total,
+            size=self.size,
+            labeled=self.labeled,
+            unit=1.0,
+            normalised=self.normalised,
+            moments_of=lambda: moments,
+        )
 
 
-class RowsMeasure(FoldedMeasure):
-    """A folded measure whose sorted rows are at hand, for functionals with a walk of their own."""
+class SortedRowsMeasure(SortedMeasure):
+    """A sorted measure whose rows are arrays of the host: the loops of every functional can walk them."""
 
-    support: LargeSupport
+    support: SortedRows
+
+    def _strata(self) -> tuple[Vector, ...]:
+        return tuple(self.support.sorted.values())
+
+    def _adds(self, shares: Shares) -> Vector:
+        """What a row of each sorted stratum adds."""
+        return np.asarray([shares[name] for name in self.support.sorted])
+
+    def _counts_between(self, edge: Vector) -> dict[str, Vector]:
+        """Rows of each stratum between the edges, each interval with its upper end."""
+        out = {}
+        for name, rows in self.support.sorted.items():
+            cuts = np.searchsorted(rows, edge, side="right")
+            out[name] = np.diff(np.concatenate([[0], cuts, [len(rows)]])).astype(np.float64)
+        return out
+
+    def quantiles(self, n_bins: int) -> Vector:
+        from halftruth.kernels import walking
+
+        inside = [self.of_mass[name] != 0 for name in self.support.sorted]
+        n = sum(len(rows) for rows, used in zip(self._strata(), inside, strict=True) if used)
+        ranks = n * np.arange(1, n_bins) // n_bins
+        return np.unique(walking.order_statistics(self._strata(), inside, ranks[ranks > 0]))
+
+    def masses_between(self, edge: Vector) -> tuple[Vector, Vector]:
+        counts = self._counts_between(edge)
+        mass, pos = (
+            np.asarray(sum(shares[name] * count for name, count in counts.items()))
+            for shares in (self.of_mass, self.of_pos)
+        )
+        return mass, pos
+
+    def population_from(self, edge: Vector) -> tuple[Vector, Vector]:
+        mass, total = np.zeros(len(edge)), np.zeros(len(edge))
+        for name, rows in self.support.sorted.items():
+            cut = np.append(np.searchsorted(rows, edge), len(rows))
+            full = np.flatnonzero(np.diff(cut))
+            mass[full] += self.of_mass[name] * np.diff(cut)[full]
+            total[full] += self.of_mass[name] * np.add.reduceat(rows, cut[full])
+        return mass, total
+
+    def _joined_noise(self, score: Vector, edge: Vector) -> Noise:
+        return self._noise_of(score, self._counts_between(edge))
+
+    def variance_above(self, threshold: float) -> float:
+        counts = {
+            name: np.asarray([np.sum(rows < threshold), np.sum(rows >= threshold)], dtype=np.float64)
+            for name, rows in self.support.rows.items()
+        }
+        return float(self._noise_of(np.ones(2), counts).covariance(np.arange(2), 2)[1, 1])
+
+    def rank_sums(self) -> RankSums:
+        from halftruth.kernels.walking import counts_at_ranks
+
+        mass, pos = self._adds(self.of_mass), self._adds(self.of_pos)
+        lengths = np.asarray([len(rows) for rows in self._strata()])
+
+        def reach(ranks: Vector) -> tuple[Vector, Vector]:
+            by_stratum = counts_at_ranks(self._strata(), list(mass != 0), ranks.astype(np.int64))
+            counts = np.asarray(by_stratum, dtype=np.float64)
+            return mass @ counts, pos @ counts
+
+        whole = bool((pos == np.floor(pos)).all())
+        return RankSums(float(mass @ lengths), float(pos @ lengths), whole, reach)
+
+    def gap_extremes(self) -> tuple[Vector, Vector]:
+        from halftruth.kernels.walking import cumulative_extremes
+
+        mass, pos = self._adds(self.of_mass), self._adds(self.of_pos)
+        low, high = cumulative_extremes(self._strata(), mass, pos)
+        return np.asarray(low), np.asarray(high)
+
+    def gap_nodes(self, finest: int) -> Callable[[Index, int], Vector]:
+        from halftruth.kernels.smoothing import residual_nodes
+
+        # One pass over the rows for the finest grid; coarser ones are made of its nodes.
+        by_stratum = [
+            residual_nodes(rows, self.of_pos[name], self.of_mass[name], finest)
+            for name, rows in self.support.rows.items()
+        ]
+        nodes = ratio(np.sum(by_stratum, axis=0), self.total)
+        return lambda which, n_cells: coarser_nodes(nodes, n_cells)[None]
+
+    def logit_nodes(self, step: float) -> LogitNodes:
+        from halftruth.kernels.smoothing import logit_nodes
+
+        by_stratum = {name: logit_nodes(rows, step) for name, rows in self.support.rows.items() if len(rows)}
+        inner = [(start, start + len(count)) for start, count, _, _ in by_stratum.values() if len(count)]
+        first = min((start for start, _ in inner), default=0)
+        stop = max((stop for _, stop in inner), default=0)
+        mass, pos, gap = np.zeros((1, stop - first)), np.zeros((1, stop - first)), np.zeros(2)
+        for name, (start, count, at_zero, at_one) in by_stratum.items():
+            a, b = self.of_mass[name], self.of_pos[name]
+            if len(count):
+                where = slice(start - first, start - first + len(count))
+                mass[0, where] += a * count
+                pos[0, where] += b * count
+            gap += [b * at_zero, (b - a) * at_one]
+        used = np.flatnonzero((mass[0] != 0) | (pos[0] != 0))
+        return LogitNodes(np.asarray(np.abs(gap).sum()), first + used, mass[:, used], pos[:, used])
+
+    def log_atoms(self, nearest: float) -> LogAtoms:
+        from halftruth.kernels import logistic
+
+        condensed = {name: logistic.condense(rows, nearest) for name, rows in self.support.rows.items()}
+        near, above = (np.concatenate([part[i] for part in condensed.values()]) for i in (0, 1))
+        # From t = 1 − s, which is exact, and not from s: near 1 its logit would lose its digits.
+        small, large = np.log(near), np.log1p(-near)
+        mass, pos = (
+            np.concatenate([shares[name] * n for name, (*_, n) in condensed.items()])
+            for shares in (self.of_mass, self.of_pos)
+        )
+        return LogAtoms(
+            log_s=np.where(above, large, small),
+            log_odds=-np.where(above, small, large),
+            score=np.where(above, 1 - near, near),
+            mass=mass,
+            pos=pos,
+        )
+
+    def population(self) -> tuple[Vector, Vector]:
+        rows = {name: score for name, score in self.support.rows.items() if self.of_mass[name] != 0}
+        mass = np.concatenate([np.full(len(score), self.of_mass[name]) for name, score in rows.items()])
+        return np.concatenate(list(rows.values())), mass
+
+    def isotonic_blocks(self) -> IsotonicBlocks:
+        from halftruth.kernels import monotone
+
+        mass, pos = self._adds(self.of_mass), self._adds(self.of_pos)
+        return IsotonicBlocks(*monotone.isotonic_rows(self._strata(), mass, pos))
+
+    @property
+    def is_possible(self) -> bool:
+        # Only where rows lie that are not possible by themselves; mostly the first few show it.
+        doubtful = [name for name, pos in self.of_pos.items() if not 0 <= pos <= self.of_mass[name]]
+        return all(within(*self._masses_at(name, n)) for n in (FIRST_ROWS, None) for name in doubtful)
+
+    def _masses_at(self, name: str, n: int | None) -> tuple[Vector, Vector]:
+        """μ₁ and μ of all rows at the scores of the first ``n`` of one stratum's."""
+        sorted_rows = self.support.sorted
+        at = sorted_rows[name][:n]
+        counts = {
+            other: np.searchsorted(rows, at, "right") - np.searchsorted(rows, at, "left")
+            for other, rows in sorted_rows.items()
+        }
+        sums = [sum(of[k] * n for k, n in counts.items()) for of in (self.of_pos, self.of_mass)]
+        return np.asarray(sums[0]), np.asarray(sums[1])

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
+from halftruth.measure._arithmetic import Sweep
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, integral, ratio, where_both
-from halftruth.measure._sorted_measure import FoldedMeasure
-from halftruth.measure._sweep import Sweep, sweep
 from halftruth.metrics._record import metric
 
 __all__ = [
@@ -55,14 +54,7 @@ def roc_auc(evidence: object) -> Number:
     1.0
     """
     measure = as_measure(evidence)
-    if isinstance(measure, FoldedMeasure):
-        area: Number = measure.fold.roc_area
-        positives, negatives = measure.positives, measure.negatives
-    else:
-        line = sweep(measure)
-        above = (line.tp[..., 1:] + line.tp[..., :-1]) / 2
-        area = integral(above, measure.neg_mass[..., ::-1])
-        positives, negatives = line.positives, line.negatives
+    area, positives, negatives = measure.roc_area()
     return measure.result(where_both(ratio(ratio(area, positives), negatives), positives, negatives))
 
 
@@ -96,7 +88,7 @@ def partial_auc(evidence: object, *, max_fpr: float = 0.1, standardize: bool = T
     """
     max_fpr = _checks.inside(max_fpr, "max_fpr", 0.0, 1.0, closed="right", advice=MAX_FPR)
     measure = as_measure(evidence)
-    line = sweep(measure)
+    line = measure.sweep
     fpr, tpr = line.fpr, line.tpr
     width = np.diff(fpr, axis=-1)
     inside = _before(fpr, max_fpr)
@@ -160,13 +152,7 @@ def average_precision(evidence: object) -> Number:
     0.8333333333333333
     """
     measure = as_measure(evidence)
-    if isinstance(measure, FoldedMeasure):
-        area: Number = measure.fold.pr_area
-        positives, negatives = measure.positives, measure.negatives
-    else:
-        line = sweep(measure)
-        area = integral(_precision_in_unit(line)[..., 1:], measure.pos_mass[..., ::-1])
-        positives, negatives = line.positives, line.negatives
+    area, positives, negatives = measure.pr_area()
     return measure.result(where_both(ratio(area, positives), positives, negatives))
 
 
@@ -193,7 +179,7 @@ def pr_auc(evidence: object) -> Number:
     0.7973
     """
     measure = as_measure(evidence)
-    line = sweep(measure)
+    line = measure.sweep
     precision, predicted = _precision_in_unit(line), line.predicted
     tp = precision * predicted
     tp0, p0 = tp[..., :-1], predicted[..., :-1]
@@ -264,7 +250,7 @@ def precision_at_k(evidence: object, k: float) -> Number:
     0.5
     """
     measure = as_measure(evidence)
-    line = sweep(measure)
+    line = measure.sweep
     found, budget = _true_positives_at(line, _check_k(k, measure))
     return measure.result(where_both(ratio(found, budget), line.positives, line.negatives))
 
@@ -293,7 +279,7 @@ def recall_at_k(evidence: object, k: float) -> Number:
     0.5
     """
     measure = as_measure(evidence, "shape")
-    line = sweep(measure)
+    line = measure.sweep
     found, _ = _true_positives_at(line, _check_k(k, measure))
     return measure.result(ratio(found, line.positives))
 
@@ -324,7 +310,7 @@ def recall_at_fpr(evidence: object, *, max_fpr: float = 0.05) -> Number:
     """
     limit = _checks.inside(max_fpr, "max_fpr", 0.0, 1.0, closed="both", advice=MAX_FPR)
     measure = as_measure(evidence)
-    line = sweep(measure)
+    line = measure.sweep
     last = np.sum(_before(line.fpr, limit), axis=-1, keepdims=True)
     x0, x1, y0, y1 = _segment(line.fpr, line.tpr, last)
     part = np.clip(np.nan_to_num(ratio(limit - x0, x1 - x0)), 0.0, 1.0)

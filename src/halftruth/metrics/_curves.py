@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from halftruth._checks import Vector
+from halftruth.measure._arithmetic import Sweep
 from halftruth.measure._score_measure import as_measure, ratio
-from halftruth.measure._sweep import Sweep, sweep
 
 __all__ = [
     "Curve",
@@ -78,7 +78,7 @@ class GainCurve(Curve):
 def swept(evidence: object, needs: str = "prior") -> Sweep:
     """The sweep of evidence; one warning where an empty class leaves a rate undefined."""
     measure = as_measure(evidence, needs)
-    line = sweep(measure)
+    line = measure.sweep
     measure.result(line.tpr[..., -1] if needs == "shape" else line.tpr[..., -1] + line.fpr[..., -1])
     return line
 

@@ -11,8 +11,8 @@ import numpy as np
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import EmptyClassWarning, InputError, arg
+from halftruth.measure._arithmetic import Sweep
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio, scalar
-from halftruth.measure._sweep import Sweep, sweep
 from halftruth.metrics._curves import Curve, swept
 from halftruth.metrics._rates import Confusion, Rate
 from halftruth.metrics._record import DECLARED, INFINITY, metric
@@ -203,7 +203,7 @@ def best_threshold(
             f"`best_threshold` takes exactly one of {', '.join(aims)}; got "
             f"{', '.join(given) if given else 'none'}."
         )
-    line = sweep(as_measure(evidence, "shape" if recall_at_least is not None else "prior"))
+    line = as_measure(evidence, "shape" if recall_at_least is not None else "prior").sweep
     if maximize is not None:
         return _where_highest(line, _rates(line, _checks.choice(maximize, "maximize", TO_MAXIMIZE)))
     if cost is not None:

@@ -11,7 +11,6 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, integral, ratio, where_both
-from halftruth.measure._sorted_measure import FoldedMeasure
 from halftruth.metrics._record import INFINITY, Scale, metric
 
 __all__ = [
@@ -56,12 +55,7 @@ def brier(evidence: object) -> Number:
     """
     measure = as_measure(evidence)
     measure.need_probabilities("The Brier score")
-    if isinstance(measure, FoldedMeasure):
-        return measure.result(ratio(measure.fold.square_loss, measure.total))
-    s = measure.score
-    # Squared errors of the two classes, so that a perfect score gives exactly 0.
-    loss = integral((1 - s) ** 2, measure.pos_mass) + integral(s**2, measure.neg_mass)
-    return measure.result(ratio(loss, measure.total))
+    return measure.result(ratio(measure.squared_loss(), measure.total))
 
 
 @metric(
@@ -112,12 +106,7 @@ def log_loss(evidence: object) -> Number:
     """
     measure = as_measure(evidence)
     measure.need_probabilities("Log loss")
-    if isinstance(measure, FoldedMeasure):
-        return measure.result(ratio(measure.fold.log_loss, measure.total))
-    if_positive = -np.log(np.clip(measure.score, EPSILON, 1 - EPSILON))
-    if_negative = -np.log(np.clip(1 - measure.score, EPSILON, 1 - EPSILON))
-    loss = integral(if_positive, measure.pos_mass) + integral(if_negative, measure.neg_mass)
-    return measure.result(ratio(loss, measure.total))
+    return measure.result(ratio(measure.log_loss(), measure.total))
 
 
 Loss = Callable[[Vector], Vector]

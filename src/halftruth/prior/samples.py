@@ -8,9 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.table._histogram import COMPILED
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
-from halftruth.table._sorted_rows import LargeSupport
 from halftruth.table._strata import StratumRows
 from halftruth.table._support import Sums, Support
 
@@ -40,10 +38,7 @@ class Samples:
         }
         if set(plain) != {POSITIVE, UNLABELED} or len(plain) < len(table.strata):
             return cls.from_sums(table, table.support, table.support.sums())
-        if len(table) >= COMPILED and isinstance(table.support, LargeSupport):  # which else costs a sort more
-            ordered = table.support.sorted
-        else:
-            ordered = {name: np.sort(rows.score) for name, rows in plain.items()}
+        ordered = table.sorted_scores()
         score, positive, unlabeled = around_positives(ordered[POSITIVE], ordered[UNLABELED])
         return cls(
             score=score,

@@ -12,8 +12,8 @@ import numpy as np
 from halftruth import _registry, kernels
 from halftruth._checks import Vector
 from halftruth._errors import EmptyClassWarning, InputError, arg
+from halftruth.measure._arithmetic import Sweep
 from halftruth.measure._score_measure import ratio
-from halftruth.measure._sweep import Sweep
 from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve
 from halftruth.rank_bounds._bound_results import CurveBounds, tables_of
 from halftruth.rank_bounds._positive_counts import Totals

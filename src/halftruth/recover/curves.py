@@ -14,7 +14,6 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 from halftruth.measure._score_measure import ScoreMeasure, ratio
-from halftruth.measure._sweep import sweep
 from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve
 from halftruth.recover import formulas
 
@@ -166,7 +165,7 @@ def indirect_areas(measure: ScoreMeasure) -> tuple[float, float]:
     The measure's own ROC curve is what Eqs. 1 and 2 recover.
     """
     if "indirect" not in measure.memo:
-        line = sweep(measure)
+        line = measure.sweep
         tpr, fpr, _ = _cleaned(formulas.Rates(tpr=line.tpr, fpr=line.fpr), line.threshold)
         areas = np.nan, np.nan
         if len(tpr) > 2 or len(line.tpr) == 2:

@@ -15,7 +15,7 @@ from halftruth import _checks, _storage
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.table._grid import Grid
-from halftruth.table._histogram import Bins
+from halftruth.table._histogram import COMPILED, Bins
 from halftruth.table._strata import (
     BINNED,
     MEANINGS,
@@ -317,6 +317,12 @@ class ScoreTable:
             return 1.0
         total, squares = np.sum([x.size for x in rows], axis=0)
         return float(squares / total)
+
+    def sorted_scores(self) -> Mapping[str, Vector]:
+        """The scores of the exact rows of each stratum, ascending."""
+        # Many plain rows are sorted for their measure anyway: a sort of their own would be one too many.
+        ordered = self.support.sorted_scores if len(self) >= COMPILED else None
+        return ordered or {name: np.sort(rows.score) for name, rows in self._strata.exact.items()}
 
     @cached_property
     def support(self) -> Support:

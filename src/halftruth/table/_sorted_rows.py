@@ -1,4 +1,4 @@
-"""Many plain rows: sorted once, folded in one pass, unfolded into distinct scores only where asked for."""
+"""SortedRows: many plain rows, sorted once and read in one pass; distinct scores only where asked for."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._checks import Vector
-from halftruth.kernels._pass_sums import Fold
-from halftruth.table._support import Cells, OnePass, Shares, Support, depths
+from halftruth.kernels._pass_sums import PassSums
+from halftruth.table._support import Cells, Shares, SortedSupport, Support, depths
+
+__all__ = ["N_EDGES", "SortedRows"]
+
+N_EDGES = 4096
+"""Scores of a stratum around which the rows of the others are counted."""
 
 
-class LargeSupport(OnePass):
+class SortedRows(SortedSupport):
     """The scores of each stratum, all of weight one; sorted when their order is first asked for."""
 
     rows: Mapping[str, Vector]
@@ -27,8 +32,12 @@ class LargeSupport(OnePass):
 
         return {name: kernels.sort(score) for name, score in self.rows.items()}
 
+    @property
+    def sorted_scores(self) -> Mapping[str, Vector]:
+        return self.sorted
+
     @cached_property
-    def unfolded(self) -> Support:
+    def distinct(self) -> Support:
         from halftruth import kernels
 
         made = {name: _runs(score) for name, score in self.sorted.items()}
@@ -48,11 +57,11 @@ class LargeSupport(OnePass):
     def above(self, threshold: float) -> dict[str, int]:
         return {name: len(x) - int(np.searchsorted(x, threshold)) for name, x in self.sorted.items()}
 
-    def fold(self, mass: Shares, pos: Shares, neg: Shares) -> Fold:
+    def pass_sums(self, mass: Shares, pos: Shares, neg: Shares) -> PassSums:
         from halftruth import kernels
 
         a, b, d = (np.asarray([part[name] for name in self.sorted]) for part in (mass, pos, neg))
-        return kernels.fold(tuple(self.sorted.values()), a, b, d, bounded=self.bounded)
+        return kernels.pass_sums(tuple(self.sorted.values()), a, b, d, bounded=self.bounded)
 
     def moments(self, mass: Shares, n_bins: int, binning: str) -> dict[str, Vector]:
         from halftruth import kernels
@@ -63,10 +72,10 @@ class LargeSupport(OnePass):
         each = kernels.mass_moments(tuple(self.sorted.values()), inside, n_bins)
         return dict(zip(self.sorted, each, strict=True))
 
-    def around(self, stratum: str, n_edges: int = 4096) -> dict[str, NDArray[np.int64]]:
+    def masses_around(self, stratum: str, column: str = "weight") -> dict[str, NDArray[np.int64]]:
         own = self.sorted[stratum]
-        deep = np.unique(np.geomspace(1, len(own), n_edges // 2).astype(np.int64))
-        even = np.linspace(0, len(own) - 1, n_edges).astype(np.int64)
+        deep = np.unique(np.geomspace(1, len(own), N_EDGES // 2).astype(np.int64))
+        even = np.linspace(0, len(own) - 1, N_EDGES).astype(np.int64)
         edge = np.unique(own[np.concatenate([deep - 1, even, len(own) - deep])])
         return {
             name: np.diff(np.concatenate([[0], np.searchsorted(x, edge), [len(x)]]))

@@ -13,7 +13,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, MergeError, arg
 from halftruth.table._grid import Grid, grid_for
 from halftruth.table._histogram import COMPILED, Bins, support_of
-from halftruth.table._sorted_rows import LargeSupport
+from halftruth.table._sorted_rows import SortedRows
 from halftruth.table._support import Cells, Support
 
 __all__ = [
@@ -184,7 +184,8 @@ class Strata(Mapping[str, "StratumRows | Bins"]):
         return next(iter(grids), None)
 
     @property
-    def _exact(self) -> Mapping[str, StratumRows]:
+    def exact(self) -> Mapping[str, StratumRows]:
+        """The same strata, known to be no histograms."""
         return cast("Mapping[str, StratumRows]", self._by_name)
 
     def merge(self, others: Sequence[Strata]) -> Strata:
@@ -213,7 +214,7 @@ class Strata(Mapping[str, "StratumRows | Bins"]):
             )
         if not self:
             return self
-        exact = self._exact
+        exact = self.exact
         ends = [end for rows in exact.values() for end in (rows.score.min(), rows.score.max())]
         chosen = grid or grid_for(np.asarray(ends))
         return Strata(
@@ -232,8 +233,8 @@ class Strata(Mapping[str, "StratumRows | Bins"]):
         if self.grid is not None:
             return support_of(cast("Mapping[str, Bins]", self._by_name))
         if self._many_plain:
-            return LargeSupport({name: rows.score for name, rows in self._exact.items()})
-        distinct = {name: rows.cells() for name, rows in self._exact.items()}
+            return SortedRows({name: rows.score for name, rows in self.exact.items()})
+        distinct = {name: rows.cells() for name, rows in self.exact.items()}
         score = np.unique(np.concatenate([scores for scores, _ in distinct.values()]))
         cells = {
             name: cells.moved(np.searchsorted(score, scores)[cells.atom])
@@ -244,5 +245,5 @@ class Strata(Mapping[str, "StratumRows | Bins"]):
     @property
     def _many_plain(self) -> bool:
         """Whether compiled loops pay for being loaded, which take rows without weights and values alone."""
-        exact = self._exact.values()
+        exact = self.exact.values()
         return sum(map(len, exact)) >= COMPILED and all(rows.is_plain for rows in exact)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._checks import Vector
-from halftruth.kernels._pass_sums import Fold
+from halftruth.kernels._pass_sums import PassSums
 
 Shares = Mapping[str, float]
 """What a row of each stratum adds."""
@@ -124,6 +124,16 @@ class Support:
                 out[name, column] = self._scatter(cells.atom, total)
         return out
 
+    @property
+    def sorted_scores(self) -> Mapping[str, Vector] | None:
+        """The score of every row of each stratum, ascending, where the support is made of them."""
+        return None
+
+    def masses_around(self, stratum: str, column: str = "weight") -> dict[str, NDArray[Any]]:
+        """Mass of each stratum between scores of one of them; ``column`` is what counts in that one."""
+        sums = self.sums()
+        return {name: sums[name, column if name == stratum else "weight"] for name in self.strata}
+
     def _scatter(self, atom: Index, total: Vector) -> Vector:
         first = np.flatnonzero(np.diff(atom, prepend=-1))
         if len(first) < len(atom):
@@ -163,10 +173,10 @@ class Support:
         )
 
 
-class OnePass(Support, ABC):
-    """Many plain rows, all of weight one, whose measures are read in one pass.
+class SortedSupport(Support, ABC):
+    """Many plain rows, all of weight one, in an order that lets their measures be read in one pass.
 
-    What asks for `score` and `strata` has the rows unfolded into distinct scores.
+    The distinct scores and their cells are made only for what asks for `score` or `strata`.
     """
 
     @property
@@ -187,7 +197,7 @@ class OnePass(Support, ABC):
 
     @property
     @abstractmethod
-    def unfolded(self) -> Support:
+    def distinct(self) -> Support:
         """The distinct scores and the rows on them."""
 
     @abstractmethod
@@ -195,7 +205,7 @@ class OnePass(Support, ABC):
         """How many rows of each stratum reach the threshold."""
 
     @abstractmethod
-    def fold(self, mass: Shares, pos: Shares, neg: Shares) -> Fold:
+    def pass_sums(self, mass: Shares, pos: Shares, neg: Shares) -> PassSums:
         """What areas and proper scores need of a measure with these coefficients."""
 
     @abstractmethod
@@ -206,29 +216,29 @@ class OnePass(Support, ABC):
         """
 
     @abstractmethod
-    def around(self, stratum: str) -> dict[str, NDArray[np.int64]]:
+    def masses_around(self, stratum: str, column: str = "weight") -> dict[str, NDArray[Any]]:
         """Rows of each stratum between some scores of one of them, denser towards both of its ends."""
 
     @property
     def score(self) -> Vector:
-        return self.unfolded.score
+        return self.distinct.score
 
     @property
     def strata(self) -> Mapping[str, Cells]:
-        return self.unfolded.strata
+        return self.distinct.strata
 
     def sums(
         self,
         counts: Mapping[str, NDArray[Any]] | None = None,
         rng: np.random.Generator | None = None,
     ) -> Sums:
-        return LaterSums(self) if counts is None else self.unfolded.sums(counts, rng)
+        return LazySums(self) if counts is None else self.distinct.sums(counts, rng)
 
 
-class LaterSums(Mapping[Column, Vector]):
+class LazySums(Mapping[Column, Vector]):
     """Sums by distinct score that are made when read; their totals are known at once."""
 
-    def __init__(self, support: OnePass) -> None:
+    def __init__(self, support: SortedSupport) -> None:
         self.support = support
 
     def __getitem__(self, column: Column) -> Vector:
@@ -239,7 +249,7 @@ class LaterSums(Mapping[Column, Vector]):
 
     @cached_property
     def _made(self) -> Sums:
-        return self.support.unfolded.sums()
+        return self.support.distinct.sums()
 
     def __iter__(self) -> Iterator[Column]:
         return ((name, "weight") for name in self.support.n_rows)
@@ -251,8 +261,8 @@ class LaterSums(Mapping[Column, Vector]):
         return float(self.support.n_rows[column[0]])
 
 
-def lifted(sums: Sums) -> Sums:
-    """The same sums with one leading axis of length one."""
+def with_batch_axis(sums: Sums) -> Sums:
+    """The same sums with one leading axis, of length one, as those of many resamples have."""
     return {column: values[None] for column, values in sums.items()}
 
 

@@ -10,7 +10,7 @@ import halftruth as ht
 from halftruth import recover
 from halftruth.recover.likelihood import likeliest
 from halftruth.recover.projection import Possible, from_measure
-from halftruth.table._support import lifted
+from halftruth.table._support import with_batch_axis
 
 from .made import area, evidence
 
@@ -156,7 +156,8 @@ def test_many_measures_at_once_are_one_by_one():
     support = data.table.support
     rng = np.random.default_rng(0)
     sums = {
-        key: rng.poisson(np.repeat(x, 4, axis=0)).astype(float) for key, x in lifted(support.sums()).items()
+        key: rng.poisson(np.repeat(x, 4, axis=0)).astype(float)
+        for key, x in with_batch_axis(support.sums()).items()
     }
     many = data.rule(sums, data.scenario).apply(support.score, sums)
     assert many.shape == (4,)

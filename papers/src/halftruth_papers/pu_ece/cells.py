@@ -12,7 +12,6 @@ from scipy.special import expit
 
 from halftruth._checks import Vector
 from halftruth.calibration.binned import calibration_error
-from halftruth.calibration.bins import binned
 from halftruth.evidence import Labeled, PositiveUnlabeled
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth_papers.pu_ece.limit_measures import exact_measure, positive_unlabeled_measure
@@ -181,7 +180,7 @@ def _plain(measure: ScoreMeasure) -> Iterator[Named]:
 
 def _with_wrong_priors(measure: ScoreMeasure, binning: str) -> Iterator[Named]:
     # Theorem 2 is about one set of bins: those of the true prior. μ₁ is proportional to the prior.
-    bins = binned(measure, n_bins(measure.size), binning)
+    bins = measure.in_bins(n_bins(measure.size), binning)
     for ratio in RATIOS:
         gap = np.abs(ratio * bins.pos - bins.score).sum()
         yield binning + perturbed(ratio), float(gap / measure.total)

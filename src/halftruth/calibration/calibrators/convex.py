@@ -6,14 +6,13 @@ where the masses of the positives are signed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from halftruth._checks import Vector
 from halftruth.calibration.rising import Possible, possible
 from halftruth.measure._score_measure import ScoreMeasure, integral
-from halftruth.measure._sorted_measure import RowsMeasure
 
 FEW = 1 << 15
 """Scores up to which a fit needs no first guess from joined ones."""
@@ -73,17 +72,12 @@ class Pair:
     def of(cls, measure: ScoreMeasure) -> Pair:
         """Of a measure on [0, 1]."""
         found = possible(measure)
-        if not isinstance(measure, RowsMeasure):
-            score, mass, pos = masses(measure, found)
-            population = Atoms.at(score, mass)
-            return cls(population, replace(population, mass=pos), notes_on(found))
-        population, positives = _condensed(measure)
+        log_s, log_odds, score, mass, pos = measure.log_atoms(LEAST)
+        population, positives = Atoms(log_s, log_odds, score, mass), Atoms(log_s, log_odds, score, pos)
         if found is not None:
             population = population.joined(Atoms.at(*found.beyond))
-            # The frequency has steps: of it the rows themselves.
-            rows = {name: x for name, x in measure.support.rows.items() if measure.of_mass[name] != 0}
-            mass = np.concatenate([np.full(len(x), measure.of_mass[name]) for name, x in rows.items()])
-            score, _, pos = found.filled(np.concatenate(list(rows.values())), mass)
+            # The frequency has steps, which condensed rows would blur: of it the rows themselves.
+            score, _, pos = found.filled(*measure.population())
             positives = Atoms.at(score, pos)
         return cls(population, positives, notes_on(found))
 
@@ -93,22 +87,6 @@ def masses(measure: ScoreMeasure, found: Possible | None) -> tuple[Vector, Vecto
     if found is None:
         return measure.score, measure.mass, measure.pos_mass
     return found.filled(measure.score, measure.mass)
-
-
-def _condensed(measure: RowsMeasure) -> tuple[Atoms, Atoms]:
-    from halftruth.kernels import logistic
-
-    parts = {name: logistic.condense(score, LEAST) for name, score in measure.support.rows.items()}
-    near, above = (np.concatenate([part[i] for part in parts.values()]) for i in (0, 1))
-    # From t = 1 − s, which is exact, and not from s: near 1 its logit would lose its digits.
-    small, large = np.log(near), np.log1p(-near)
-    low, high = np.where(above, large, small), -np.where(above, small, large)
-    score = np.where(above, 1 - near, near)
-    mass, pos = (
-        np.concatenate([of[name] * n for name, (*_, n) in parts.items()])
-        for of in (measure.of_mass, measure.of_pos)
-    )
-    return Atoms(low, high, score, mass), Atoms(low, high, score, pos)
 
 
 def notes_on(found: Possible | None) -> tuple[str, ...]:

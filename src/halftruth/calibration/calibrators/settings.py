@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from halftruth import _checks
 from halftruth._errors import InputError
-from halftruth.calibration.bins import BINNINGS
 from halftruth.calibration.calibrators.methods import METHODS
+from halftruth.measure._bins import BINNINGS
 
 SETTINGS = ("method", "scale", "n_bins", "binning", "n_knots", "variant")
 Own = TypeVar("Own", bound="Settings")

@@ -90,15 +90,15 @@ class BinnedSupport(TensorSupport):
 
     @cached_property
     def span(self) -> tuple[float, float]:
-        score = self.unfolded.score
+        score = self.distinct.score
         return float(score[0]), float(score[-1])
 
     @cached_property
-    def unfolded(self) -> Support:
+    def distinct(self) -> Support:
         return support_of(self.histogram.bins)
 
     def coarse(self, n_atoms: int, keep: Iterable[float] = ()) -> Support:
-        return self.unfolded.coarse(n_atoms, keep)
+        return self.distinct.coarse(n_atoms, keep)
 
 
 class DeviceBins(Bins):

@@ -15,15 +15,16 @@ from halftruth._pytorch import Tensor, functional, torch
 from halftruth.engines.tensors import sums, walking
 from halftruth.engines.tensors.reading import Tensors
 from halftruth.engines.tensors.state import has_triton
-from halftruth.kernels._pass_sums import Fold
+from halftruth.kernels._pass_sums import PassSums
 from halftruth.table._groups import STRATA
 from halftruth.table._histogram import COMPILED
-from halftruth.table._support import Cells, OnePass, Shares, Support, depths
+from halftruth.table._sorted_rows import N_EDGES
+from halftruth.table._support import Cells, Shares, SortedSupport, Support, depths
 
 SLACK = 1e-12
 
 
-class TensorSupport(OnePass):
+class TensorSupport(SortedSupport):
     """Distinct scores, ascending, and how many rows of each stratum lie below each of them.
 
     Parameters
@@ -72,7 +73,7 @@ class TensorSupport(OnePass):
         return low, high
 
     @cached_property
-    def unfolded(self) -> Support:
+    def distinct(self) -> Support:
         """On the host."""
         counts = zip(self.held, _host(self.below.diff()), strict=True)
         cells = {name: Cells(atom=np.flatnonzero(n), count=n[n > 0]) for name, n in counts}
@@ -83,7 +84,7 @@ class TensorSupport(OnePass):
         reached = (self.below[:, -1:] - self.below[:, first])[:, 0].tolist()
         return dict(zip(self.held, reached, strict=True))
 
-    def fold(self, mass: Shares, pos: Shares, neg: Shares) -> Fold:
+    def pass_sums(self, mass: Shares, pos: Shares, neg: Shares) -> PassSums:
         bounded = self.bounded
         n = np.asarray([float(number) for number in self.held.values()])
         a, b, d = (np.asarray([part[name] for name in self.held]) for part in (mass, pos, neg))
@@ -93,7 +94,7 @@ class TensorSupport(OnePass):
         for (j, k), ordered in zip(combinations(range(len(n)), 2), walk.pairs, strict=True):
             twice[j, k], twice[k, j] = ordered, 2 * n[j] * n[k] - ordered
         square, log = b @ walk.positive + d @ walk.negative if bounded else (np.nan, np.nan)
-        return Fold(
+        return PassSums(
             positives=float(b @ n),
             negatives=float(d @ n),
             total=float(a @ n),
@@ -150,10 +151,10 @@ class TensorSupport(OnePass):
         """The places of the scores of these rows of a stratum, 0 for the lowest row."""
         return torch.searchsorted(self.below[stratum, 1:], rank, right=True)
 
-    def around(self, stratum: str, n_edges: int = 4096) -> dict[str, NDArray[np.int64]]:
+    def masses_around(self, stratum: str, column: str = "weight") -> dict[str, NDArray[np.int64]]:
         n = self.held[stratum]
-        deep = np.unique(np.geomspace(1, n, n_edges // 2).astype(np.int64))
-        even = np.linspace(0, n - 1, n_edges).astype(np.int64)
+        deep = np.unique(np.geomspace(1, n, N_EDGES // 2).astype(np.int64))
+        even = np.linspace(0, n - 1, N_EDGES).astype(np.int64)
         rank = torch.as_tensor(np.concatenate([deep - 1, even, n - deep]), device=self.atom.device)
         at = torch.unique(self._ranked(list(self.held).index(stratum), rank))
         at = torch.cat([at.new_zeros(1), at, at.new_full((1,), len(self.atom))])
@@ -161,7 +162,7 @@ class TensorSupport(OnePass):
 
     def coarse(self, n_atoms: int, keep: Iterable[float] = ()) -> Support:
         if sum(self.held.values()) < COMPILED:  # as rows on the host are
-            return self.unfolded.coarse(n_atoms, keep)
+            return self.distinct.coarse(n_atoms, keep)
         low, high = self.span
         found = torch.cat([self._steps(k, n_atoms / len(self.held)) for k in range(len(self.held))])
         edge = np.unique(np.concatenate([[low, high, *keep], _host(self.atom[found])]))
