@@ -481,7 +481,7 @@ def test_rich_takes_no_markup_from_names(
 
 
 def test_populations_are_the_library_s() -> None:
-    from halftruth.evidence.positive_unlabeled import POPULATIONS
+    from halftruth.evidence._positive_unlabeled import POPULATIONS
 
     assert set(options.Population) == set(POPULATIONS)
 

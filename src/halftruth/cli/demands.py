@@ -45,7 +45,7 @@ def counts(classes: Sequence[str]) -> Iterator[Demand]:
 
 def probabilities(classes: Sequence[str]) -> Iterator[Demand]:
     """The probabilities of all classes, a column each."""
-    from halftruth.evidence.soft import UNEVEN
+    from halftruth.evidence._soft_labeled import UNEVEN
 
     yield shares(classes, "The columns of --classes", "where they hold votes, pass --counts")
     remedy = "Name the columns of all classes; where they hold votes, pass --counts."

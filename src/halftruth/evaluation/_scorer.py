@@ -9,7 +9,7 @@ import numpy as np
 from halftruth import _checks, _registry
 from halftruth._errors import InputError, NotIdentifiable, arg
 from halftruth.evidence import PositiveUnlabeled
-from halftruth.evidence.positive_unlabeled import POPULATIONS
+from halftruth.evidence._positive_unlabeled import POPULATIONS
 from halftruth.prior._belief import ESTIMATE, belief
 
 _METHODS = {

@@ -5,11 +5,11 @@ they ask through the properties and methods of `Evidence`.
 """
 
 from halftruth._errors import InputError
-from halftruth.evidence.base import Evidence, Scenario
-from halftruth.evidence.labeled import Labeled
-from halftruth.evidence.positive_confidence import PositiveConfidence
-from halftruth.evidence.positive_unlabeled import PositiveUnlabeled
-from halftruth.evidence.soft import SoftLabeled
+from halftruth.evidence._evidence import Evidence, Scenario
+from halftruth.evidence._labeled import Labeled
+from halftruth.evidence._positive_confidence import PositiveConfidence
+from halftruth.evidence._positive_unlabeled import PositiveUnlabeled
+from halftruth.evidence._soft_labeled import SoftLabeled
 
 __all__ = [
     "KINDS",

@@ -31,7 +31,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 from halftruth.evaluation._scorer import class_one_scores
 from halftruth.evidence import PositiveUnlabeled
-from halftruth.evidence.positive_unlabeled import POPULATIONS
+from halftruth.evidence._positive_unlabeled import POPULATIONS
 from halftruth.learn._cross_validation import splits
 from halftruth.learn._learner import (
     Estimator,

@@ -13,7 +13,7 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, NotIdentifiable, arg
 from halftruth.evidence import PositiveUnlabeled
-from halftruth.evidence.positive_unlabeled import POPULATIONS
+from halftruth.evidence._positive_unlabeled import POPULATIONS
 from halftruth.learn._learner import (
     Features,
     Population,

@@ -15,7 +15,7 @@ import numpy as np
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
-from halftruth.evidence.positive_unlabeled import POPULATIONS
+from halftruth.evidence._positive_unlabeled import POPULATIONS
 from halftruth.prior._shares import Sizes, from_positives, refuse_prior, refuse_purity
 
 __all__ = ["RiskWeights", "StratumWeights", "balanced_eta", "risk_weights"]

@@ -15,7 +15,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
-from halftruth.evidence.soft import SoftRows
+from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.inference._progress import progress
 from halftruth.limits.floor import bayes_error, overlap
 from halftruth.limits.means import Mean, Settings, T, estimate, scaled

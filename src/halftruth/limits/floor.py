@@ -10,7 +10,7 @@ import numpy as np
 from halftruth import _checks
 from halftruth._errors import InputError, arg, bare, call
 from halftruth.evidence import Evidence, as_evidence
-from halftruth.evidence.soft import SoftRows
+from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.limits.confidence import from_confidences
 from halftruth.limits.means import BOOTSTRAP, METHODS, Settings, T
 from halftruth.limits.soft_labels import KINDS, NOISY, SOFT, UNCERTAINTY, clean, noisy, uncertain

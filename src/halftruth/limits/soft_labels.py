@@ -14,7 +14,7 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, NotIdentifiable, arg, call
 from halftruth.evidence import as_evidence
-from halftruth.evidence.soft import SoftRows
+from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.limits.means import (
     FIRM,
     HOEFFDING,

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from halftruth._checks import Vector
-from halftruth.evidence.soft import SoftRows
+from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.limits.means import scaled
 from halftruth.results._estimate import Refuted
 

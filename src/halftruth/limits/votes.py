@@ -10,7 +10,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.evidence.soft import SoftRows
+from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.limits.identified import (
     Explaining,
     Functional,

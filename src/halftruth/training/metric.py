@@ -12,7 +12,7 @@ from halftruth._errors import EmptyClassWarning, HalftruthError, InputError, Mer
 from halftruth._pytorch import Tensor, torch
 from halftruth.engines.tensors.state import bins_of
 from halftruth.evidence import Evidence, Labeled, PositiveUnlabeled, SoftLabeled
-from halftruth.evidence.positive_unlabeled import POPULATIONS
+from halftruth.evidence._positive_unlabeled import POPULATIONS
 from halftruth.inference._prior_range import refutations
 from halftruth.inference._requests import read_requests
 from halftruth.measure._score_measure import ScoreMeasure

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth.engines import tensors
-from halftruth.evidence.base import Evidence, Scenario
+from halftruth.evidence._evidence import Evidence, Scenario
 from halftruth.measure._mass_rule import MassRule
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior._belief import Belief

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg, call
-from halftruth.evidence.base import Evidence, Scenario
-from halftruth.evidence.labeled import Labeled, labels_as_given
+from halftruth.evidence._evidence import Evidence, Scenario
+from halftruth.evidence._labeled import Labeled, labels_as_given
 from halftruth.measure._mass_rule import MassRule
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior._belief import Belief

@@ -12,9 +12,9 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, NotIdentifiable, arg, call
 from halftruth.engines import tensors
-from halftruth.evidence.base import Evidence, Population, Scenario
-from halftruth.evidence.labeled import labels_as_given
-from halftruth.evidence.negatives import Linear, Noise, mixing_weight, mixture_share
+from halftruth.evidence._evidence import Evidence, Population, Scenario
+from halftruth.evidence._known_negatives import Linear, Noise, mixing_weight, mixture_share
+from halftruth.evidence._labeled import labels_as_given
 from halftruth.measure._mass_rule import MassRule, total
 from halftruth.measure._score_measure import Number, ScoreMeasure, ratio, scalar
 from halftruth.prior._belief import ESTIMATE, belief

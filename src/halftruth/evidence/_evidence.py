@@ -17,8 +17,8 @@ from halftruth.table._score_table import ScoreTable
 from halftruth.table._support import Sums
 
 if TYPE_CHECKING:
-    from halftruth.evidence.negatives import Noise
-    from halftruth.evidence.soft import SoftRows
+    from halftruth.evidence._known_negatives import Noise
+    from halftruth.evidence._soft_labeled import SoftRows
 
 Population = Literal["unlabeled", "all"]
 NullModel = Literal["labels", "strata", "signs", "bootstrap"]

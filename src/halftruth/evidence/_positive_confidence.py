@@ -10,7 +10,7 @@ import numpy as np
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
-from halftruth.evidence.base import Evidence, Scenario
+from halftruth.evidence._evidence import Evidence, Scenario
 from halftruth.measure._mass_rule import MassRule, total
 from halftruth.measure._score_measure import Number, ScoreMeasure, integral
 from halftruth.prior._belief import belief
