@@ -527,7 +527,7 @@ ONE = {"a": ht.Labeled(Y, A)}
     [
         (ONE, "at least two models"),
         ([ht.Labeled(Y, A)], "at least two models"),
-        ({**ONE, "b": B}, "must hold evidence, got ndarray for 'b'"),
+        ({**ONE, "b": B}, r"models\['b'\]` must be Labeled, .* got ndarray"),
         ({**ONE, "b": ht.SoftLabeled(Q, B)}, "different kinds of evidence"),
         ({1: ONE["a"], "1": ONE["a"]}, "different names"),
         ({"a": pu(A)["a"], "b": pu(B, prior=0.21)["a"]}, "different `prior`"),

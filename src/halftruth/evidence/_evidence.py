@@ -17,8 +17,10 @@ from halftruth.table._score_table import ScoreTable
 from halftruth.table._support import Sums
 
 if TYPE_CHECKING:
-    from halftruth.evidence._known_negatives import Noise
+    from halftruth.evidence._positive_mass import StrataNoise
     from halftruth.evidence._soft_labeled import SoftRows
+
+__all__ = ["Evidence", "NullModel", "Population", "Scenario"]
 
 Population = Literal["unlabeled", "all"]
 NullModel = Literal["labels", "strata", "signs", "bootstrap"]
@@ -109,7 +111,7 @@ class Evidence(ABC):
         return None
 
     @property
-    def noise(self) -> Noise | None:
+    def noise(self) -> StrataNoise | None:
         """How uncertain the strata's distributions are, where several estimates of μ₁ are mixed by it."""
         return None
 
@@ -177,7 +179,7 @@ class Evidence(ABC):
         return []
 
     def alpha_of(self, prior: Number) -> Number:
-        """α, the share of positives among the unlabeled, where the prior has this value."""
+        """α where the prior, of the population that the user gave it for, has this value."""
         return prior
 
     def identified_prior(self, sums: Sums, purity: Number) -> Number:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from halftruth.table._histogram import COMPILED
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 from halftruth.table._strata import StratumRows
 from halftruth.table._support import Sums
+
+__all__ = ["Labeled", "labels_as_given"]
 
 NAMES = ("y_score", "y_true", "sample_weight")
 
@@ -55,18 +57,18 @@ class Labeled(Evidence):
         positive = _checks.binary_labels(y_true, "y_true", length=len(score))
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
         masks = {POSITIVE: positive, NEGATIVE: ~positive}
-        parts = dict(zip(masks, _parted(score, positive), strict=True))
+        scores = dict(zip(masks, _by_class(score, positive), strict=True))
         self._set_table(
             ScoreTable(
                 {
-                    name: StratumRows(score=parts[name], weight=None if weight is None else weight[mask])
+                    name: StratumRows(score=scores[name], weight=None if weight is None else weight[mask])
                     for name, mask in masks.items()
                 }
             )
         )
 
     @classmethod
-    def from_table(cls, table: ScoreTable) -> Labeled:
+    def from_table(cls, table: ScoreTable) -> Self:
         """Labeled evidence from a table of positive and negative rows."""
         remedy = "Use PositiveUnlabeled.from_table where rows are unlabeled."
         _checks.instance(table, "table", ScoreTable).need((POSITIVE, NEGATIVE), None, remedy)
@@ -97,7 +99,7 @@ def labels_as_given(sums: Sums, table: ScoreTable) -> MassRule:
     )
 
 
-def _parted(score: Vector, positive: NDArray[np.bool_]) -> tuple[Vector, Vector]:
+def _by_class(score: Vector, positive: NDArray[np.bool_]) -> tuple[Vector, Vector]:
     """The scores of the positives and of the others."""
     if len(score) < COMPILED:
         return score[positive], score[~positive]

@@ -18,6 +18,8 @@ from halftruth.table._score_table import POSITIVE, ScoreTable
 from halftruth.table._strata import StratumRows
 from halftruth.table._support import Sums
 
+__all__ = ["PositiveConfidence"]
+
 FEW_IN_EFFECT = 0.7
 """Share of the rows in effect below which a few of them carry the result."""
 
@@ -61,8 +63,7 @@ class PositiveConfidence(Evidence):
                 f"{arg('r')} is 0 for all {len(confidence)} positive(s): a case that cannot be positive is "
                 "none. Pass P(positive | x) of each known positive."
             )
-        given = confidence if y_score is None else y_score
-        score = _checks.scores(given, "y_score", length=len(confidence))
+        score = _checks.scores(confidence if y_score is None else y_score, "y_score", length=len(confidence))
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
         with np.errstate(divide="ignore"):
             rows = StratumRows(score=score, weight=weight, value=1 / confidence, meaning="1/confidence")

@@ -7,21 +7,31 @@ from itertools import product
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, NotIdentifiable, arg, call
 from halftruth.engines import tensors
 from halftruth.evidence._evidence import Evidence, Population, Scenario
-from halftruth.evidence._known_negatives import Linear, Noise, mixing_weight, mixture_share
 from halftruth.evidence._labeled import labels_as_given
+from halftruth.evidence._positive_mass import (
+    StrataNoise,
+    StrataSum,
+    mixing_weight,
+    mixture_share,
+    through_negatives,
+    through_positives,
+)
 from halftruth.measure._mass_rule import MassRule, total
-from halftruth.measure._score_measure import Number, ScoreMeasure, ratio, scalar
+from halftruth.measure._score_measure import Number, ScoreMeasure, scalar
 from halftruth.prior._belief import ESTIMATE, belief
-from halftruth.prior._shares import NAMES, Sizes, from_positives, refuse_prior, refuse_purity
+from halftruth.prior._shares import NAMES, Sizes, refuse_prior, refuse_purity
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 from halftruth.table._strata import StratumRows
 from halftruth.table._support import Column, Sums
+
+__all__ = ["POPULATIONS", "PositiveUnlabeled"]
 
 POPULATIONS: tuple[Population, ...] = ("unlabeled", "all")
 PROPENSITY = "1/propensity"
@@ -89,8 +99,8 @@ class PositiveUnlabeled(Evidence):
             )
         plain = all(x is None for x in (propensity, positive_weight, unlabeled_weight, negative_weight))
         if plain and tensors.on_device(positive, unlabeled, negative):
-            given = {POSITIVE: positive, UNLABELED: unlabeled, NEGATIVE: negative}
-            table = ScoreTable(tensors.from_strata(**{k: x for k, x in given.items() if x is not None}))
+            scores = {POSITIVE: positive, UNLABELED: unlabeled, NEGATIVE: negative}
+            table = ScoreTable(tensors.from_strata(**{k: x for k, x in scores.items() if x is not None}))
             self._set(table, prior=prior, purity=purity, population=population)
             return
         strata = {
@@ -145,16 +155,16 @@ class PositiveUnlabeled(Evidence):
         if propensity is not None:
             propensity = _checks.at_rows(propensity, "propensity", masks[POSITIVE])
 
-        def part(name: str, mask: Any) -> StratumRows:
+        def stratum(name: str, mask: NDArray[np.bool_]) -> StratumRows:
             if weight is not None and not weight[mask].any():
                 raise InputError(
                     f"{arg('sample_weight')} is zero for all {mask.sum()} {name} row(s). Drop them or "
                     "weigh some."
                 )
-            own = None if weight is None else weight[mask]
-            return _rows(score[mask], own, name, propensity if name == POSITIVE else None)
+            weights = None if weight is None else weight[mask]
+            return _rows(score[mask], weights, name, propensity if name == POSITIVE else None)
 
-        strata = {name: part(name, mask) for name, mask in masks.items() if mask.any()}
+        strata = {name: stratum(name, mask) for name, mask in masks.items() if mask.any()}
         return cls.from_table(ScoreTable(strata), prior=prior, purity=purity, population=population)
 
     @classmethod
@@ -183,12 +193,10 @@ class PositiveUnlabeled(Evidence):
                     remedy = "Without a known positive nothing can be said of the others."
                 raise InputError(f"PU evidence needs {name} rows, got {table!r}. {remedy}")
         self.table = table
-        prior, purity = _estimated(
-            table, prior, purity, _checks.choice(population, "population", POPULATIONS)
-        )
+        self.population = _checks.choice(population, "population", POPULATIONS)
+        prior, purity = _estimated(table, prior, purity, self.population)
         self.prior = belief(prior, "prior")
         self.purity = belief(purity, "purity", closed_at_one=True)
-        self.population = _checks.choice(population, "population", POPULATIONS)
         self.rows_are_one_sample = population == "all"
         self.propensity_given = table.strata[POSITIVE].value is not None
         if self.purity.value is None:
@@ -245,16 +253,15 @@ class PositiveUnlabeled(Evidence):
         return Sizes.of(self.table.support.sums())
 
     @property
-    def _base(self) -> Column:
+    def _positive_column(self) -> Column:
         """The column of the positives' distribution."""
         return (POSITIVE, "value" if self.propensity_given else "weight")
 
-    def _base_of(self, name: str) -> Column:
-        return self._base if name == POSITIVE else (name, "weight")
+    def _column_of(self, name: str) -> Column:
+        return self._positive_column if name == POSITIVE else (name, "weight")
 
     @property
     def population_strata(self) -> tuple[str, ...]:
-        """The strata that make up the population sample."""
         return (UNLABELED,) if self.population == "unlabeled" else tuple(self.table.strata)
 
     @property
@@ -274,31 +281,29 @@ class PositiveUnlabeled(Evidence):
 
     def _shares(self, sizes: Sizes, prior: Number, purity: Number) -> tuple[Number, Number]:
         """(π, α) of this evidence's population from a prior as the user gave it."""
-        given_for = self.prior.population or self.population
-        alpha = prior if given_for == "unlabeled" else sizes.alpha(prior, purity)
+        share_of = self.prior.population or self.population
+        alpha = prior if share_of == "unlabeled" else sizes.alpha(prior, purity)
         if self.population == "unlabeled":
             return alpha, alpha
-        return (prior if given_for == "all" else sizes.pi(alpha, purity)), alpha
+        return (prior if share_of == "all" else sizes.pi(alpha, purity)), alpha
 
     def prior_ends(self) -> list[float]:
         return [float(self._shares(self._sizes, x, self.purity.value)[0]) for x in self.prior.ends()]
 
     def alpha_ends(self) -> list[float]:
-        """The lowest and the highest α that the user's prior stands for; none without one."""
         return [float(self.alpha_of(x)) for x in self.prior.ends()]
 
     def alpha_of(self, prior: Number) -> Number:
-        """α where the prior, of the population that the user gave it for, has this value."""
         return self._shares(self._sizes, prior, self.purity.value)[1]
 
     def identified_prior(self, sums: Sums, purity: Number) -> Number:
         """π from propensities over one table, or from known negatives; None from P and U alone."""
         sizes = Sizes.of(sums)
         if self.propensity_given and self.population == "all":
-            return total(sums, self._base) / sizes.n
+            return total(sums, self._positive_column) / sizes.n
         if NEGATIVE not in self.table.strata:
             return None
-        alpha = mixture_share(sums, self._base, purity)
+        alpha = mixture_share(sums, self._positive_column, purity)
         return alpha if self.population == "unlabeled" else sizes.pi(alpha, purity)
 
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
@@ -313,17 +318,19 @@ class PositiveUnlabeled(Evidence):
         n = sizes.unlabeled if self.population == "unlabeled" else sizes.n
         # Propensities that identify the prior count the positives of the table, whatever their number.
         counted = scenario.prior is None and self.propensity_given and self.population == "all"
-        first, second = self._from_positives(prior, purity, alpha, sizes), self._from_rest(prior, sizes)
-        mix: Any = 0.0
+        first = through_positives(prior, purity, alpha, sizes, one_sample=self.rows_are_one_sample)
+        second = through_negatives(prior, sizes, one_sample=self.rows_are_one_sample)
+        mix: Number = 0.0
         if self.noise is not None:
             mix = mixing_weight(first, second, self.noise, sizes.shares, n)[..., None]
-        own, other = (1 - mix) * first.on, mix * second.on
+        by_positives, by_negatives = (1 - mix) * first.on, mix * second.on
 
+        # Coefficients are those of distributions of mass one; sums of a stratum are divided by its total.
         pos_mass: dict[Column, Number] = {}
         for k, name in enumerate(NAMES):
             for coefficient, column in (
-                (own[..., k], self._base_of(name)),
-                (other[..., k], (name, "weight")),
+                (by_positives[..., k], self._column_of(name)),
+                (by_negatives[..., k], (name, "weight")),
             ):
                 if column in sums and np.any(coefficient != 0):
                     added = coefficient * n / total(sums, column)
@@ -331,26 +338,26 @@ class PositiveUnlabeled(Evidence):
         return MassRule(
             mass={(name, "weight"): 1.0 for name in self.population_strata},
             pos_mass=pos_mass,
-            size=self._size(own + other),
+            size=self._size(by_positives + by_negatives),
             units=self._units,
             alpha=scalar(alpha),
             normalised=not counted,
             moves={} if counted else self._moves(first, second, mix),
         )
 
-    def _moves(self, first: Linear, second: Linear, mix: Number) -> dict[str, dict[Column, Number]]:
+    def _moves(self, first: StrataSum, second: StrataSum, mix: Number) -> dict[str, dict[Column, Number]]:
         """How the coefficients on the strata's distributions change with the share of each stratum."""
         if first.moves is None or (not np.any(first.moves) and np.all(mix == 0)):
             return {}
         out: dict[str, dict[Column, Number]] = {name: {} for name in NAMES}
         for linear, share, column in (
-            (first, 1 - mix, self._base_of),
+            (first, 1 - mix, self._column_of),
             (second, mix, lambda name: (name, "weight")),
         ):
             changes = np.asarray(share)[..., None] * linear.moves
             for (k, name), (j, other) in product(enumerate(NAMES), enumerate(NAMES)):
-                held = out[name]
-                held[column(other)] = held.get(column(other), 0.0) + changes[..., k, j]
+                moves = out[name]
+                moves[column(other)] = moves.get(column(other), 0.0) + changes[..., k, j]
         return out
 
     def _size(self, on: Vector) -> float:
@@ -360,33 +367,12 @@ class PositiveUnlabeled(Evidence):
         parts = [typical[k] ** 2 / rows(name) for k, name in enumerate(NAMES) if name in self.table.strata]
         return float(np.nan_to_num(1 / (sum(parts) + 1 / rows(*self.population_strata)), nan=1.0))
 
-    def _from_positives(self, prior: Number, purity: Number, alpha: Number, sizes: Sizes) -> Linear:
-        """π f̂₁, with f̂₁ from the known positives (and the unlabeled, where those are not pure)."""
-        prior, purity, alpha = np.broadcast_arrays(prior, purity, alpha)
-        zero = np.zeros(prior.shape)
-        on = np.stack([*from_positives(prior, purity, alpha), zero], axis=-1)
-        if not self.rows_are_one_sample:
-            return Linear(on=on)
-        # With π fixed, α = (π − ρ p_P)/p_U moves with the shares p of the strata in the table.
-        gap = np.where(purity - alpha > 1e-12, purity - alpha, np.nan)
-        with_alpha = np.where(purity == 1, 0.0, prior * (1 - purity) / gap**2)
-        change = np.stack([with_alpha, -with_alpha, zero], axis=-1)
-        alpha_moves = ratio(np.stack([-purity, -alpha, zero], axis=-1), sizes.shares[..., 1:2])
-        return Linear(on=on, moves=alpha_moves[..., :, None] * change[..., None, :])
-
-    def _from_rest(self, prior: Number, sizes: Sizes) -> Linear:
-        """μ̂ − (1−π) N/n_N: what is left when the negatives are taken out."""
-        negatives = np.asarray(1 - prior)[..., None] * np.asarray([0.0, 0.0, 1.0])
-        if self.population == "unlabeled":
-            return Linear(on=np.asarray([0.0, 1.0, 0.0]) - negatives)
-        return Linear(on=sizes.shares - negatives, moves=np.eye(3))
-
     def _rule_without_prior(self) -> MassRule:
         """Only the distribution of the positives, and that only where they are clean."""
         clean = self.purity.value == 1 and not self.purity.is_range
         return MassRule(
             mass={(name, "weight"): 1.0 for name in self.population_strata},
-            pos_mass={self._base: 1.0 if clean else np.nan},
+            pos_mass={self._positive_column: 1.0 if clean else np.nan},
             size=1.0,
             unidentified=Note(
                 "identifiability",
@@ -401,8 +387,12 @@ class PositiveUnlabeled(Evidence):
         return {name: self.table.unit(name) for name in self.table.strata}
 
     @cached_property
-    def noise(self) -> Noise | None:  # decides what weight known negatives get
-        return Noise.of(self.table.support, self._base) if NEGATIVE in self.table.strata else None
+    def noise(self) -> StrataNoise | None:  # decides what weight known negatives get
+        return (
+            StrataNoise.of(self.table.support, self._positive_column)
+            if NEGATIVE in self.table.strata
+            else None
+        )
 
     def naive_measure(self) -> ScoreMeasure:
         support = self.table.support

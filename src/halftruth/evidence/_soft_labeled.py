@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from halftruth.table._histogram import UNIT, Bins
 from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, ScoreTable
 from halftruth.table._strata import SOFT_LABEL, TOP_CLASS, VOTE_SHARE, StratumRows
 from halftruth.table._support import Sums
+
+__all__ = ["SoftLabeled", "SoftRows"]
 
 UNEVEN = 1e-3
 """How far the probabilities of a row may be from summing to one: what rounding to some digits leaves."""
@@ -74,7 +76,7 @@ class SoftLabeled(Evidence):
     holds_posteriors = True
     null_models = ("signs",)
     naive_reading = "hard labels"
-    _given: SoftRows | None = None
+    _soft_rows: SoftRows | None = None  # with what a table cannot hold: votes, and many classes
     assumption = "Assumes that the soft labels are P(positive | x), right on average."
 
     def __init__(self, q: Any, y_score: Any = None, *, sample_weight: Any = None) -> None:
@@ -91,10 +93,10 @@ class SoftLabeled(Evidence):
         meaning = SOFT_LABEL if soft.ndim == 1 else TOP_CLASS
         rows = StratumRows(score=score, weight=weight, value=top, meaning=meaning)
         self._set_table(ScoreTable({SOFT: rows}))
-        self._given = SoftRows(q=soft, weight=weight)
+        self._soft_rows = SoftRows(q=soft, weight=weight)
 
     @classmethod
-    def from_table(cls, table: ScoreTable) -> SoftLabeled:
+    def from_table(cls, table: ScoreTable) -> Self:
         """Soft-labeled evidence from a table of such rows, e.g. merged ones.
 
         A table holds shares of votes, not how many votes they are of: the metrics are the same, and the Bayes
@@ -115,8 +117,8 @@ class SoftLabeled(Evidence):
     @property
     def labels(self) -> SoftRows:
         """The soft labels, with how many votes each is the share of where that is known."""
-        if self._given is not None:
-            return self._given
+        if self._soft_rows is not None:
+            return self._soft_rows
         rows = self.table.strata[SOFT]
         if isinstance(rows, Bins):
             raise InputError(
@@ -155,17 +157,17 @@ class SoftLabeled(Evidence):
         votes, ballots = _votes(_checks.native(k, "k"), m)
         shares = votes / (ballots if votes.ndim == 1 else ballots[:, None])
         out = cls(shares, y_score, sample_weight=sample_weight)
-        out._given = replace(out.labels, ballots=ballots)
+        out._soft_rows = replace(out.labels, ballots=ballots)
         rows = out.table.strata[SOFT]
         if rows.meaning == SOFT_LABEL:
             out._set_table(ScoreTable({SOFT: replace(rows, meaning=VOTE_SHARE)}))
         return out
 
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
-        if self._given is not None and self._given.n_classes > 2:
+        if self._soft_rows is not None and self._soft_rows.n_classes > 2:
             raise InputError(
-                f"Binary metrics need one class against the rest, got soft labels of {self._given.n_classes} "
-                f"classes. Pass e.g. q[:, 0]; `bayes_error` takes all classes."
+                f"Binary metrics need one class against the rest, got soft labels of "
+                f"{self._soft_rows.n_classes} classes. Pass e.g. q[:, 0]; `bayes_error` takes all classes."
             )
         size = self.table.effective_rows()
         return MassRule(
@@ -189,17 +191,17 @@ class SoftLabeled(Evidence):
 
 def _soft_labels(q: Any) -> NDArray[np.float64]:
     """(n,) probabilities of the positive class, or (n, K) of K ≥ 3 classes, checked."""
-    given = _checks.native(q, "q")
-    if given.ndim not in (1, 2) or (given.ndim == 2 and given.shape[1] < 2):
+    array = _checks.native(q, "q")
+    if array.ndim not in (1, 2) or (array.ndim == 2 and array.shape[1] < 2):
         raise InputError(
             argument="q",
             must="have shape (n,) or (n, K) with K ≥ 2 classes",
-            got=given.shape,
+            got=array.shape,
             remedy="Pass one probability a row, or one for each class.",
         )
-    if len(given) == 0:
+    if len(array) == 0:
         raise InputError(f"{arg('q')} is empty. Pass at least one soft label.")
-    flat = _checks.probabilities(given.ravel(), "q").reshape(given.shape)
+    flat = _checks.probabilities(array.ravel(), "q").reshape(array.shape)
     if flat.ndim == 1:
         return flat
     uneven = np.abs(flat.sum(axis=1) - 1) > UNEVEN
@@ -212,7 +214,7 @@ def _soft_labels(q: Any) -> NDArray[np.float64]:
             remedy="Pass probabilities of all classes; of votes, "
             f"{call('SoftLabeled.from_votes(counts)', 'counts')}.",
         )
-    return np.ascontiguousarray(flat[:, 1]) if given.shape[1] == 2 else flat
+    return np.ascontiguousarray(flat[:, 1]) if array.shape[1] == 2 else flat
 
 
 def _votes(k: NDArray[Any], m: Any) -> tuple[NDArray[np.float64], Vector]:
@@ -231,8 +233,8 @@ def _votes(k: NDArray[Any], m: Any) -> tuple[NDArray[np.float64], Vector]:
         raise InputError(f"{arg('m')} must say how many votes each row has: a number, or one for each row.")
     else:
         votes = _checks.vector(k, "k")
-        each = np.full(len(votes), _checks.number(m, "m")) if np.ndim(m) == 0 else m
-        ballots = _checks.vector(each, "m", length=len(votes))
+        number = np.full(len(votes), _checks.number(m, "m")) if np.ndim(m) == 0 else m
+        ballots = _checks.vector(number, "m", length=len(votes))
     most = ballots if votes.ndim == 1 else ballots[:, None]
     wrong = (votes < 0) | (votes > most) | (most < 1) | (votes != np.floor(votes)) | (most != np.floor(most))
     bad = wrong if votes.ndim == 1 else wrong.any(axis=1)
