@@ -74,7 +74,7 @@ class Population(LinePopulation):
 
 
 def _prevalence(line: QuantileLine) -> float:
-    return line.mean(line.p)
+    return line.mean(line.nodes.p)
 
 
 def _brier_skill(line: QuantileLine) -> float:
@@ -84,21 +84,21 @@ def _brier_skill(line: QuantileLine) -> float:
 def _log_loss(line: QuantileLine) -> float:
     """−E [Y ln s + (1 − Y) ln(1 − s)], the score being the sigmoid of the coordinate."""
     line = line.cut([point for point in (_FLOOR, -_FLOOR) if line.edges[0] < point < line.edges[-1]])
-    log_score, log_rest = (np.maximum(log_expit(z), _FLOOR) for z in (line.z, -line.z))
+    log_score, log_rest = (np.maximum(log_expit(z), _FLOOR) for z in (line.nodes.z, -line.nodes.z))
     return -line.expected_loss(log_score, log_rest)
 
 
 def _roc_auc(line: QuantileLine) -> float:
     """P(s₁ > s₀) + P(s₁ = s₀)/2 of a positive and a negative."""
     prior = _prevalence(line)
-    return line.mean(line.p * line.up_to_nodes(1.0 - line.p)) / (prior * (1.0 - prior))
+    return line.mean(line.nodes.p * line.up_to_nodes(1.0 - line.nodes.p)) / (prior * (1.0 - prior))
 
 
 def _ks_calibration_error(line: QuantileLine, *, statistic: str = "ks") -> float:
     """Largest |C| of C(t) = E (Y − s) 1[s ≤ t], or the span max C − min C for "kuiper"."""
     _checks.choice(statistic, "statistic", ("ks", "kuiper"))
     split = line.by_gap
-    running = split.running(split.p - split.s)
+    running = split.running(split.nodes.p - split.nodes.s)
     if statistic == "ks":
         return float(np.abs(running).max())
     return float(running.max() - running.min())

@@ -91,8 +91,8 @@ class QuantileLine(ScoreLine):
 
     @cached_property
     def _running_sums(self) -> FloatArray:
-        ones = np.ones_like(self.p)
-        return np.stack([self.running(values) for values in (ones, self.p, self.s, self.s * self.p)])
+        p, s = self.nodes.p, self.nodes.s
+        return np.stack([self.running(values) for values in (np.ones_like(p), p, s, s * p)])
 
     def _panel(self, z: FloatArray) -> tuple[FloatArray, np.ndarray]:
         z = np.clip(z, self.edges[0], self.edges[-1])

@@ -85,7 +85,7 @@ class Strata:
     propensity: FloatArray | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class PuDesign:
     """Sizes and labeling of a positive-unlabeled sample."""
 

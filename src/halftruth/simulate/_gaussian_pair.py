@@ -132,11 +132,7 @@ class GaussianPair(DrawnPopulation):
             return np.asarray(_logit(self.prior) + (volumes[0] - volumes[1]) + 0.5 * gap * size * size)
 
     def posterior(self, x: ArrayLike) -> FloatArray:
-        """P(Y=1 | x).
-
-        Parameters
-        ----------
-        x : (n, d) array
+        """P(Y=1 | x) of the rows of an (n, d) array.
 
         Examples
         --------

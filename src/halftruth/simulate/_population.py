@@ -30,7 +30,10 @@ _CANDIDATES_PER_ROW = 10_000
 
 
 class DrawnPopulation(ABC):
-    """A population that rows can be drawn from."""
+    """A population that rows can be drawn from.
+
+    In every method `n` is a number of rows and `rng` an int or Generator; the same int draws the same rows.
+    """
 
     prior: float
 
@@ -45,11 +48,6 @@ class DrawnPopulation(ABC):
     def draw(self, n: int, rng: Rng) -> Draw:
         """Draw `n` rows of the population.
 
-        Parameters
-        ----------
-        n : int
-        rng : int or Generator
-
         Examples
         --------
         >>> from halftruth.simulate import GaussianClasses
@@ -61,12 +59,6 @@ class DrawnPopulation(ABC):
 
     def draw_class(self, y: int, n: int, rng: Rng) -> Draw:
         """Draw `n` rows of the class `y`, 0 or 1.
-
-        Parameters
-        ----------
-        y : {0, 1}
-        n : int
-        rng : int or Generator
 
         Examples
         --------
@@ -106,28 +98,17 @@ class DrawnPopulation(ABC):
         >>> round(model.true_alpha(100, 900, population="all"), 6)
         0.444444
         """
-        design = PuDesign(
-            n_positive=n_positive,
-            n_unlabeled=n_unlabeled,
-            n_negative=n_negative,
-            purity=purity,
-            population=population,
-        )
-        return design.alpha(self.prior)
+        return PuDesign(n_positive, n_unlabeled, n_negative, purity, population).alpha(self.prior)
 
     def labeled(self, n: int, rng: Rng) -> Labeled:
         """Draw `n` rows with their true classes.
 
-        Parameters
-        ----------
-        n : int
-        rng : int or Generator
-
         Examples
         --------
-        >>> from halftruth.simulate import GaussianClasses
-        >>> type(GaussianClasses(prior=0.5).labeled(10, rng=0)).__name__
-        'Labeled'
+        >>> import halftruth as ht
+        >>> evidence = ht.simulate.GaussianClasses(prior=0.5).labeled(10, rng=0)
+        >>> isinstance(evidence, ht.Labeled)
+        True
         """
         from halftruth.evidence import Labeled
 
@@ -136,11 +117,6 @@ class DrawnPopulation(ABC):
 
     def soft(self, n: int, rng: Rng) -> SoftLabeled:
         """Draw `n` rows whose soft label is the exact P(Y=1 | score).
-
-        Parameters
-        ----------
-        n : int
-        rng : int or Generator
 
         Examples
         --------
@@ -156,12 +132,7 @@ class DrawnPopulation(ABC):
     def positive_confidence(self, n: int, rng: Rng, prior: Any = None) -> PositiveConfidence:
         """Draw `n` positives whose confidence is the exact P(Y=1 | score).
 
-        Parameters
-        ----------
-        n : int
-        rng : int or Generator
-        prior
-            "true" hands on the population's, anything else is handed on as it is.
+        The `prior` "true" hands on the population's, anything else is handed on as it is.
 
         Examples
         --------
@@ -210,14 +181,7 @@ class LinePopulation(DrawnPopulation):
         >>> strata.positive.y.tolist()
         [1, 1, 1]
         """
-        design = PuDesign(
-            n_positive=n_positive,
-            n_unlabeled=n_unlabeled,
-            n_negative=n_negative,
-            purity=purity,
-            population=population,
-            propensity=propensity,
-        )
+        design = PuDesign(n_positive, n_unlabeled, n_negative, purity, population, propensity)
         generator = np.random.default_rng(rng)
         if propensity is None:
             return self._strata(design, generator)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self, TypeAlias
+from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from halftruth.simulate._draws import FloatArray
 
-__all__ = ["NODES", "WEIGHTS", "Function", "ScoreLine", "integral", "panels"]
+__all__ = ["NODES", "WEIGHTS", "Function", "NodeValues", "ScoreLine", "integral", "panels"]
 
 Function: TypeAlias = Callable[[FloatArray], FloatArray]
 
@@ -22,6 +22,15 @@ NODES, WEIGHTS = legendre.leggauss(8)
 _HALVINGS = 60
 _ROUNDING = 1e-13
 """Of a difference of two probabilities; below it their order means nothing."""
+
+
+class NodeValues(NamedTuple):
+    """Coordinate, score s, 1 − s and P(Y=1) at each node: arrays of shape (panels, 8)."""
+
+    z: FloatArray
+    s: FloatArray
+    rest: FloatArray
+    p: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,7 +59,8 @@ class ScoreLine:
     ...     rest=lambda z: 1.0 - z,
     ...     coordinate=lambda s: s,
     ... )
-    >>> round(line.mean(line.s), 12), round(line.expected_loss(line.r**2, line.s**2), 4)
+    >>> s, rest = line.nodes.s, line.nodes.rest
+    >>> round(line.mean(s), 12), round(line.expected_loss(rest**2, s**2), 4)
     (0.5, 0.2)
     """
 
@@ -63,30 +73,17 @@ class ScoreLine:
     coordinate: Function
 
     @cached_property
-    def z(self) -> FloatArray:
-        """The nodes, (panels, 8)."""
-        return _nodes(self.edges)
-
-    @cached_property
-    def s(self) -> FloatArray:
-        """The score of each node."""
-        return self.score(self.z)
-
-    @cached_property
-    def r(self) -> FloatArray:
-        """1 − s of each node."""
-        return self.rest(self.z)
-
-    @cached_property
-    def p(self) -> FloatArray:
-        """P(Y=1) at each node."""
-        return self.posterior(self.z)
+    def nodes(self) -> NodeValues:
+        """The nodes of all panels, and what stands at them."""
+        z = _nodes(self.edges)
+        return NodeValues(z=z, s=self.score(z), rest=self.rest(z), p=self.posterior(z))
 
     @cached_property
     def class_masses(self) -> tuple[FloatArray, FloatArray]:
         """The masses of positives and of negatives that stand at each node."""
         weights = WEIGHTS * np.diff(self.edges)[:, None] / 2.0
-        return self.positive(self.z) * weights, self.negative(self.z) * weights
+        z = self.nodes.z
+        return self.positive(z) * weights, self.negative(z) * weights
 
     @cached_property
     def mass(self) -> FloatArray:
@@ -110,7 +107,7 @@ class ScoreLine:
     @cached_property
     def by_gap(self) -> Self:
         """The same line, cut where score and posterior cross: there |p − s| has a corner."""
-        z, gap = self.z.ravel(), (self.p - self.s).ravel()
+        z, gap = self.nodes.z.ravel(), (self.nodes.p - self.nodes.s).ravel()
         clear = np.flatnonzero(np.abs(gap) > _ROUNDING)
         turns = np.flatnonzero(np.diff(np.sign(gap[clear])) != 0)
         low, high = z[clear[turns]], z[clear[turns + 1]]

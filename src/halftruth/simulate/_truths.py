@@ -73,7 +73,7 @@ def truth(
 
 def line_brier(line: ScoreLine) -> float:
     """E (Y − s)²."""
-    return line.expected_loss(line.r**2, line.s**2)
+    return line.expected_loss(line.nodes.rest**2, line.nodes.s**2)
 
 
 def line_skill(line: ScoreLine, prior: float) -> float:
@@ -89,7 +89,7 @@ def line_calibration_error(line: ScoreLine, *, norm: int = 1) -> float:
     if norm not in (1, 2):
         raise InputError(argument="norm", must="be 1 or 2", got=repr(norm), remedy="Pass 1 for the mean gap.")
     split = line.by_gap
-    total = split.mean(np.abs(split.p - split.s) ** norm)
+    total = split.mean(np.abs(split.nodes.p - split.nodes.s) ** norm)
     return total if norm == 1 else math.sqrt(total)
 
 
@@ -290,7 +290,7 @@ def _log_loss(model: GaussianScores) -> float:
     model.require_probability("log_loss")
     (low, high), (intercept, slope) = model.limits, model.coefficients
     line = gaussian_line(model)
-    log_odds = intercept + slope * line.z
+    log_odds = intercept + slope * line.nodes.z
     log_score = _log_sum(low, high - low, log_expit(log_odds))
     log_rest = _log_sum(1.0 - high, high - low, log_expit(-log_odds))
     return -line.expected_loss(log_score, log_rest)
@@ -320,7 +320,7 @@ def _risk(model: GaussianScores, *, loss: str = "logistic") -> float:
     if model.margin:
         # The ramp has corners at the margins −1 and 1, which probabilities do not pass.
         line = line.cut([corner for corner in (-1.0, 1.0) if line.edges[0] < corner < line.edges[-1]])
-    return line.expected_loss(margin_loss(line.s), margin_loss(-line.s))
+    return line.expected_loss(margin_loss(line.nodes.s), margin_loss(-line.nodes.s))
 
 
 def _calibration_error(model: GaussianScores, *, norm: int = 1) -> float:

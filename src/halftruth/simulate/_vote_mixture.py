@@ -114,10 +114,6 @@ class VoteMixture:
     def moments(self, order: int) -> FloatArray:
         """E qʲ for j = 0, …, order: all that the votes of rows with `order` voters tell of q.
 
-        Parameters
-        ----------
-        order : int >= 0
-
         Examples
         --------
         >>> VoteMixture(1.0, 1.0, 1.0).moments(3).round(4).tolist()
@@ -130,10 +126,6 @@ class VoteMixture:
 
     def vote_shares(self, m: int) -> FloatArray:
         """P(k = 0), …, P(k = m) of a row with m voters: a mixture of beta-binomials.
-
-        Parameters
-        ----------
-        m : int >= 1
 
         Examples
         --------
@@ -194,14 +186,7 @@ class VoteMixture:
         return VoteDraw(q, generator.binomial(ballots, q))
 
     def evidence(self, n: int, m: Any, rng: Rng) -> SoftLabeled:
-        """Draw `n` rows, and give their votes as evidence.
-
-        Parameters
-        ----------
-        n : int
-        m : int, or (n,) array of int
-            Voters of each row.
-        rng : int or Generator
+        """Draw as `draw` does, and give the votes as evidence.
 
         Examples
         --------

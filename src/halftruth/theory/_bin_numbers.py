@@ -74,10 +74,6 @@ def optimal_bins(n_positive: float, n_unlabeled: float, prior: float) -> int:
     prior : float in (0, 1)
         Share of positives in the population.
 
-    Returns
-    -------
-    int
-
     Examples
     --------
     >>> import math
@@ -100,10 +96,6 @@ def optimal_bins_of_labels(n: float) -> int:
     n : float
         Labeled rows, or what they are worth; at least 1.
 
-    Returns
-    -------
-    int
-
     Examples
     --------
     >>> from halftruth import theory
@@ -119,17 +111,6 @@ def bias_rate(n_positive: float, n_unlabeled: float, prior: float) -> float:
 
     An order, without its factor, and of the bound: a calibrated score attains it, while the error of
     miscalibrated ones falls faster.
-
-    Parameters
-    ----------
-    n_positive, n_unlabeled : int or math.inf
-        Known positives and unlabeled rows.
-    prior : float in (0, 1)
-        Share of positives in the population.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -156,10 +137,6 @@ def generalization_rate(
         Share of positives in the population.
     fcmi : float or Information
         What the predictions tell of the training rows, in nats.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -189,22 +166,10 @@ def best_bins(
 
     Parameters
     ----------
-    n_positive, n_unlabeled : int or math.inf
-        Known positives and unlabeled rows, one of them finite.
-    prior : float in (0, 1)
-        Share of positives in the population.
-    lipschitz : float
-        Largest slope of E[Y | score] along the score.
-    binning : {"mass", "width"}
-        Bins of equal mass or width.
-    confidence_level : float in (0, 1) or None
-        As in `bias_bound`.
+    n_positive, n_unlabeled, prior, lipschitz, binning, confidence_level
+        As in `bias_bound`; one of the sizes must be finite.
     fcmi, fcmi_unlabeled : float, Information or None
         With `fcmi` the bound is `generalization_bound`, for scores learned from the same rows.
-
-    Returns
-    -------
-    BestBins
 
     Examples
     --------
@@ -304,10 +269,6 @@ def histogram_sample_size(epsilon: float, delta: float, n_bins: int) -> int:
     n_bins : int
         Number of bins.
 
-    Returns
-    -------
-    int
-
     Examples
     --------
     >>> from halftruth import theory
@@ -329,10 +290,6 @@ def bpm_sample_size(epsilon: float, delta: float) -> int:
         Mean error allowed, over the scores.
     delta : float in (0, 1)
         Probability with which it may be larger.
-
-    Returns
-    -------
-    int
 
     Notes
     -----

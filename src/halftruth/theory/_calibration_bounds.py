@@ -188,10 +188,6 @@ def prior_error_bound(prior: float, estimate: float) -> Bound:
     prior, estimate : float in (0, 1)
         The true share of positives and the one used.
 
-    Returns
-    -------
-    Bound
-
     Examples
     --------
     >>> from halftruth import theory

@@ -204,10 +204,6 @@ def fcmi_finite(
     n_positive, n_unlabeled : int or None
         Training rows, if known: the bound is then never above (n_P + n_U) ln 2.
 
-    Returns
-    -------
-    Information
-
     Examples
     --------
     >>> from halftruth import theory
@@ -239,10 +235,6 @@ def fcmi_grid(n_positive: int, n_unlabeled: int, n_levels: int, *, monotone: boo
         The predictions are non-decreasing in one fixed score, as those of a calibrator: C(2n + k − 1, k − 1)
         patterns of k levels. Else any, k^(2n): that says nothing, as 2n ln k is above n ln 2 from two levels
         on.
-
-    Returns
-    -------
-    Information
 
     Notes
     -----
@@ -277,10 +269,6 @@ def fcmi_vc(n_positive: int, n_unlabeled: int, dimension: int) -> Information:
         Training rows; n is their sum.
     dimension : int
         Vapnik–Chervonenkis dimension d of the class, at least 0.
-
-    Returns
-    -------
-    Information
 
     Notes
     -----
