@@ -51,7 +51,7 @@ CALIBRATION = (
     *("logit_smoothed_calibration_error", "bpm_calibration_error"),
 )
 METRICS = {*RATES, *AREAS, *OF_PROBABILITIES, *AT_BUDGET, *CALIBRATION}
-"""All of the registry; the test holds it to that."""
+"""All that the registry had when they were written down."""
 
 
 RESAMPLED = (

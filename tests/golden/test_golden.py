@@ -8,10 +8,10 @@ from .evaluations import CASES, METRICS, SEARCHED, answer
 from .stored import differences, load, machine
 
 
-def test_the_cases_are_200_and_ask_for_every_metric() -> None:
+def test_the_cases_are_200_and_ask_for_metrics_that_exist() -> None:
     assert len(CASES) == 200
     assert list(load()[1]) == list(CASES)
-    assert set(REGISTRY) == METRICS
+    assert set(REGISTRY) >= METRICS
 
 
 @pytest.mark.parametrize("case", CASES)

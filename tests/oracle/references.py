@@ -7,6 +7,8 @@ import numpy as np
 from scipy.special import expit
 from sklearn import metrics as sk
 
+from halftruth._registry import REGISTRY
+
 from . import naive, numerical
 from .agreement import TOLERANCE
 from .cases import Case
@@ -105,16 +107,13 @@ def risk(case: Case, loss: str = "logistic", threshold: float = 0.0) -> float:
     return of_scores({"log": sk.log_loss, "brier": sk.brier_score_loss}[loss])(case)
 
 
-# A metric that joins the registry joins this table, or `numerical.FITTED`: a test holds them to the same names.
 REFERENCES: dict[str, Reference] = {
     "prevalence": lambda case: np.average(case.y, weights=case.weight),
-    "predicted_positive_rate": by_hand(naive.predicted_positive_rate),
     "precision": at_threshold(sk.precision_score, zero_division=np.nan),
     "recall": at_threshold(sk.recall_score),
     "fpr": fpr,
     "specificity": at_threshold(sk.recall_score, pos_label=0),
     "npv": at_threshold(sk.precision_score, pos_label=0, zero_division=np.nan),
-    "fdr": by_hand(naive.fdr),
     "f1": at_threshold(sk.f1_score),
     "fbeta": at_threshold(sk.fbeta_score),
     "accuracy": at_threshold(sk.accuracy_score),
@@ -123,27 +122,17 @@ REFERENCES: dict[str, Reference] = {
     "cohen_kappa": at_threshold(sk.cohen_kappa_score),
     "jaccard": at_threshold(sk.jaccard_score),
     "youden_j": at_threshold(sk.balanced_accuracy_score, adjusted=True),
-    "lift": by_hand(naive.lift),
-    "net_benefit": by_hand(naive.net_benefit),
     "roc_auc": of_scores(sk.roc_auc_score),
     "partial_auc": partial_auc,
     "average_precision": of_scores(sk.average_precision_score),
-    "pr_auc": by_hand(naive.pr_auc),
-    "precision_at_k": by_hand(naive.precision_at_k),
-    "recall_at_k": by_hand(naive.recall_at_k),
-    "recall_at_fpr": by_hand(naive.recall_at_fpr),
     "brier": of_scores(sk.brier_score_loss),
     "brier_skill": brier_skill,
     "log_loss": of_scores(sk.log_loss, labels=[0, 1]),
     "risk": risk,
-    **{
-        name: by_hand(definition(name))
-        for name in (
-            *("calibration_error", "adaptive_calibration_error", "maximum_calibration_error"),
-            *("sweep_calibration_error", "ks_calibration_error"),
-            *numerical.TOLERANCE,
-        )
-    },
+}
+# What no library has is compared with its definition.
+REFERENCES |= {
+    name: by_hand(definition(name)) for name in REGISTRY if name not in {*REFERENCES, *numerical.FITTED}
 }
 
 # Parameters worth trying beside the registry's example.

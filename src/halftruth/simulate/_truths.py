@@ -19,7 +19,8 @@ from scipy.special import expit, log_expit, log_ndtr, logit, ndtr, ndtri
 
 from halftruth import _checks
 from halftruth._errors import InputError, arg
-from halftruth.metrics._rates import Confusion
+from halftruth.metrics._rates import Confusion, Rate
+from halftruth.metrics._record import DECLARED
 from halftruth.simulate._draws import FloatArray
 from halftruth.simulate._gaussian_scores import GaussianScores
 from halftruth.simulate._score_line import ScoreLine, integral, panels
@@ -331,21 +332,12 @@ def _calibration_error(model: GaussianScores, *, norm: int = 1) -> float:
 TRUTHS: Mapping[str, Callable[..., float]] = MappingProxyType(
     {
         "prevalence": _prevalence,
-        "predicted_positive_rate": _rate("predicted_positive_rate"),
+        **{name: _rate(name) for name, metric in DECLARED.items() if isinstance(metric.function, Rate)},
         "precision": _precision,
-        "recall": _rate("recall"),
-        "fpr": _rate("fpr"),
-        "specificity": _rate("specificity"),
         "npv": _npv,
         "fdr": _fdr,
-        "f1": _rate("f1"),
         "fbeta": _fbeta,
-        "accuracy": _rate("accuracy"),
-        "balanced_accuracy": _rate("balanced_accuracy"),
         "mcc": _mcc,
-        "cohen_kappa": _rate("cohen_kappa"),
-        "jaccard": _rate("jaccard"),
-        "youden_j": _rate("youden_j"),
         "lift": _lift,
         "net_benefit": _net_benefit,
         "roc_auc": _roc_auc,
