@@ -15,11 +15,12 @@ import pytest
 
 from halftruth._errors import MissingDependency
 from halftruth.cli import main, streams
-from halftruth_papers.claesen import cells
-from halftruth_papers.claesen import run as claesen_run
-from halftruth_papers.jain import run as jain_run
+from halftruth_papers import reproduction
+from halftruth_papers.claesen import settings as claesen_settings
+from halftruth_papers.claesen import tables as claesen_tables
 from halftruth_papers.jain import tables as jain_tables
 from halftruth_papers.jain.tables import Experiment
+from halftruth_papers.reproduction import Outcome, Paper
 from halftruth_papers.store import Store
 
 PAGE = Path("out") / "jain.html"
@@ -55,21 +56,25 @@ def experiment(data: str, purity: float, *, complete: bool = True) -> Experiment
     )
 
 
+def outcome_of(page: Path, experiments: list[Experiment], notes: list[str]) -> Outcome:
+    summary = jain_tables.summary_tables(experiments)
+    return Outcome(page=page, results={}, notes=notes, summary=summary)
+
+
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, dict[str, Any]]]:
-    """A run of nothing: what it was asked for."""
+    """Runs of nothing: what they were asked for."""
     calls: list[tuple[Any, dict[str, Any]]] = []
+    sets = [experiment("wine", 1.0), experiment("pima", 1.0), experiment("gas", 1.0, complete=False)]
 
-    def nothing(*args: Any, **settings: Any) -> jain_run.Outcome:
-        calls.append((args, settings))
-        experiments = [
-            experiment("wine", 1.0),
-            experiment("pima", 1.0),
-            experiment("gas", 1.0, complete=False),
-        ]
-        return jain_run.Outcome(PAGE, experiments, NOTES)
+    def nothing(paper: Paper, data: str | None, out: str, **settings: Any) -> Outcome:
+        calls.append(((paper.name, data, out), settings))
+        if paper.name == "jain":
+            return outcome_of(PAGE, sets, NOTES)
+        summary = claesen_tables.summary_tables(RESULTS)
+        return Outcome(page=Path("c") / "claesen.html", results=RESULTS, notes=["A note."], summary=summary)
 
-    monkeypatch.setattr(jain_run, "run", nothing)
+    monkeypatch.setattr(reproduction, "run", nothing)
     return calls
 
 
@@ -104,7 +109,7 @@ def test_defaults(run: Any, asked: Any) -> None:
         "progress": True,
         "say": streams.say,
     }
-    assert asked == [((None, "halftruth-jain"), settings)]
+    assert asked == [(("jain", None, "halftruth-jain"), settings)]
 
 
 def test_every_option_reaches_the_run(run: Any, asked: Any) -> None:
@@ -123,7 +128,7 @@ def test_every_option_reaches_the_run(run: Any, asked: Any) -> None:
     )
     assert run("jain", *args)[0] == 0
     settings = {"quick": True, "repeats": 3, "blocks": ["forest", "networks"], "jobs": 2}
-    assert asked == [(("d", "o"), {**settings, "progress": True, "say": streams.say})]
+    assert asked == [(("jain", "d", "o"), {**settings, "progress": True, "say": streams.say})]
 
 
 def test_the_summary_is_of_complete_sets_and_notes_go_to_stderr(run: Any, asked: Any) -> None:
@@ -160,8 +165,8 @@ def test_json_and_csv(run: Any, asked: Any) -> None:
 
 
 def test_without_a_complete_set_there_is_still_a_page(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    outcome = jain_run.Outcome(PAGE, [experiment("gas", 1.0, complete=False)], [])
-    monkeypatch.setattr(jain_run, "run", lambda *args, **settings: outcome)
+    outcome = outcome_of(PAGE, [experiment("gas", 1.0, complete=False)], [])
+    monkeypatch.setattr(reproduction, "run", lambda *args, **settings: outcome)
     status, out, err = run("jain")
     assert (status, err) == (0, "")
     assert f"Page: {PAGE}" in out
@@ -219,7 +224,7 @@ def test_how_it_ends(
     def failing(*args: Any, **settings: Any) -> Any:
         raise error
 
-    monkeypatch.setattr(jain_run, "run", failing)
+    monkeypatch.setattr(reproduction, "run", failing)
     status, out, err = run("jain")
     assert (status, out) == (code, "")
     assert said in err
@@ -228,13 +233,21 @@ def test_how_it_ends(
 RESULTS = {
     "table-10-0": {
         "truth": 0.7,
-        "cases": [{which: {cells.THEIRS: [0.71, 0.75], cells.OURS: None} for which in ("direct", "both")}]
+        "cases": [
+            {
+                which: {claesen_settings.THEIRS: [0.71, 0.75], claesen_settings.OURS: None}
+                for which in ("direct", "both")
+            }
+        ]
         * 3,
     },
     "table-10-20": {
         "truth": 0.7,
         "cases": [
-            {which: {cells.THEIRS: [0.6, 0.72], cells.OURS: [0.5, 0.9]} for which in ("direct", "both")}
+            {
+                which: {claesen_settings.THEIRS: [0.6, 0.72], claesen_settings.OURS: [0.5, 0.9]}
+                for which in ("direct", "both")
+            }
         ]
         * 3,
     },
@@ -242,24 +255,12 @@ RESULTS = {
         "n_known": 5,
         "n_latent": 7,
         "runs": 4,
-        "counts": {band: {"band": 1, "area": 3, "width": 0.8, "made": 4} for band in cells.BANDS},
+        "counts": {band: {"band": 1, "area": 3, "width": 0.8, "made": 4} for band in claesen_settings.BANDS},
     },
 }
 
 
-@pytest.fixture
-def claesen_asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, dict[str, Any]]]:
-    calls: list[tuple[Any, dict[str, Any]]] = []
-
-    def nothing(*args: Any, **settings: Any) -> claesen_run.Outcome:
-        calls.append((args, settings))
-        return claesen_run.Outcome(Path("c") / "claesen.html", RESULTS, ["A note."])
-
-    monkeypatch.setattr(claesen_run, "run", nothing)
-    return calls
-
-
-def test_claesen(run: Any, claesen_asked: Any) -> None:
+def test_claesen(run: Any, asked: Any) -> None:
     status, out, err = run("claesen")
     assert (status, err) == (0, "Note: A note.\n")
     assert out.endswith(f"Page: {Path('c') / 'claesen.html'}\n")
@@ -269,13 +270,13 @@ def test_claesen(run: Any, claesen_asked: Any) -> None:
     assert ["Table", "2", "ours", "0.400", "0.500"] in lines  # what is refuted holds nothing
     assert run("claesen", "--data", "d", "--out", "c", "--quick", "--rng", "4")[0] == 0
     shared = {"progress": True, "say": streams.say}
-    assert claesen_asked == [
-        ((None, "halftruth-claesen"), {"quick": False, "rng": 0, **shared}),
-        (("d", "c"), {"quick": True, "rng": 4, **shared}),
+    assert asked == [
+        (("claesen", None, "halftruth-claesen"), {"quick": False, "rng": 0, **shared}),
+        (("claesen", "d", "c"), {"quick": True, "rng": 4, **shared}),
     ]
 
 
-@pytest.mark.usefixtures("claesen_asked")
+@pytest.mark.usefixtures("asked")
 def test_claesen_for_programs(run: Any) -> None:
     shown = json.loads(run("claesen", "--format", "json")[1])
     assert (shown["schema"], shown["notes"]) == (1, ["A note."])
@@ -306,20 +307,17 @@ def test_ctrl_c_tells_how_to_go_on(run: Any, monkeypatch: pytest.MonkeyPatch, pa
     def stopped(*args: Any, **settings: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr({"jain": jain_run, "claesen": claesen_run}[paper], "run", stopped)
+    monkeypatch.setattr(reproduction, "run", stopped)
     status, out, err = run(paper)
     assert (status, out) == (130, "")
     assert err == "What is done is kept: the same command goes on where it stopped.\nInterrupted.\n"
 
 
-@pytest.mark.usefixtures("claesen_asked")
-def test_a_terminal_has_a_bar_and_no_line(
-    run: Any, monkeypatch: pytest.MonkeyPatch, asked: Any, claesen_asked: Any
-) -> None:
+def test_a_terminal_has_a_bar_and_no_line(run: Any, monkeypatch: pytest.MonkeyPatch, asked: Any) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    for paper, calls in (("jain", asked), ("claesen", claesen_asked)):
+    for paper in ("jain", "claesen"):
         run(paper)
-        assert calls[0][1]["say"] is None
+    assert [settings["say"] for _, settings in asked] == [None, None]
 
 
 def test_a_folder_of_another_run(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

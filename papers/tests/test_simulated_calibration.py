@@ -13,7 +13,7 @@ from scipy import integrate, special, stats
 import halftruth as ht
 from halftruth._errors import InputError
 from halftruth.simulate import Draw, GaussianClasses, logistic_model
-from halftruth_papers.bpm import BinomialProcess, binomial_processes, sinusoidal
+from halftruth_papers.bpm.binomial_process import BinomialProcess, binomial_processes, sinusoidal
 from halftruth_papers.bpm.response_curves import LogCurve, LogitCurve, LogRestCurve, WaveCurve
 from halftruth_papers.pu_ece.limit_measures import exact_measure, labeled_measure, positive_unlabeled_measure
 from halftruth_papers.pu_ece.logit_mixture import LogitMixture

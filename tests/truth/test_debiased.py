@@ -12,7 +12,7 @@ import pytest
 
 import halftruth as ht
 from halftruth.calibration.binned import calibration_error
-from halftruth_papers.bpm import binomial_processes, sinusoidal
+from halftruth_papers.bpm.binomial_process import binomial_processes, sinusoidal
 
 RUNS = 500
 MODELS: dict[str, Callable[[], Any]] = {

@@ -23,7 +23,7 @@ from halftruth.calibration.rising import possible
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.measure._sorted_measure import SortedMeasure
 from halftruth.table._histogram import COMPILED
-from halftruth_papers.bpm import binomial_processes
+from halftruth_papers.bpm.binomial_process import binomial_processes
 
 GRID = np.linspace(0, 1, 201)
 EVERY = tuple(METHODS)

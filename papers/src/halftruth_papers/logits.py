@@ -97,7 +97,7 @@ class Split:
     judge: Outputs
 
 
-def found(folder: str | os.PathLike[str] | None, seed: int) -> dict[str, Split]:
+def read(folder: str | os.PathLike[str] | None, seed: int) -> dict[str, Split]:
     """The networks whose outputs a folder holds; none where no folder is named.
 
     Parameters
@@ -109,7 +109,7 @@ def found(folder: str | os.PathLike[str] | None, seed: int) -> dict[str, Split]:
 
     Examples
     --------
-    >>> {name: len(split.judge.y) for name, split in found("data", 0).items()}  # doctest: +SKIP
+    >>> {name: len(split.judge.y) for name, split in read("data", 0).items()}  # doctest: +SKIP
     {'resnet110_c10_logits': 10000, 'netcal_lenet-5-cifar-10': 5000}
     """
     place = data_folder(folder)

@@ -113,6 +113,10 @@ class Page:
         if csv is not None:
             self._files[_name(csv, ".csv")] = as_csv(columns, lines)
 
+    def file(self, name: str, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+        """Add a table to the CSV files alone."""
+        self._files[_name(name, ".csv")] = as_csv(columns, rows)
+
     def figure(self, figure: Figure, name: str, caption: str) -> None:
         """Add a matplotlib figure, also written as ``name``.svg; it is a target for links of that name."""
         anchor = _name(name, "")

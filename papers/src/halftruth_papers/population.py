@@ -30,7 +30,7 @@ class Population(LinePopulation):
 
     Examples
     --------
-    >>> from halftruth_papers.bpm import BinomialProcess, LogitCurve
+    >>> from halftruth_papers.bpm.binomial_process import BinomialProcess, LogitCurve
     >>> isinstance(BinomialProcess(curve=LogitCurve(), a1=2.0, a2=1.0), Population)
     True
     """
@@ -58,7 +58,7 @@ class Population(LinePopulation):
 
         Examples
         --------
-        >>> from halftruth_papers.bpm import binomial_processes
+        >>> from halftruth_papers.bpm.binomial_process import binomial_processes
         >>> round(binomial_processes()["D1"].truth("calibration_error"), 5)
         0.04973
         """

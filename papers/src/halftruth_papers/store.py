@@ -4,46 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from halftruth import _storage
 from halftruth._errors import InputError
-from halftruth.inference._progress import progress as show_progress
 
 SETTINGS = "settings.json"
 CELLS = "cells"
 LONGEST = 120
 """Characters of a key: it is the name of a file."""
-
-Say = Callable[[str], None]
-"""Takes a line of text for people."""
-Step = Callable[[], dict[str, Any]]
-"""Makes one result."""
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """The page, and what it was made from."""
-
-    page: Path
-    results: dict[str, Any]
-    notes: list[str]
-
-
-def begin(title: str, done: int, total: int, say: Say | None) -> None:
-    """Say what is run and how much of it is done, to where no bar is shown.
-
-    Examples
-    --------
-    >>> begin("Jain et al.", 3, 720, print)
-    Jain et al.: 3 of 720 parts done; the rest takes a while.
-    """
-    if say is not None:
-        rest = "the rest takes a while" if done < total else "the page is written"
-        say(f"{title}: {done} of {total} parts done; {rest}.")
 
 
 class Store:
@@ -160,20 +131,3 @@ def _said(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
     return "none" if value is None else str(value)
-
-
-def kept_or_made(
-    title: str, steps: dict[str, Step], store: Store, progress: bool, say: Say | None
-) -> dict[str, Any]:
-    """The results of all steps by key: those that are kept, and the others made and kept."""
-    kept = store.kept(steps)
-    begin(title, len(kept), len(steps), say)
-    results = {}
-    with show_progress(title, len(steps), long=progress and len(kept) < len(steps)) as advance:
-        for key, step in steps.items():
-            if key not in kept:
-                kept[key] = step()
-                store.put(key, kept[key])
-            results[key] = kept[key]
-            advance(1)
-    return results

@@ -19,14 +19,18 @@ from halftruth._errors import InputError
 from halftruth.cli import main
 from halftruth.simulate._gaussian_pair import bayes_setups
 from halftruth_papers import drawing as reproduction
-from halftruth_papers.bayes_error import cells, lines, models, tables
+from halftruth_papers import reproduce
+from halftruth_papers.bayes_error import PAPER, experiments, lines, models, tables
 from halftruth_papers.bayes_error import page as bayes_page
-from halftruth_papers.bayes_error import run as bayes_run
+from halftruth_papers.bayes_error import paper as bayes_run
 from halftruth_papers.bayes_error import settings as bayes_settings
 from halftruth_papers.bayes_error import sources as bayes_sources
+from halftruth_papers.bayes_error.paper import BayesError
 from halftruth_papers.bayes_error.settings import BER, CLEAN, HARD, NOISY, PCONF, SETUPS, SIGNED, SOFT, TASKS
 from halftruth_papers.logits import SOURCES
 from halftruth_papers.page import Page
+from halftruth_papers.reproduction import run
+from halftruth_papers.store import Store
 
 TABLE_1 = {
     "Animals vs. artifacts": ("0.50 (0.45, 0.55)", "0.22 (0.13, 0.31)"),
@@ -61,8 +65,8 @@ def votes_of(data: bayes_sources.Data) -> bayes_sources.Votes:
 
 
 def test_every_figure_of_table_1_comes_out_as_printed(data_dir: Path) -> None:
-    votes = votes_of(bayes_sources.found(data_dir))
-    results = {f"table-{name}": cells.table(votes, task) for name, task in TASKS.items()}
+    votes = votes_of(bayes_sources.read(data_dir))
+    results = {f"table-{name}": experiments.table(votes, task) for name, task in TASKS.items()}
     _, rows = tables.table_1(results)
     assert {row[0]: (row[2], row[4]) for row in rows} == TABLE_1
     assert {row[0]: (row[1], row[3]) for row in rows} == TABLE_1
@@ -70,7 +74,7 @@ def test_every_figure_of_table_1_comes_out_as_printed(data_dir: Path) -> None:
 
 
 def test_the_networks_rows_are_those_of_the_votes(data_dir: Path) -> None:
-    data = bayes_sources.found(data_dir)
+    data = bayes_sources.read(data_dir)
     assert data.other_rows == ()
     right = {name: float(np.mean(own == votes_of(data).label)) for name, own in data.predicted.items()}
     assert {name: round(share, 4) for name, share in right.items()} == {
@@ -95,7 +99,7 @@ def test_a_row_of_the_table_by_hand() -> None:
     counts[:, 2] = [10, 9, 5, 0, 2, 0]  # birds, of ten votes; the others for ships
     counts[:, 8] = 10 - counts[:, 2]
     votes = bayes_sources.Votes(counts, np.array([2, 2, 2, 2, 8, 8]))
-    own = cells.table(votes, TASKS["animals"])
+    own = experiments.table(votes, TASKS["animals"])
     assert own["pn"][0] == pytest.approx(np.mean([0, 0.1, 0.5, 0, 0.2, 0]), abs=1e-15)
     losses = np.array([0, 1 / 9, 1, 1])
     side = 3.182446305284263 * losses.std(ddof=1) / 2  # Student's t with 3 degrees of freedom
@@ -108,7 +112,7 @@ def test_a_row_of_the_table_by_hand() -> None:
 
 def test_shares_of_votes_fall_short_of_what_the_votes_say() -> None:
     votes = votes_of(made_up(2000))
-    own = cells.from_votes(votes, TASKS["odd"])
+    own = experiments.from_votes(votes, TASKS["odd"])
     share = votes.share(TASKS["odd"].positive)
     assert own["plug_in"] == pytest.approx(np.minimum(share, 1 - share).mean(), abs=1e-12)
     assert own["plug_in"] < own["identified"][0] <= own["value"][0] <= own["identified"][1]
@@ -120,13 +124,13 @@ def test_shares_of_votes_fall_short_of_what_the_votes_say() -> None:
 def test_ten_classes_at_once() -> None:
     votes = votes_of(made_up())
     expected = 1 - (votes.counts / 10).max(axis=1).mean()
-    assert cells.all_classes(votes)["value"][0] == pytest.approx(expected, abs=1e-12)
+    assert experiments.all_classes(votes)["value"][0] == pytest.approx(expected, abs=1e-12)
 
 
 def test_labels_drawn_from_the_votes() -> None:
     data = made_up(3000)
     votes, guess = votes_of(data), data.predicted["resnet110_c10_logits"]
-    own = cells.judged(votes, guess, TASKS["first"], "a network", [3])
+    own = experiments.judged(votes, guess, TASKS["first"], "a network", [3])
     share = votes.share(TASKS["first"].positive)
     right = np.where(guess < 5, share, 1 - share)
     assert own["expected"][0] == pytest.approx(1 - right.mean(), abs=1e-12)
@@ -140,7 +144,7 @@ def test_labels_drawn_from_the_votes() -> None:
 
 def test_the_labels_themselves_are_too_good() -> None:
     votes = votes_of(made_up(3000))
-    own = cells.judged(votes, votes.label, TASKS["first"], "the labels", [3])
+    own = experiments.judged(votes, votes.label, TASKS["first"], "the labels", [3])
     assert own["error"] == 0
     assert own["too_good"]
     assert own["expected"][0] >= own["bayes"][0]
@@ -163,20 +167,20 @@ def write(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch, **arrays: An
 
 def test_what_a_folder_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HALFTRUTH_DATA", raising=False)
-    for nothing in (bayes_sources.found(None), bayes_sources.found(tmp_path)):
+    for nothing in (bayes_sources.read(None), bayes_sources.read(tmp_path)):
         assert (nothing.votes, nothing.reviews, nothing.predicted) == (None, None, {})
     with pytest.raises(InputError, match="must be a folder that exists"):
-        bayes_sources.found(tmp_path / "none")
+        bayes_sources.read(tmp_path / "none")
     lenet, resnet = "netcal_lenet-5-cifar-10", "resnet110_c10_logits"
     probs = np.eye(10)[[3, 1]]
     write(tmp_path, lenet, monkeypatch, probs=probs, labels=np.array([3, 1]))
-    assert bayes_sources.found(tmp_path).predicted == {}  # nothing to judge it by
+    assert bayes_sources.read(tmp_path).predicted == {}  # nothing to judge it by
     write(tmp_path, "cifar10h", monkeypatch, counts=np.eye(10, dtype=np.uint8)[:2], label=np.array([3, 2]))
     none, y = np.zeros((1, 10)), np.array([3, 2])
     write(tmp_path, resnet, monkeypatch, val_logits=none, val_labels=[0], test_logits=probs, test_labels=y)
     write(tmp_path, "iclr_scores", monkeypatch, X=[[5.5, 2017]], y=[1])
     monkeypatch.setenv("HALFTRUTH_DATA", str(tmp_path))
-    data = bayes_sources.found(None)
+    data = bayes_sources.read(None)
     assert {name: own.tolist() for name, own in data.predicted.items()} == {resnet: [3, 1]}
     assert data.other_rows == (lenet,)
     assert data.reviews is not None
@@ -189,10 +193,10 @@ def test_what_a_folder_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_files_that_cannot_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path, "cifar10h", monkeypatch, counts=np.ones((1, 10)))
     with pytest.raises(InputError, match="with the arrays counts, label"):
-        bayes_sources.found(tmp_path)
+        bayes_sources.read(tmp_path)
     path.write_bytes(path.read_bytes() + b"!")
     with pytest.raises(InputError, match=r"cifar10h\.npz must have the SHA-256 checksum"):
-        bayes_sources.found(tmp_path)
+        bayes_sources.read(tmp_path)
 
 
 # --- classifiers --------------------------------------------------------------------------------------
@@ -301,15 +305,15 @@ TINY = bayes_settings.Plan(sizes=(2, 16), trials=2, test_rows=200, epochs=2, man
 def test_classifiers_learn_from_the_rows_of_the_estimate() -> None:
     pair = bayes_setups()["C"]
     plan = replace(TINY, trials=3, epochs=150, test_rows=2000)
-    own = cells.learned(pair, "mlp", 64, plan, ([1], [2], [3]))["values"]
+    own = experiments.learned(pair, "mlp", 64, plan, ([1], [2], [3]))["values"]
     assert {name: len(each) for name, each in own.items()} == dict.fromkeys(own, 3)
     assert list(own) == [HARD, HARD + BER, SOFT, SOFT + BER]
     assert min(own[HARD] + own[SOFT]) >= pair.bayes_error
     # Chance errs by .5; whoever learned something is nearer to the best than to that.
     assert max(own[HARD] + own[SOFT]) < (pair.bayes_error + 0.5) / 2
-    few = cells.learned(pair, "mlp", 64, replace(plan, epochs=1), ([1], [2], [3]))["values"]
+    few = experiments.learned(pair, "mlp", 64, replace(plan, epochs=1), ([1], [2], [3]))["values"]
     assert np.mean(few[SOFT]) > np.mean(own[SOFT])
-    assert cells.learned(pair, "linear", 64, plan, ([1], [2], [3]))["values"][SOFT] != own[SOFT]
+    assert experiments.learned(pair, "linear", 64, plan, ([1], [2], [3]))["values"][SOFT] != own[SOFT]
 
 
 # --- estimates without classifiers --------------------------------------------------------------------
@@ -317,8 +321,8 @@ def test_classifiers_learn_from_the_rows_of_the_estimate() -> None:
 
 def test_estimates_from_labels_by_hand() -> None:
     pair = bayes_setups()["D"]
-    own = cells.direct(pair, 40, 3, [7])["values"]
-    for i, draw in enumerate(cells.drawn(pair, 40, 3, [7])):
+    own = experiments.direct(pair, 40, 3, [7])["values"]
+    for i, draw in enumerate(experiments.drawn(pair, 40, 3, [7])):
         assert draw.y.tolist() == [1] * 40 + [0] * 40
         c = draw.posterior
         assert own[CLEAN][i] == pytest.approx(np.minimum(c, 1 - c).mean(), abs=1e-14)
@@ -329,8 +333,8 @@ def test_estimates_from_labels_by_hand() -> None:
 
 def test_noisy_labels_tend_to_where_theory_says() -> None:
     pair, n, trials = bayes_setups()["D"], 5000, 4
-    about = cells.about(pair, 200_000, [1])
-    own = cells.direct(pair, n, trials, [2])["values"]
+    about = experiments.about(pair, 200_000, [1])
+    own = experiments.direct(pair, n, trials, [2])["values"]
     # Losses lie in [0, .5] without signs and in [0, 1] with them: their sd is at most half of that.
     error = 0.25 / math.sqrt(2 * n * trials)
     for name, limit in about["limits"].items():
@@ -346,7 +350,7 @@ def test_a_logistic_fit_of_acceptance() -> None:
 
     data = made_up()
     assert data.reviews is not None
-    own = cells.acceptance(data.reviews, 2019)
+    own = experiments.acceptance(data.reviews, 2019)
     rows = data.reviews.year == 2019
     x, y = data.reviews.score[rows][:, None], data.reviews.accepted[rows]
     chance = LogisticRegression(C=1e10, tol=1e-10).fit(x, y).predict_proba(x)[:, 1]
@@ -419,8 +423,8 @@ def test_a_run_writes_a_page_and_its_tables_and_goes_on_where_it_was(
     # Figures are made, but drawing them is what takes long.
     monkeypatch.setattr(reproduction, "svg", lambda figure, name: f"<svg id='{name}'></svg>")
     data = made_up()
-    monkeypatch.setattr(bayes_run, "found", lambda *_: data)
-    page = bayes_run.bayes_error(out=tmp_path, quick=True)
+    monkeypatch.setattr(bayes_sources, "read", lambda *_: data)
+    page = reproduce("bayes-error", out=tmp_path, quick=True)
     text = page.read_text(encoding="utf-8")
     assert page == tmp_path / "bayes-error.html"
     for said in ("Table 1", "Figure 1", "Figure 2", "Figure 3", "Figure 4", "Figure 6", "Review scores"):
@@ -451,17 +455,16 @@ def test_a_run_writes_a_page_and_its_tables_and_goes_on_where_it_was(
     kept = {path.stem: path.read_text(encoding="utf-8") for path in (tmp_path / "cells").iterdir()}
     (tmp_path / "cells" / "direct-B-16.json").write_text("{", encoding="utf-8")
     for name in ("table", "judged", "learned", "acceptance"):
-        monkeypatch.setattr(cells, name, lambda *_: pytest.fail("a result that was kept is made again"))
+        monkeypatch.setattr(experiments, name, lambda *_: pytest.fail("a result that was kept is made again"))
     monkeypatch.setattr(bayes_page, "page", lambda *_: Page("again"))
-    outcome = bayes_run.run(None, tmp_path, quick=True, rng=0, progress=False)
+    outcome = run(PAPER, None, tmp_path, quick=True, rng=0, progress=False)
     assert {key: json.dumps(cell) for key, cell in outcome.results.items()} == kept
-    for table in tables.summary_tables(outcome):
-        assert table.keys() == {"title", "legend", "header", "labels", "numbers"}
-        assert {len(row) for row in table["numbers"]} == {len(table["header"]) - 2}
-        assert len(set(table["header"])) == len(table["header"])
-        assert len(table["labels"]) == len(table["numbers"])
+    for table in outcome.summary:
+        assert {len(row) for row in table.numbers} == {len(table.header) - 2}
+        assert len(set(table.header)) == len(table.header)
+        assert len(table.labels) == len(table.numbers)
     with pytest.raises(InputError, match="holds a run of bayes-error with rng 0, and this one has 1"):
-        bayes_run.bayes_error(out=tmp_path, quick=True, rng=1)
+        reproduce("bayes-error", out=tmp_path, quick=True, rng=1)
 
 
 @pytest.mark.usefixtures("tiny")
@@ -484,19 +487,22 @@ def test_the_command_without_data_leaves_out_what_needs_them(
     assert text.count("<svg") == 4
 
 
-def test_figures_can_be_drawn() -> None:
+def test_figures_can_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     from halftruth_papers.bayes_error import figures as bayes_figures
 
     data = made_up()
-    results = {key: step() for key, step in bayes_run._on_votes(0, data).items()}
+    monkeypatch.setattr(bayes_sources, "read", lambda *_: data)
+    steps = BayesError(None, quick=True).on_votes()
+    results = {key: step() for key, step in steps.items()}
     figure = bayes_figures.networks(results)
     assert [ax.get_title() for ax in figure.axes] == [task.title for task in TASKS.values()]
     assert reproduction.svg(figure, "networks").startswith("<svg")
 
 
-def test_parts_have_seeds_of_their_own() -> None:
-    steps = bayes_run._steps(bayes_settings.QUICK, 7, made_up())
+def test_parts_have_seeds_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bayes_sources, "read", lambda *_: made_up())
+    steps = BayesError(None, quick=True, rng=7).steps(Store(tmp_path, {}))
     seeds = []
     for key, step in steps.items():
         assert isinstance(step, partial)

@@ -15,13 +15,16 @@ import pytest
 
 from halftruth._errors import InputError
 from halftruth_papers import drawing as reproduction
-from halftruth_papers import logits
-from halftruth_papers.bpm import cells, tables
+from halftruth_papers import logits, reproduce
+from halftruth_papers.bpm import PAPER, experiments, tables
 from halftruth_papers.bpm import figures as bpm_figures
 from halftruth_papers.bpm import page as bpm_page
-from halftruth_papers.bpm import run as bpm_run
+from halftruth_papers.bpm import paper as bpm_run
 from halftruth_papers.bpm import settings as bpm_settings
+from halftruth_papers.bpm.paper import BinomialProcessModeling
 from halftruth_papers.page import Page
+from halftruth_papers.reproduction import run
+from halftruth_papers.store import Store
 
 
 def outputs(n: int, seed: int = 0, *, sharp: float = 3.0) -> logits.Outputs:
@@ -41,7 +44,7 @@ def network(n: int = 600) -> logits.Split:
 
 
 def test_the_paper_s_uncalibrated_error_comes_out_to_all_its_digits(data_dir: Path) -> None:
-    judge = logits.found(data_dir, 0)[logits.RESNET].judge
+    judge = logits.read(data_dir, 0)[logits.RESNET].judge
     ours = logits.dropped_tail_error(judge.confidence(), judge.hit, bpm_settings.N_BINS)
     assert round(ours, 5) == bpm_settings.reported()["uncalibrated"]["ece"] == 0.04755
 
@@ -99,34 +102,34 @@ def write(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch, **arrays: An
 
 def test_files_of_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HALFTRUTH_DATA", raising=False)
-    assert logits.found(None, 0) == {}
-    assert logits.found(tmp_path, 0) == {}
+    assert logits.read(None, 0) == {}
+    assert logits.read(tmp_path, 0) == {}
     lenet = "netcal_lenet-5-cifar-10"
     probs = np.linspace(0.5, 0.9, 9)[:, None] * [1, 0] + np.linspace(0.5, 0.1, 9)[:, None] * [0, 1]
     write(tmp_path, lenet, monkeypatch, probs=probs, labels=np.zeros(9, dtype=np.int16))
-    own = logits.found(tmp_path, 0)[lenet]
+    own = logits.read(tmp_path, 0)[lenet]
     assert (len(own.learn.y), len(own.judge.y)) == (4, 5)
     both = np.sort(np.concatenate([own.learn.confidence(), own.judge.confidence()]))
     np.testing.assert_allclose(both, np.linspace(0.5, 0.9, 9), rtol=1e-12)
     monkeypatch.setenv("HALFTRUTH_DATA", str(tmp_path))
-    assert logits.found(None, 0)[lenet].learn.logits.tolist() == own.learn.logits.tolist()
-    seeds = {tuple(logits.found(None, seed)[lenet].learn.logits[:, 0]) for seed in range(5)}
+    assert logits.read(None, 0)[lenet].learn.logits.tolist() == own.learn.logits.tolist()
+    seeds = {tuple(logits.read(None, seed)[lenet].learn.logits[:, 0]) for seed in range(5)}
     assert len(seeds) > 1
     z, y = np.zeros((2, 3)), np.zeros(2)
     given = {"val_logits": z, "val_labels": y, "test_logits": z + 1, "test_labels": y + 1}
     write(tmp_path, logits.RESNET, monkeypatch, **given)
-    assert logits.found(None, 0)[logits.RESNET].judge.y.tolist() == [1, 1]
+    assert logits.read(None, 0)[logits.RESNET].judge.y.tolist() == [1, 1]
 
 
 def test_files_that_cannot_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="must be a folder that exists"):
-        logits.found(tmp_path / "none", 0)
+        logits.read(tmp_path / "none", 0)
     path = write(tmp_path, logits.RESNET, monkeypatch, probs=np.zeros(3))
     with pytest.raises(InputError, match="with the arrays val_logits, val_labels"):
-        logits.found(tmp_path, 0)
+        logits.read(tmp_path, 0)
     path.write_bytes(path.read_bytes() + b"!")
     with pytest.raises(InputError, match=r"resnet110_c10_logits\.npz must have the SHA-256 checksum"):
-        logits.found(tmp_path, 0)
+        logits.read(tmp_path, 0)
 
 
 # --- what is measured ---------------------------------------------------------------------------------
@@ -145,7 +148,7 @@ def test_the_processes_are_the_paper_s_and_that_of_the_released_code() -> None:
 def test_samples_have_the_rows_asked_for() -> None:
     process = bpm_settings.processes()["D3"]
     for kind in bpm_settings.KINDS:
-        measure = cells.sample(process, kind, 400, np.random.default_rng(0))
+        measure = experiments.sample(process, kind, 400, np.random.default_rng(0))
         assert float(measure.total) == pytest.approx(400, rel=1e-12)
     assert float(measure.positives) == pytest.approx(400 * process.prior, rel=1e-12)
 
@@ -156,25 +159,25 @@ def test_errors_of_curves_are_distances_from_the_true_one(monkeypatch: pytest.Mo
 
     def off(_: Any, at: Any) -> Any:
         true = np.asarray(process.curve(at))
-        return {name: true + 0.01 * i * at for i, name in enumerate(cells.CURVES)}, ends
+        return {name: true + 0.01 * i * at for i, name in enumerate(experiments.CURVES)}, ends
 
-    monkeypatch.setattr(cells, "estimated", off)
-    found = cells.curves(process, "labeled", [0], 2)
+    monkeypatch.setattr(experiments, "estimated", off)
+    found = experiments.curves(process, "labeled", [0], 2)
     mean = process.a1 / (process.a1 + process.a2)
-    for i, name in enumerate(cells.CURVES):
+    for i, name in enumerate(experiments.CURVES):
         own = found["errors"][name]
         assert own["grid"] == pytest.approx([0.01 * i * 0.5] * 2, abs=1e-12)
         # The mean of 2,000 even quantiles is within the largest step between two of them, over 2,000.
-        assert own["scores"] == pytest.approx([0.01 * i * mean] * 2, abs=0.01 * i / cells.N_QUANTILES)
-    assert found["first"]["true"] == pytest.approx(process.curve(cells.GRID).tolist())
+        assert own["scores"] == pytest.approx([0.01 * i * mean] * 2, abs=0.01 * i / experiments.N_QUANTILES)
+    assert found["first"]["true"] == pytest.approx(process.curve(experiments.GRID).tolist())
 
 
 def test_curves_of_every_kind_are_shares() -> None:
-    measure = cells.sample(bpm_settings.processes()["D4"], "labeled", 2000, np.random.default_rng(0))
-    every, (low, high) = cells.estimated(measure, cells.GRID)
-    assert every.keys() == cells.CURVES.keys()
+    measure = experiments.sample(bpm_settings.processes()["D4"], "labeled", 2000, np.random.default_rng(0))
+    every, (low, high) = experiments.estimated(measure, experiments.GRID)
+    assert every.keys() == experiments.CURVES.keys()
     for name, curve in every.items():
-        assert curve.shape == cells.GRID.shape
+        assert curve.shape == experiments.GRID.shape
         assert ((curve >= 0) & (curve <= 1)).all(), name
     assert (low <= every["histograms"]).all()
     assert (every["histograms"] <= high).all()
@@ -183,7 +186,7 @@ def test_curves_of_every_kind_are_shares() -> None:
 
 def test_calibration_on_other_rows_on_the_same_and_from_positives() -> None:
     split = network(4000)
-    found = {how: cells.table(split, how, [0]) for how in tables.HOW}
+    found = {how: experiments.table(split, how, [0]) for how in tables.HOW}
     assert [each["rows"].keys() for each in found.values()] == [
         bpm_settings.METHODS.keys(),
         bpm_settings.METHODS.keys(),
@@ -200,9 +203,9 @@ def test_calibration_on_other_rows_on_the_same_and_from_positives() -> None:
 
 
 def test_a_model_whose_confidences_are_right() -> None:
-    found = cells.if_calibrated(network(1000), [0], 3)
+    found = experiments.if_calibrated(network(1000), [0], 3)
     assert {len(values) for values in found["values"].values()} == {3}
-    assert found == cells.if_calibrated(network(1000), [0], 3)
+    assert found == experiments.if_calibrated(network(1000), [0], 3)
     assert len(set(found["values"]["ece"])) == 3
 
 
@@ -268,7 +271,7 @@ def test_the_overview_of_metrics() -> None:
 def test_curve_errors_are_percent_of_all_blocks() -> None:
     def block(*errors: float) -> dict[str, Any]:
         both = {"grid": list(errors), "scores": [2 * x for x in errors]}
-        return {"errors": dict.fromkeys(cells.CURVES, both)}
+        return {"errors": dict.fromkeys(experiments.CURVES, both)}
 
     results = {"curves-labeled-D1-0": block(0.01, 0.02), "curves-labeled-D1-1": block(0.06)}
     columns, rows = tables.curve_table(results, "grid")
@@ -290,7 +293,7 @@ def test_figures_have_a_panel_for_each_process_and_one_legend() -> None:
     # No metric is so high here that the axis would be cut, but the truth sets where it would be.
     values["D1"][500]["logit"][:] = 99
     assert bpm_figures.means(values).axes[0].get_ylim()[1] == pytest.approx(bpm_figures.HIGHEST * 5)
-    flat = cells.GRID.tolist()
+    flat = experiments.GRID.tolist()
     curve = dict.fromkeys(("low", "high", "true", "bpm", "authors", "histograms"), flat)
     figure = bpm_figures.curves(dict.fromkeys("abcd", curve))
     assert [ax.get_title() for ax in figure.axes] == ["a", "b", "c", "d", "", ""]
@@ -307,7 +310,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     monkeypatch.delenv("HALFTRUTH_DATA", raising=False)
     monkeypatch.setattr(bpm_settings, "QUICK", TINY)
-    monkeypatch.setattr(cells, "N_CURVE", 500)
+    monkeypatch.setattr(experiments, "N_CURVE", 500)
     own = bpm_settings.processes()
     few = {name: own[name] for name in ("D1", bpm_settings.AS_RELEASED)}
     for module in (bpm_run, bpm_page):
@@ -326,8 +329,8 @@ def test_a_run_writes_a_page_and_its_tables_and_goes_on_where_it_was(
     # Figures are made, but drawing them is what takes long.
     monkeypatch.setattr(reproduction, "svg", lambda figure, name: f"<svg id='{name}'></svg>")
     split = network()
-    monkeypatch.setattr(bpm_run, "found", lambda *_: dict.fromkeys([logits.RESNET], split))
-    page = bpm_run.bpm(out=tmp_path, quick=True)
+    monkeypatch.setattr(logits, "read", lambda *_: dict.fromkeys([logits.RESNET], split))
+    page = reproduce("bpm", out=tmp_path, quick=True)
     text = page.read_text(encoding="utf-8")
     assert page == tmp_path / "bpm.html"
     for said in ("Figure 1(a)", "Figure 1(b)", "Figure 1(c)", "Table 1", "Not found: netcal_lenet"):
@@ -352,21 +355,22 @@ def test_a_run_writes_a_page_and_its_tables_and_goes_on_where_it_was(
     damaged = tmp_path / "cells" / "errors-pu-D1r-400-1.json"
     damaged.write_text("{", encoding="utf-8")
     for name in ("curves", "table", "if_calibrated"):
-        monkeypatch.setattr(cells, name, lambda *_: pytest.fail("a result that was kept is made again"))
+        monkeypatch.setattr(experiments, name, lambda *_: pytest.fail("a result that was kept is made again"))
     monkeypatch.setattr(bpm_page, "page", lambda *_: Page("again"))
-    outcome = bpm_run.run(None, tmp_path, quick=True, rng=0, progress=False)
+    outcome = run(PAPER, None, tmp_path, quick=True, rng=0, progress=False)
     assert {key: json.dumps(cell) for key, cell in outcome.results.items()} == kept
-    for table in tables.summary_tables(outcome):
-        assert table.keys() == {"title", "legend", "header", "labels", "numbers"}
-        assert {len(row) for row in table["numbers"]} == {len(table["header"]) - 2}
-        assert len(table["labels"]) == len(table["numbers"])
+    for table in outcome.summary:
+        assert {len(row) for row in table.numbers} == {len(table.header) - 2}
+        assert len(table.labels) == len(table.numbers)
     with pytest.raises(InputError, match="holds a run of bpm with rng 0, and this one has 1"):
-        bpm_run.bpm(out=tmp_path, quick=True, rng=1)
+        reproduce("bpm", out=tmp_path, quick=True, rng=1)
 
 
 @pytest.mark.usefixtures("tiny")
 def test_what_a_run_says_of_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bpm_run, "_steps", lambda *_: {"a": lambda: {"x": 1}, "b": lambda: {"x": 2}})
+    two = {"a": lambda: {"x": 1}, "b": lambda: {"x": 2}}
+    monkeypatch.setattr(BinomialProcessModeling, "steps", lambda *_: two)
+    monkeypatch.setattr(BinomialProcessModeling, "summary", lambda *_: [])
     written: dict[str, Any] = {}
 
     def page(results: Any, notes: list[str]) -> Page:
@@ -376,16 +380,17 @@ def test_what_a_run_says_of_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(bpm_page, "page", page)
     lines: list[str] = []
     settings: dict[str, Any] = {"rng": 0, "progress": True, "say": lines.append}
-    outcome = bpm_run.run(None, tmp_path / "out", quick=True, **settings)
+    outcome = run(PAPER, None, tmp_path / "out", quick=True, **settings)
     assert written == {"a": {"x": 1}, "b": {"x": 2}, "notes": outcome.notes}
     assert [note.partition(":")[0] for note in outcome.notes] == ["This is a quick run", "Not found"]
     assert "Figure 1(a) and Table 1 are left out" in outcome.notes[1]
-    assert lines == [f"{bpm_run.TITLE}, quick run: 0 of 2 parts done; the rest takes a while."]
-    assert len(bpm_run.run(None, tmp_path / "full", quick=False, **settings).notes) == 1
+    assert lines == [f"{PAPER.title}, quick run: 0 of 2 parts done; the rest takes a while."]
+    assert len(run(PAPER, None, tmp_path / "full", quick=False, **settings).notes) == 1
 
 
-def test_parts_have_seeds_of_their_own() -> None:
-    steps = bpm_run._steps(bpm_settings.QUICK, 7, {"resnet": network(20)})
+def test_parts_have_seeds_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logits, "read", lambda *_: {"resnet": network(20)})
+    steps = BinomialProcessModeling(None, quick=True, rng=7).steps(Store(tmp_path, {}))
     seeds = [
         tuple(arg)
         for key, step in steps.items()

@@ -15,9 +15,11 @@ from halftruth.evidence import PositiveUnlabeled
 from halftruth.metrics._areas import roc_auc
 from halftruth.metrics._curves import RocCurve
 from halftruth.rank_bounds._bounds import bounds
-from halftruth_papers.claesen import cells, models, tables
+from halftruth_papers import reproduce
+from halftruth_papers.claesen import PAPER, experiments, models, tables
 from halftruth_papers.claesen import page as claesen_page
-from halftruth_papers.claesen import run as claesen_run
+from halftruth_papers.claesen import settings as claesen_settings
+from halftruth_papers.claesen.paper import RankingBounds
 from halftruth_papers.claesen.rankings import (
     clustered,
     draw,
@@ -32,6 +34,7 @@ from halftruth_papers.claesen.rankings import (
 )
 from halftruth_papers.datasets import covertype
 from halftruth_papers.page import Page
+from halftruth_papers.reproduction import run
 
 SIZES = {"n_known": 500, "n_unlabeled": 4_500}
 
@@ -75,7 +78,7 @@ def test_the_evidence_has_the_share_asked_for() -> None:
         assert bounds(ranking.evidence(alpha), n_resamples=50).alpha == pytest.approx(
             (low, high), abs=1 / 400
         )
-    assert ranking.area() == roc_auc(cells.truth_of(ranking))
+    assert ranking.area() == roc_auc(experiments.truth_of(ranking))
 
 
 # --- the paper's tables -------------------------------------------------------------------------------
@@ -175,11 +178,11 @@ def test_the_band_holds_only_if_it_does_at_every_threshold() -> None:
     # The latent positives that keep to the upper limit, and then one of them moved to the very top.
     taken = np.diff(high)[at - 1] > 0
     assert taken.sum() == 60
-    assert cells.band_holds(found, scores[taken])
-    assert not cells.band_holds(found, np.append(scores[taken][:-1], np.inf))
+    assert experiments.band_holds(found, scores[taken])
+    assert not experiments.band_holds(found, np.append(scores[taken][:-1], np.inf))
     lowest = np.diff(low)[at - 1] > 0
-    assert cells.band_holds(found, scores[lowest])
-    assert not cells.band_holds(found, np.append(scores[lowest][1:], -np.inf))
+    assert experiments.band_holds(found, scores[lowest])
+    assert not experiments.band_holds(found, np.append(scores[lowest][1:], -np.inf))
 
 
 def test_the_share_inside_is_that_of_the_false_positive_rates() -> None:
@@ -193,11 +196,13 @@ def test_the_share_inside_is_that_of_the_false_positive_rates() -> None:
     class Around(Between):
         lower = RocCurve(fpr=[0, 0.25, 0.5, 1], tpr=[0, 0.5, 0.5, 1], threshold=[np.inf, 2, 1, 0])
 
-    assert cells.share_inside(Between, line) == 1
-    assert cells.share_inside(Between, bent) == 1
-    assert cells.share_inside(Around, line) == pytest.approx(502 / cells.GRID)  # 0, and from 0.5 on
+    assert experiments.share_inside(Between, line) == 1
+    assert experiments.share_inside(Between, bent) == 1
+    assert experiments.share_inside(Around, line) == pytest.approx(
+        502 / experiments.GRID
+    )  # 0, and from 0.5 on
     below = RocCurve(fpr=[0, 0.5, 1], tpr=[0, 0.25, 1], threshold=[np.inf, 1, 0])
-    assert cells.share_inside(Between, below) == pytest.approx(2 / cells.GRID)  # both ends
+    assert experiments.share_inside(Between, below) == pytest.approx(2 / experiments.GRID)  # both ends
 
 
 def test_shares_of_positives_are_those_of_the_paper() -> None:
@@ -210,32 +215,32 @@ def test_shares_of_positives_are_those_of_the_paper() -> None:
 
 
 def test_a_row_of_the_tables() -> None:
-    row = cells.table_row([0, 2], 0.3, 0.8, 500)
+    row = experiments.table_row([0, 2], 0.3, 0.8, 500)
     assert row["truth"] == pytest.approx(0.768, abs=1e-6)
     assert row["alpha"] == 1400 / 3400
-    for case, ratio in zip(row["cases"], cells.RATIOS, strict=True):
+    for case, ratio in zip(row["cases"], experiments.RATIOS, strict=True):
         assert case["alpha"] == pytest.approx(ratio * row["alpha"])
     exact = row["cases"][1]
     width = {method: pair[1] - pair[0] for method, pair in exact["direct"].items()}
-    assert width[cells.OURS] > width[cells.THEIRS]
+    assert width[experiments.OURS] > width[experiments.THEIRS]
     both = {method: pair[1] - pair[0] for method, pair in exact["both"].items()}
-    assert both[cells.THEIRS] <= width[cells.THEIRS]
+    assert both[experiments.THEIRS] <= width[experiments.THEIRS]
     for which in ("direct", "both"):
-        low, high = exact[which][cells.OURS]
+        low, high = exact[which][experiments.OURS]
         assert low < 0.768 < high
 
 
 def test_known_negatives_reverse_the_method() -> None:
     """Ranks of the known negatives are those of known positives when classes and scores are turned around."""
     ranking = draw(np.random.default_rng(5), 40, 60, 200, 90)
-    own = bounds(ranking.evidence(), band=cells.THEIRS, ranks="negative")
+    own = bounds(ranking.evidence(), band=experiments.THEIRS, ranks="negative")
     turned = split(
         -np.append(ranking.known_negative, ranking.negative),
         -np.append(ranking.known, ranking.latent),
         90,
         40,
     )
-    back = bounds(turned.evidence(), band=cells.THEIRS, ranks="positive")
+    back = bounds(turned.evidence(), band=experiments.THEIRS, ranks="positive")
     assert own.area == pytest.approx(back.area, abs=1e-12)
 
 
@@ -244,29 +249,29 @@ def test_blocks_of_runs_are_one() -> None:
         counts = {"a": {"band": held, "area": runs, "width": width, "made": runs - 1}}
         return {"n_known": 5, "n_latent": 7, "runs": runs, "counts": counts}
 
-    whole = cells.joined([block(10, 9, 2.0), block(30, 25, 12.0)])
+    whole = experiments.joined([block(10, 9, 2.0), block(30, 25, 12.0)])
     assert whole["runs"] == 40
     assert whole["counts"]["a"] == {"band": 34, "area": 40, "width": 14.0, "made": 38}
 
 
 def test_a_true_share_that_is_refuted_counts_as_a_band_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuting(*args: Any, band: str, **settings: Any) -> Any:
-        if band == cells.OURS:
+        if band == experiments.OURS:
             raise Refuted("The ranks refute α = 0.5.")
         return bounds(*args, band=band, **settings)
 
-    monkeypatch.setattr(cells, "bounds", refuting)
-    counts = cells.coverage([0], 20, 30, 2, 100)["counts"]
-    assert counts[cells.OURS] == {"band": 0, "area": 0, "width": 0.0, "made": 0}
+    monkeypatch.setattr(experiments, "bounds", refuting)
+    counts = experiments.coverage([0], 20, 30, 2, 100)["counts"]
+    assert counts[experiments.OURS] == {"band": 0, "area": 0, "width": 0.0, "made": 0}
     assert counts["dkw"]["made"] == 2
     assert counts["dkw"]["width"] > 0
 
     def broken(*args: Any, **settings: Any) -> Any:
         raise InputError("something else")
 
-    monkeypatch.setattr(cells, "bounds", broken)
+    monkeypatch.setattr(experiments, "bounds", broken)
     with pytest.raises(InputError, match="something else"):
-        cells.coverage([0], 20, 30, 1, 100)
+        experiments.coverage([0], 20, 30, 1, 100)
 
 
 @pytest.mark.slow
@@ -275,28 +280,28 @@ def test_ours_hold_and_theirs_do_not(draws: Callable[[int], int]) -> None:
 
     runs = draws(200)
     for n_known, n_latent in ((200, 2_000), (2_000, 2_000), (2_000, 200)):
-        found = cells.coverage([1, 4], n_known, n_latent, runs, 1000)["counts"]
-        for band in (cells.OURS, "dkw"):
+        found = experiments.coverage([1, 4], n_known, n_latent, runs, 1000)["counts"]
+        for band in (experiments.OURS, "dkw"):
             # At least 95% by construction; fewer than this has a chance of one in a million.
             assert found[band]["band"] >= binom.ppf(1e-6, runs, 0.95), (n_known, n_latent, band)
-        assert found[cells.THEIRS]["band"] <= binom.ppf(1 - 1e-6, runs, 0.2), (n_known, n_latent)
+        assert found[experiments.THEIRS]["band"] <= binom.ppf(1 - 1e-6, runs, 0.2), (n_known, n_latent)
     # 0.6% was found in 500 simulated rankings elsewhere.
     assert found["claesen-dkw"]["band"] <= binom.ppf(1 - 1e-6, runs, 0.05)
 
 
 # --- the run ------------------------------------------------------------------------------------------
 
-TINY = claesen_run.Plan(n_known=(100, 400), repeats=3, runs=3, block=2, n_resamples=100)
+TINY = claesen_settings.Plan(n_known=(100, 400), repeats=3, runs=3, block=2, n_resamples=100)
 
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     monkeypatch.delenv("HALFTRUTH_DATA", raising=False)
-    monkeypatch.setattr(claesen_run, "QUICK", TINY)
-    monkeypatch.setattr(claesen_run, "KNOWN", (0.3,))
-    monkeypatch.setattr(claesen_run, "KNOWN_NEGATIVE", (0.0, 0.8))
-    monkeypatch.setattr(claesen_run, "SIZES", ((200, 200),))
+    monkeypatch.setattr(claesen_settings, "QUICK", TINY)
+    monkeypatch.setattr(claesen_settings, "KNOWN", (0.3,))
+    monkeypatch.setattr(claesen_settings, "KNOWN_NEGATIVE", (0.0, 0.8))
+    monkeypatch.setattr(claesen_settings, "SIZES", ((200, 200),))
 
 
 def read(path: Path) -> list[dict[str, str]]:
@@ -312,7 +317,7 @@ def no_work(*args: Any) -> Any:
 def test_a_run_writes_a_page_and_its_tables_and_goes_on_where_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page = claesen_run.claesen(out=tmp_path, quick=True)
+    page = reproduce("claesen", out=tmp_path, quick=True)
     text = page.read_text(encoding="utf-8")
     assert page == tmp_path / "claesen.html"
     for said in ("Table 1", "Table 2", "Figure 2", "Figure 3", "Figure 4", "were not found"):
@@ -343,25 +348,27 @@ def test_a_run_writes_a_page_and_its_tables_and_goes_on_where_it_was(
     assert rows["table-1"][0]["|P_L|/|P|"] == "0.3"
     assert rows["table-1"][0]["α (paper)"] == "0.12"
 
-    for where, name in ((cells, "table_row"), (cells, "growing"), (models, "models")):
+    for where, name in ((experiments, "table_row"), (experiments, "growing"), (models, "models")):
         monkeypatch.setattr(where, name, no_work)
     damaged = tmp_path / "cells" / "coverage-200-200-1.json"
     before = damaged.read_text(encoding="utf-8")
     damaged.write_text(before[:20], encoding="utf-8")
     kept = [path.stem for path in (tmp_path / "cells").iterdir()]
     monkeypatch.setattr(claesen_page, "page", lambda results, *_: Page(" ".join(sorted(results))))
-    again = claesen_run.claesen(out=tmp_path, quick=True).read_text(encoding="utf-8")
+    again = reproduce("claesen", out=tmp_path, quick=True).read_text(encoding="utf-8")
     assert " ".join(sorted(kept)) in again
     assert damaged.read_text(encoding="utf-8") == before
     with pytest.raises(InputError, match="holds a run of claesen with rng 0, and this one has 1"):
-        claesen_run.claesen(out=tmp_path, quick=True, rng=1)
+        reproduce("claesen", out=tmp_path, quick=True, rng=1)
     with pytest.raises(InputError, match="holds a quick run of claesen, and this is a full one"):
-        claesen_run.claesen(out=tmp_path)
+        reproduce("claesen", out=tmp_path)
 
 
 @pytest.mark.usefixtures("tiny")
 def test_what_a_run_says_of_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claesen_run, "_steps", lambda *_: {"a": lambda: {"x": 1}, "b": lambda: {"x": 2}})
+    two = {"a": lambda: {"x": 1}, "b": lambda: {"x": 2}}
+    monkeypatch.setattr(RankingBounds, "steps", lambda *_: two)
+    monkeypatch.setattr(RankingBounds, "summary", lambda *_: [])
     written = {}
 
     def page(results: Any, n_resamples: int, seed: int, notes: list[str]) -> Page:
@@ -372,7 +379,7 @@ def test_what_a_run_says_of_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     lines: list[str] = []
     settings: dict[str, Any] = {"rng": 0, "progress": True, "say": lines.append}
     for data in (None, tmp_path):
-        outcome = claesen_run.run(data, tmp_path / "out", quick=True, **settings)
+        outcome = run(PAPER, data, tmp_path / "out", quick=True, **settings)
         assert [note.partition(":")[0] for note in outcome.notes] == [
             "This is a quick run",
             "The covertype rows were not found, and Figure 5 is left out. Name the folder of covtype.npz or "
@@ -383,7 +390,7 @@ def test_what_a_run_says_of_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "Claesen et al., quick run: 0 of 2 parts done; the rest takes a while.",
         "Claesen et al., quick run: 2 of 2 parts done; the page is written.",
     ]
-    assert len(claesen_run.run(None, tmp_path / "full", quick=False, **settings).notes) == 1
+    assert len(run(PAPER, None, tmp_path / "full", quick=False, **settings).notes) == 1
     assert lines[-1].startswith("Claesen et al.: 0 of 2")
 
 
@@ -396,33 +403,33 @@ def test_notes_stand_at_the_top_of_the_page(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_why_a_share_is_refuted() -> None:
     ranking = draw(np.random.default_rng(0), 300, 300, 700, 300, area=0.9)
-    settings: dict[str, Any] = {"band": cells.OURS, "n_resamples": 300, "ranks": None}
-    assert cells.verdict(ranking, 0.02, **settings) == "too small"
-    assert cells.verdict(ranking, 0.8, **settings) == "too large"
-    refused = [{"ratio": 0.8, "refuted": {"both": {cells.OURS: "too small"}}}]
+    settings: dict[str, Any] = {"band": experiments.OURS, "n_resamples": 300, "ranks": None}
+    assert experiments.verdict(ranking, 0.02, **settings) == "too small"
+    assert experiments.verdict(ranking, 0.8, **settings) == "too large"
+    refused = [{"ratio": 0.8, "refuted": {"both": {experiments.OURS: "too small"}}}]
     rows = [{"known": 0.1, "known_negative": share, "cases": refused} for share in (0.4, 0.6)]
     assert tables.refuted(rows, "both") == ["0.8α too small (ours) at 0.1/0.4, 0.1/0.6"]
 
 
 def test_a_folder_that_is_not_there_or_another_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="must be a folder that exists"):
-        claesen_run.claesen(tmp_path / "none", tmp_path / "out", quick=True)
+        reproduce("claesen", tmp_path / "none", tmp_path / "out", quick=True)
     (tmp_path / "covtype_sub.npz").write_bytes(b"something else")
     with pytest.raises(InputError, match="SHA-256"):
-        claesen_run.claesen(tmp_path, tmp_path / "out", quick=True)
+        reproduce("claesen", tmp_path, tmp_path / "out", quick=True)
     np.savez(tmp_path / "covtype.npz", X=np.zeros((3, 2)), y=np.array([0, 1, 1]))
     with pytest.raises(InputError, match="581012 rows"):
-        claesen_run.claesen(tmp_path, tmp_path / "out", quick=True)
+        reproduce("claesen", tmp_path, tmp_path / "out", quick=True)
 
 
 @pytest.mark.slow
 def test_the_covertype_ranking_is_that_of_the_paper(data_dir: Path) -> None:
     found = covertype(data_dir)
     assert found is not None
-    ranking = cells.covtype_ranking(cells.covtype_scores(found, [0, 1]))
+    ranking = experiments.covtype_ranking(experiments.covtype_scores(found, [0, 1]))
     assert (len(ranking.known), len(ranking.unlabeled)) == (1_000, 39_000)
     assert ranking.alpha == 19_000 / 39_000
-    summary = cells.covtype_summary(ranking, cells.OURS, 500)
+    summary = experiments.covtype_summary(ranking, experiments.OURS, 500)
     assert summary["holds"]
     exact, none, wide = summary["cases"]
     assert exact["inside"] == 1

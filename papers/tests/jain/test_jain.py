@@ -17,16 +17,18 @@ from sklearn.metrics import roc_auc_score
 
 import halftruth as ht
 from halftruth._errors import InputError, MissingDependency
+from halftruth_papers import reproduce
 from halftruth_papers.datasets import Found, found
+from halftruth_papers.jain import PAPER
 from halftruth_papers.jain import page as jain_page
-from halftruth_papers.jain import protocol as jain_protocol
-from halftruth_papers.jain import run as jain_run
+from halftruth_papers.jain import paper as jain_run
+from halftruth_papers.jain import protocol as jain_experiments
 from halftruth_papers.jain import tables as jain_tables
-from halftruth_papers.jain.protocol import PURITIES, Experiments, Recovery, Sizes, generator, split
+from halftruth_papers.jain.experiments import PURITIES, Experiments, Recovery, Sizes, generator, split
 from halftruth_papers.jain.reported import reported
-from halftruth_papers.jain.run import jain
 from halftruth_papers.jain.tables import Experiment, Mean, sign_test
 from halftruth_papers.published import DATASETS, Dataset
+from halftruth_papers.reproduction import run
 
 Scores = tuple[np.ndarray, np.ndarray]
 EIGHT = ("bank", "concrete", "housing", "mushroom", "pendigits", "pima", "shuttle", "wine")
@@ -39,8 +41,8 @@ def first_column(x: np.ndarray, labels: np.ndarray, rng: np.random.Generator, si
 @pytest.fixture
 def scored(monkeypatch: pytest.MonkeyPatch) -> None:
     """Models whose score is the first feature: nothing is trained."""
-    for block in jain_protocol.MODELS:
-        monkeypatch.setitem(jain_protocol.MODELS, block, first_column)
+    for block in jain_experiments.MODELS:
+        monkeypatch.setitem(jain_experiments.MODELS, block, first_column)
 
 
 # --- Drawing ------------------------------------------------------------------------------------------
@@ -155,7 +157,7 @@ def test_areas_of_shares_that_cannot_be() -> None:
     for shares in ((0.0, 1.0), (1.0, 1.0), (0.4, 0.4), (0.6, 0.3), (0.0, 0.0)):
         alpha, rho = found_there.possible(*shares)
         assert 0.5 / 400 <= alpha < rho <= 1
-        assert rho - alpha >= jain_protocol.LEAST_GAP * (1 - 1e-9)
+        assert rho - alpha >= jain_experiments.LEAST_GAP * (1 - 1e-9)
         assert all(0 <= area <= 1 for area in found_there.areas(*shares).values())
     assert found_there.possible(0.3, 0.9) == (0.3, 0.9)
 
@@ -397,7 +399,7 @@ def cells_of(out: Path) -> dict[str, Any]:
 
 def test_a_run_and_its_files(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    path = jain(folder, out, quick=True, blocks=["networks"], jobs=1)
+    path = reproduce("jain", folder, out, quick=True, blocks=["networks"], jobs=1)
     assert path == out / "jain.html"
     text = path.read_text(encoding="utf-8")
     assert text.count("<svg") == 4
@@ -426,7 +428,7 @@ def test_a_run_goes_on_where_it_was(folder: Path, tmp_path: Path, monkeypatch: p
     done: list[str] = []
     make = jain_run.Task.make
 
-    def stopped_after_three(task: jain_run.Task) -> jain_protocol.Cell:
+    def stopped_after_three(task: jain_run.Task) -> jain_experiments.Cell:
         if len(done) == 3:
             raise KeyboardInterrupt
         done.append(task.key)
@@ -435,39 +437,39 @@ def test_a_run_goes_on_where_it_was(folder: Path, tmp_path: Path, monkeypatch: p
     with monkeypatch.context() as patch:
         patch.setattr(jain_run.Task, "make", stopped_after_three)
         with pytest.raises(KeyboardInterrupt):
-            jain(folder, out, quick=True, blocks=["networks"], jobs=1)
+            reproduce("jain", folder, out, quick=True, blocks=["networks"], jobs=1)
     kept = cells_of(out)
     assert len(kept) == 3
     assert not (out / "jain.html").exists()
 
     made: list[str] = []
 
-    def counted(task: jain_run.Task) -> jain_protocol.Cell:
+    def counted(task: jain_run.Task) -> jain_experiments.Cell:
         made.append(task.key)
         return make(task)
 
     monkeypatch.setattr(jain_run.Task, "make", counted)
-    jain(folder, out, quick=True, blocks="networks", jobs=1)
+    reproduce("jain", folder, out, quick=True, blocks="networks", jobs=1)
     assert len(made) == 5
     assert set(made).isdisjoint(done)
     stopped = cells_of(out)
     assert {name: stopped[name] for name in kept} == kept
 
     # A run in one go gives the same, and a damaged result alone is made again.
-    jain(folder, tmp_path / "again", quick=True, blocks=["networks"], jobs=1)
+    reproduce("jain", folder, tmp_path / "again", quick=True, blocks=["networks"], jobs=1)
     assert cells_of(tmp_path / "again") == stopped
     (out / "cells" / f"{made[0]}.json").write_text('{"auc"')
     made.clear()
-    jain(folder, out, quick=True, blocks=["networks"], jobs=1)
+    reproduce("jain", folder, out, quick=True, blocks=["networks"], jobs=1)
     assert len(made) == 1
     assert cells_of(out) == stopped
 
     # More repeats only add.
     made.clear()
-    jain(folder, out, quick=True, repeats=2, blocks=["networks"], jobs=1)
+    reproduce("jain", folder, out, quick=True, repeats=2, blocks=["networks"], jobs=1)
     assert len(made) == 8
     with pytest.raises(InputError, match="holds a quick run of jain, and this is a full one"):
-        jain(folder, out, blocks=["networks"], jobs=1)
+        reproduce("jain", folder, out, blocks=["networks"], jobs=1)
 
 
 @pytest.mark.usefixtures("without_figures")
@@ -475,7 +477,7 @@ def test_a_run_tells_how_much_is_done(folder: Path, tmp_path: Path) -> None:
     lines: list[str] = []
     for repeats in (1, 2, 2):
         settings: dict[str, Any] = {"repeats": repeats, "blocks": ["forest"], "jobs": 1, "progress": True}
-        jain_run.run(folder, tmp_path / "out", quick=True, **settings, say=lines.append)
+        run(PAPER, folder, tmp_path / "out", quick=True, **settings, say=lines.append)
     assert lines == [
         "Jain et al., quick run: 0 of 8 parts done; the rest takes a while.",
         "Jain et al., quick run: 8 of 16 parts done; the rest takes a while.",
@@ -487,12 +489,12 @@ def test_a_run_tells_how_much_is_done(folder: Path, tmp_path: Path) -> None:
 def test_another_file_is_another_experiment(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     (folder / "gas_partial.npz").unlink()
-    jain(folder, out, quick=True, blocks=["networks"], jobs=1)
+    reproduce("jain", folder, out, quick=True, blocks=["networks"], jobs=1)
     x, y = rows_of(600, 250, 77)
     np.savez(folder / "pima.npz", X=x, y=y.astype(int))
     jain_run._digest.cache_clear()
     jain_run._loaded.cache_clear()
-    jain(folder, out, quick=True, blocks=["networks"], jobs=1)
+    reproduce("jain", folder, out, quick=True, blocks=["networks"], jobs=1)
     assert len(cells_of(out)) == 8
 
 
@@ -507,14 +509,14 @@ def test_another_file_is_another_experiment(folder: Path, tmp_path: Path) -> Non
 )
 def test_bad_settings(tmp_path: Path, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        jain(tmp_path, tmp_path / "out", **settings)
+        reproduce("jain", tmp_path, tmp_path / "out", **settings)
     assert not (tmp_path / "out").exists()
 
 
 def test_without_data_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HALFTRUTH_DATA", raising=False)
     with pytest.raises(InputError, match="HALFTRUTH_DATA"):
-        jain(out=tmp_path / "out")
+        reproduce("jain", out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -523,7 +525,7 @@ def test_without_matplotlib_nothing_is_begun(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingDependency, match=r"halftruth\[plot\]"):
-        jain(folder, tmp_path / "out", quick=True)
+        reproduce("jain", folder, tmp_path / "out", quick=True)
     assert not (tmp_path / "out").exists()
 
 
@@ -533,7 +535,7 @@ def test_results_do_not_depend_on_the_number_of_processes(tmp_path: Path, data_d
     place.mkdir()
     (place / "pima.npz").write_bytes((data_dir / "pima.npz").read_bytes())
     for jobs in (1, 2):
-        jain(place, tmp_path / str(jobs), quick=True, blocks=["forest", "networks"], jobs=jobs)
+        reproduce("jain", place, tmp_path / str(jobs), quick=True, blocks=["forest", "networks"], jobs=jobs)
     assert len(cells_of(tmp_path / "1")) == 8
     assert cells_of(tmp_path / "1") == cells_of(tmp_path / "2")
     names = ("jain.html", "repeats.csv", "table_1.csv", "table_2.csv", "means_1.csv", "means_2.csv")

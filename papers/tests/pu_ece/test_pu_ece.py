@@ -17,9 +17,9 @@ from halftruth._errors import InputError, MissingDependency
 from halftruth.simulate import logistic_model
 from halftruth_papers import pu_ece
 from halftruth_papers.page import Page
-from halftruth_papers.pu_ece import cells, tables, training, verdicts
+from halftruth_papers.pu_ece import PAPER, experiments, tables, training, verdicts
 from halftruth_papers.pu_ece import page as pu_ece_page
-from halftruth_papers.pu_ece import run as pu_ece_run
+from halftruth_papers.pu_ece import paper as pu_ece_run
 from halftruth_papers.pu_ece import settings as pu_ece_settings
 from halftruth_papers.pu_ece import sources as pu_ece_sources
 from halftruth_papers.pu_ece.logit_mixture import LogitMixture
@@ -37,6 +37,7 @@ from halftruth_papers.pu_ece.settings import (
     Plan,
     perturbed,
 )
+from halftruth_papers.reproduction import prepare, run
 
 TINY = Plan(sizes=(10, 40), trials=3, networks={"cpu": 2, "cuda": 4}, passes=70)
 MIXTURE = LogitMixture(positive=[(0.3, -0.5, 1.0), (0.7, 0.8, 0.3)], negative=[(1.0, -4.0, 2.0)], prior=0.45)
@@ -80,7 +81,7 @@ def by_hand(positive: Any, unlabeled: Any, prior: float, n_bins: int, binning: s
 @pytest.mark.parametrize("model", [logistic_model(-0.2, 1.9), MIXTURE], ids=["logistic", "mixture"])
 def test_estimates_from_positives_are_those_of_the_paper_s_formula(model: Any, design: str) -> None:
     n, seed = 30, [7, 1]
-    found = cells.cell(model, design, n, 3, seed)
+    found = experiments.cell(model, design, n, 3, seed)
     assert found["n"] == n
     n_positive, n_unlabeled = (int(size) for size in DESIGNS[design].sizes(n))
     n_bins = math.ceil((model.prior**2 / n_positive + 1 / n_unlabeled) ** (-1 / 3))
@@ -97,7 +98,7 @@ def test_estimates_from_positives_are_those_of_the_paper_s_formula(model: Any, d
 
 def test_estimates_from_labels_have_either_number_of_bins() -> None:
     model, n, seed = MIXTURE, 60, [3]
-    found = cells.cell(model, LABELED, n, 2, seed)["estimates"]
+    found = experiments.cell(model, LABELED, n, 2, seed)["estimates"]
     rng = np.random.default_rng(seed)
     for trial in range(2):
         drawn = model.draw(n, rng)
@@ -118,7 +119,7 @@ def test_infinite_samples_are_the_laws() -> None:
     law, of_positives = (weights / weights.sum() for weights in (normal[0] + normal[1], normal[1]))
     score = 1 / (1 + np.exp(-(-0.5 + 1.5 * x)))
     for design, n_bins in (("n-inf", math.ceil((n / 0.25) ** (1 / 3))), ("inf-n", math.ceil(n ** (1 / 3)))):
-        found = cells.cell(model, design, n, 1, seed)["estimates"]["width"][0]
+        found = experiments.cell(model, design, n, 1, seed)["estimates"]["width"][0]
         rng = np.random.default_rng(seed)
         drawn = model.draw_class(1, n, rng).score if design == "n-inf" else model.draw(n, rng).score
         at, where = (np.minimum(np.ceil(s * n_bins) - 1, n_bins - 1).astype(int) for s in (score, drawn))
@@ -132,15 +133,18 @@ def test_infinite_samples_are_the_laws() -> None:
 
 def test_a_limit_is_the_line_of_infinite_unlabeled_rows_at_its_size() -> None:
     model = logistic_model()
-    assert cells.limit(model, 50, 4, [9])["estimates"] == cells.cell(model, "n-inf", 50, 4, [9])["estimates"]
+    assert (
+        experiments.limit(model, 50, 4, [9])["estimates"]
+        == experiments.cell(model, "n-inf", 50, 4, [9])["estimates"]
+    )
 
 
 def test_every_line_has_its_estimates_and_a_seed_gives_them_again() -> None:
     model = logistic_model()
     for design in DESIGNS:
-        found = cells.cell(model, design, 12, 2, [1])
-        assert found == cells.cell(model, design, 12, 2, [1])
-        assert found != cells.cell(model, design, 12, 2, [2])
+        found = experiments.cell(model, design, 12, 2, [1])
+        assert found == experiments.cell(model, design, 12, 2, [1])
+        assert found != experiments.cell(model, design, 12, 2, [2])
         names = {binning + name for own, name in LINES if own == design for binning in BINNINGS}
         assert set(found["estimates"]) == names
         assert all(len(values) == 2 and np.isfinite(values).all() for values in found["estimates"].values())
@@ -155,8 +159,8 @@ def test_sizes_of_the_designs() -> None:
         "1000-n": (1000, 20),
         "labeled": (20, 20),
     }
-    assert cells.n_bins(27.0) == 3
-    assert cells.n_bins(27.1) == 4
+    assert experiments.n_bins(27.0) == 3
+    assert experiments.n_bins(27.1) == 4
 
 
 # --- how it is judged ---------------------------------------------------------------------------------
@@ -239,11 +243,11 @@ def test_two_points_are_always_on_a_line() -> None:
 
 @pytest.mark.parametrize("binning", list(BINNINGS))
 def test_bins_alone_are_what_very_many_rows_show(binning: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cells, "POINTS", 20_000)
+    monkeypatch.setattr(experiments, "POINTS", 20_000)
     sure, wrong = (0.94, 8.0, 3.0), (0.06, -8.0, 3.0)
     mirrored = [(weight, -mean, sd) for weight, mean, sd in (sure, wrong)]
     model = LogitMixture(positive=[sure, wrong], negative=mirrored, prior=0.5)
-    found = cells.binned_errors(model, 6)[binning]
+    found = experiments.binned_errors(model, 6)[binning]
     drawn = model.draw(100_000, 0)
     order = np.argsort(drawn.score)
     gap = (drawn.y - drawn.score)[order]
@@ -274,7 +278,7 @@ def test_every_estimate_has_as_many_bins_as_is_told() -> None:
         size = 1 / (prior**2 / sizes[0] + 1 / sizes[1])
         if design == LABELED:
             size = n / prior**2 if estimator == PRIOR_BINS else n
-        assert cells.bins_of(design, estimator, n, prior) == math.ceil(size ** (1 / 3))
+        assert experiments.bins_of(design, estimator, n, prior) == math.ceil(size ** (1 / 3))
 
 
 def test_it_is_said_by_model_whether_few_positives_have_ended() -> None:
@@ -286,7 +290,7 @@ def test_it_is_said_by_model_whether_few_positives_have_ended() -> None:
     within = "Within noise (1.96 standard errors) it has got there for less calibrated."
     assert verdicts.ended(results) == within
     results["less.100-n.1000"]["estimates"]["mass"] = [2.1, 2.1, 2.1]
-    own, last = cells.bins_of("100-n", "", 1000, 0.5), cells.bins_of("n-inf", "", 100, 0.5)
+    own, last = experiments.bins_of("100-n", "", 1000, 0.5), experiments.bins_of("n-inf", "", 100, 0.5)
     where = f"n_P = 100, bins of uniform mass, {own} of them and {last} in the limit"
     assert verdicts.ended(results) == f"Less calibrated: 2.00 times it ({where})."
 
@@ -295,7 +299,7 @@ def test_a_wrong_prior_moves_no_estimate_by_more_than_its_error() -> None:
     model = logistic_model()
     results = {"less.about": {"truth": model.truth("calibration_error"), "prior": 0.5, "components": None}}
     for n in (10, 300):
-        results[f"less.{BOTH_GROW}.{n}"] = cells.cell(model, BOTH_GROW, n, 20, [n])
+        results[f"less.{BOTH_GROW}.{n}"] = experiments.cell(model, BOTH_GROW, n, 20, [n])
     assert 0.3 < tables.most_moved(results) <= 1 + 1e-12
 
 
@@ -305,9 +309,9 @@ def test_a_wrong_prior_moves_no_estimate_by_more_than_its_error() -> None:
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(pu_ece_run, "FULL", TINY)
-    monkeypatch.setattr(pu_ece_run, "QUICK", TINY)
-    monkeypatch.setattr(cells, "POINTS", 1_000)
+    monkeypatch.setattr(pu_ece_settings, "FULL", TINY)
+    monkeypatch.setattr(pu_ece_settings, "QUICK", TINY)
+    monkeypatch.setattr(experiments, "POINTS", 1_000)
     monkeypatch.setattr(pu_ece_sources, "FASHION_PACKAGE", Path("none"))
     monkeypatch.delenv("HALFTRUTH_DATA", raising=False)
 
@@ -327,11 +331,11 @@ def two_models(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("tiny", "two_models")
 def test_a_run_makes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = MIXTURE.draw(600, 0)
-    monkeypatch.setattr(pu_ece_sources, "found", lambda _: {"mnist": tmp_path, "cifar": tmp_path})
+    monkeypatch.setattr(pu_ece_sources, "available", lambda _: {"mnist": tmp_path, "cifar": tmp_path})
     monkeypatch.setattr(pu_ece_sources, "check", lambda *_: None)
-    monkeypatch.setattr(pu_ece_run, "_device", lambda _: "cpu")
+    monkeypatch.setattr(pu_ece_run, "trained_on", lambda _: "cpu")
     monkeypatch.setattr(pu_ece_run, "_learned", lambda *_: networks_of(drawn))
-    outcome = pu_ece_run.run(None, tmp_path, quick=True, rng=0, progress=False)
+    outcome = run(PAPER, None, tmp_path, quick=True, rng=0, progress=False)
     assert outcome.notes == [
         "This is a quick run: few trials, sizes and passes. Its figures are rough.",
         "Not found, and left out: the data of Fashion-MNIST and bank clients. Name the folder of the data "
@@ -358,9 +362,9 @@ def test_a_run_makes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         for name in ("figure-1", "figure-2", "figure-3", "debiased")
         for binning in BINNINGS
     } | {"networks.svg"}
-    for table in tables.summary_tables(outcome):
-        assert len(table["labels"]) == len(table["numbers"])
-        assert {len(row) + 2 for row in table["numbers"]} == {len(table["header"])}
+    for table in outcome.summary:
+        assert len(table.labels) == len(table.numbers)
+        assert {len(row) + 2 for row in table.numbers} == {len(table.header)}
 
 
 @pytest.mark.usefixtures("tiny", "bare")
@@ -369,7 +373,7 @@ def test_a_run_goes_on_where_it_stopped_and_says_what_is_missing(
 ) -> None:
     said: list[str] = []
     settings: dict[str, Any] = {"quick": False, "rng": 0, "progress": False}
-    outcome = pu_ece_run.run(None, tmp_path, **settings, say=said.append)
+    outcome = run(PAPER, None, tmp_path, **settings, say=said.append)
     assert len(outcome.notes) == 1
     assert "left out: the data of MNIST, Fashion-MNIST and bank clients." in outcome.notes[0]
     assert tables.models(outcome.results) == ["less", "better", "exact"]
@@ -385,19 +389,19 @@ def test_a_run_goes_on_where_it_stopped_and_says_what_is_missing(
 
     (tmp_path / "cells" / "less.n-inf.40.json").unlink()
     made = []
-    cell = cells.cell
+    cell = experiments.cell
 
     def counted(*args: Any) -> dict[str, Any]:
         made.append(args[1:3])
         return cell(*args)
 
-    monkeypatch.setattr(cells, "cell", counted)
-    again = pu_ece_run.run(None, tmp_path, **settings, say=said.append)
+    monkeypatch.setattr(experiments, "cell", counted)
+    again = run(PAPER, None, tmp_path, **settings, say=said.append)
     assert made == [("n-inf", 40)]
     assert again.results == outcome.results
     assert said[0] != said[1]
     with pytest.raises(InputError, match="rng 0"):
-        pu_ece_run.run(None, tmp_path, **{**settings, "rng": 1})
+        run(PAPER, None, tmp_path, **{**settings, "rng": 1})
 
 
 @pytest.fixture
@@ -409,10 +413,10 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         asked.append((source, recipe, settings))
         return networks_of(drawn, settings["device"], settings["n"])
 
-    monkeypatch.setattr(pu_ece_sources, "found", lambda _: dict.fromkeys(("mnist", "cifar"), tmp_path))
+    monkeypatch.setattr(pu_ece_sources, "available", lambda _: dict.fromkeys(("mnist", "cifar"), tmp_path))
     monkeypatch.setattr(pu_ece_sources, "read", lambda name, path: name)
     monkeypatch.setattr(pu_ece_sources, "check", lambda *_: None)
-    monkeypatch.setattr(pu_ece_run, "_device", lambda _: "cuda")
+    monkeypatch.setattr(pu_ece_run, "trained_on", lambda _: "cuda")
     fake = SimpleNamespace(learned=learned)
     monkeypatch.setattr(pu_ece, "networks", fake, raising=False)
     monkeypatch.setitem(sys.modules, "halftruth_papers.pu_ece.networks", fake)
@@ -442,18 +446,21 @@ def test_trained_networks_need_neither_pytorch_nor_data_elsewhere(
     real = ("mnist", "cifar")
     kept = {f"{name}-networks" for name in real}
     pu_ece_run.train(None, tmp_path, device="cuda")
-    monkeypatch.setattr(pu_ece_run, "_device", lambda _: None)
+    monkeypatch.setattr(pu_ece_run, "trained_on", lambda _: None)
     for there in (dict.fromkeys(real, tmp_path), {}):
-        monkeypatch.setattr(pu_ece_sources, "found", lambda _, there=there: there)
-        _, store, steps, notes = pu_ece_run._prepared(None, tmp_path, **ELSEWHERE)
+        monkeypatch.setattr(pu_ece_sources, "available", lambda _, there=there: there)
+        made, store, steps = prepare(PAPER, None, tmp_path, **ELSEWHERE)
         assert set(store.kept(steps)) == kept
         assert {key.partition(".")[0] for key in set(steps) - kept if "." in key} == {*SYNTHETIC, *real}
-        (note,) = notes
+        (note,) = made.notes()
         assert "left out: the data of Fashion-MNIST and bank clients." in note
-    monkeypatch.setattr(pu_ece_sources, "found", lambda _: dict.fromkeys(real, tmp_path))
-    _, _, steps, notes = pu_ece_run._prepared(None, tmp_path / "without", **ELSEWHERE)
+    monkeypatch.setattr(pu_ece_sources, "available", lambda _: dict.fromkeys(real, tmp_path))
+    made, _, steps = prepare(PAPER, None, tmp_path / "without", **ELSEWHERE)
     assert {key.partition(".")[0] for key in steps} == set(SYNTHETIC)
-    assert notes[1] == "Left out: MNIST and CIFAR-10. Networks need PyTorch: pip install 'halftruth[torch]'."
+    assert (
+        made.notes()[1]
+        == "Left out: MNIST and CIFAR-10. Networks need PyTorch: pip install 'halftruth[torch]'."
+    )
 
 
 @pytest.mark.usefixtures("tiny", "bare", "two_models")
@@ -463,9 +470,9 @@ def test_a_run_that_stopped_on_one_device_goes_on_on_another(
     """Of a model all ways of learning have as many networks: nothing is half of the one, half of the other."""
     pu_ece_run.train(None, tmp_path, device="cuda")
     (tmp_path / "cells" / "cifar-networks.json").unlink()
-    monkeypatch.setattr(pu_ece_run, "_device", lambda _: "cpu")
-    monkeypatch.setattr(pu_ece_sources, "found", lambda _: dict.fromkeys(("mnist", "fashion"), tmp_path))
-    outcome = pu_ece_run.run(None, tmp_path, quick=False, rng=0, progress=False, device="cpu")
+    monkeypatch.setattr(pu_ece_run, "trained_on", lambda _: "cpu")
+    monkeypatch.setattr(pu_ece_sources, "available", lambda _: dict.fromkeys(("mnist", "fashion"), tmp_path))
+    outcome = run(PAPER, None, tmp_path, quick=False, rng=0, progress=False, device="cpu")
     kept = {name: outcome.results[f"{name}-networks"] for name in ("mnist", "fashion")}
     assert [kept[name]["device"] for name in kept] == ["cuda", "cpu"]
     assert [kept[name]["networks"] for name in kept] == [4, 2]
@@ -480,10 +487,10 @@ def test_a_run_that_stopped_on_one_device_goes_on_on_another(
 
 @pytest.mark.usefixtures("tiny", "asked")
 def test_figures_whose_networks_are_gone_are_refused(tmp_path: Path) -> None:
-    _, store, _, _ = pu_ece_run._prepared(None, tmp_path, **ELSEWHERE)
+    _, store, _ = prepare(PAPER, None, tmp_path, **ELSEWHERE)
     store.put("mnist-mixture", {})
     with pytest.raises(InputError, match=r"figures of MNIST without the networks.*another folder"):
-        pu_ece_run._prepared(None, tmp_path, **ELSEWHERE)
+        prepare(PAPER, None, tmp_path, **ELSEWHERE)
 
 
 @pytest.mark.usefixtures("tiny", "asked")
@@ -506,12 +513,12 @@ def test_files_are_checked_before_any_training(
 
 def test_without_pytorch_there_is_no_device(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    assert pu_ece_run._device("auto") is None
-    assert pu_ece_run._device("cpu") is None
+    assert pu_ece_run.trained_on("auto") is None
+    assert pu_ece_run.trained_on("cpu") is None
     with pytest.raises(MissingDependency, match=r"halftruth\[torch\]"):
-        pu_ece_run._device("cuda")
+        pu_ece_run.trained_on("cuda")
     with pytest.raises(InputError, match="device"):
-        pu_ece_run._device("tpu")
+        pu_ece_run.trained_on("tpu")
 
 
 def test_the_plans_reach_from_ten_to_ten_thousand() -> None:
@@ -550,8 +557,7 @@ def test_the_table_of_figure_1() -> None:
 
 
 def test_a_summary_needs_only_the_results() -> None:
-    outcome = SimpleNamespace(results=power_law(-0.5, 0.1))
-    first, second = tables.summary_tables(outcome)
-    assert first["numbers"][0] == pytest.approx([-0.5, -0.5, 1000**-0.5, 1000**-0.5])
+    first, second = tables.summary_tables(power_law(-0.5, 0.1))
+    assert first.numbers[0] == pytest.approx([-0.5, -0.5, 1000**-0.5, 1000**-0.5])
     rmse = 1000**-0.5 * math.sqrt(1 + 2 * 0.1**2 / 3)
-    assert second["numbers"][0] == pytest.approx([rmse, rmse])
+    assert second.numbers[0] == pytest.approx([rmse, rmse])

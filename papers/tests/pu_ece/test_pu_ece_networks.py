@@ -12,7 +12,7 @@ import pytest
 import halftruth as ht
 from halftruth._errors import InputError
 from halftruth_papers.page import Page
-from halftruth_papers.pu_ece import cells, network_page, training, verdicts
+from halftruth_papers.pu_ece import experiments, network_page, training, verdicts
 from halftruth_papers.pu_ece.recipes import WAYS, Recipe
 from halftruth_papers.pu_ece.sources import Source
 
@@ -295,7 +295,7 @@ def test_pu_ece_of_a_network_is_that_of_its_halves() -> None:
     rng = np.random.default_rng(6)
     y = rng.random(400) < 0.3
     logits = rng.normal(size=(3, 400)) + y
-    found = cells.calibration_errors(logits, y, 9)
+    found = experiments.calibration_errors(logits, y, 9)
     again = np.random.default_rng(9)
     for row, *own in zip(
         logits, *(found[name] for name in ("ece", "pu_ece", "debiased", "n_bins")), strict=True

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from halftruth.simulate import logistic_model
-from halftruth_papers.pu_ece import cells, sources, tables
+from halftruth_papers.pu_ece import experiments, sources, tables
 from halftruth_papers.pu_ece.logit_mixture import LogitMixture
 from halftruth_papers.pu_ece.recipes import NNPU, RECIPES
 from halftruth_papers.pu_ece.settings import BINNINGS, FIGURE_1, FULL, MNIST, SYNTHETIC
@@ -24,7 +24,7 @@ def slopes(model: Any, trials: int) -> dict[tuple[str, str], tuple[float, float]
     results: dict[str, Any] = {"less.about": {"truth": model.truth("calibration_error")}}
     for i, design in enumerate(dict.fromkeys(design for design, _ in FIGURE_1)):
         for n in FULL.sizes:
-            results[f"less.{design}.{n}"] = cells.cell(model, design, n, trials, [4, i, n])
+            results[f"less.{design}.{n}"] = experiments.cell(model, design, n, trials, [4, i, n])
     found = {}
     for binning in BINNINGS:
         for key, label in FIGURE_1.items():

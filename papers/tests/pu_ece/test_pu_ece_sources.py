@@ -32,18 +32,18 @@ def packed(path: Path, array: np.ndarray) -> str:
 
 
 def test_data_is_looked_for_where_the_user_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert sources.found() == {}
-    assert sources.found(tmp_path) == {}
+    assert sources.available() == {}
+    assert sources.available(tmp_path) == {}
     with pytest.raises(InputError, match="must be a folder that exists"):
-        sources.found(tmp_path / "none")
+        sources.available(tmp_path / "none")
     (tmp_path / "package").mkdir()
-    assert sources.found(tmp_path) == {FASHION: tmp_path / "package"} == sources.found()
+    assert sources.available(tmp_path) == {FASHION: tmp_path / "package"} == sources.available()
     for name in (sources.MNIST_FILE, sources.BANK_FILE):
         (tmp_path / name).write_bytes(b"another")
     for name in (sources.FASHION_FOLDER, sources.CIFAR_FOLDER):
         (tmp_path / name).mkdir()
     monkeypatch.setenv("HALFTRUTH_DATA", str(tmp_path))
-    there = sources.found()
+    there = sources.available()
     assert list(there) == [MNIST, FASHION, BANK, CIFAR] == list(RECIPES)
     assert there[FASHION] == tmp_path / sources.FASHION_FOLDER
     for deed in (sources.read, sources.check):
@@ -58,7 +58,7 @@ def test_data_is_looked_for_where_the_user_says(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize("deed", [sources.read, sources.check])
 def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path: Path, deed: Callable[..., Any]) -> None:
     (tmp_path / sources.MNIST_FILE).mkdir()
-    there = sources.found(tmp_path)
+    there = sources.available(tmp_path)
     with pytest.raises(InputError, match=r"mnist\.npz cannot be read.*Get it again"):
         deed(MNIST, there[MNIST])
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from halftruth.figures import canvas
 from halftruth_papers.bayes_error import lines, tables
-from halftruth_papers.bayes_error.lines import Results, Sizes, percent
+from halftruth_papers.bayes_error.lines import Sizes, percent
 from halftruth_papers.bayes_error.settings import (
     BER,
     CLEAN,
@@ -29,6 +29,7 @@ from halftruth_papers.bayes_error.settings import (
     YEARS,
 )
 from halftruth_papers.drawing import COLOURS
+from halftruth_papers.reproduction import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

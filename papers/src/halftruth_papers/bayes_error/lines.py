@@ -26,8 +26,8 @@ from halftruth_papers.bayes_error.settings import (
     SIGNED,
     SOFT,
 )
+from halftruth_papers.reproduction import Results
 
-Results = Mapping[str, Any]
 Table = tuple[list[str], list[list[Any]]]
 Sizes = dict[int, Vector]
 """The values of all trials, by the rows of each class."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from halftruth_papers.bayes_error import figures, lines, tables
-from halftruth_papers.bayes_error.lines import Results, percent
+from halftruth_papers.bayes_error.lines import percent
 from halftruth_papers.bayes_error.models import BATCH, HIDDEN, MOMENTUM, STEP
 from halftruth_papers.bayes_error.settings import (
     BATCH_SIZE,
@@ -30,6 +30,7 @@ from halftruth_papers.bayes_error.sources import REVIEWS, VOTES, Data
 from halftruth_papers.datasets import VARIABLE
 from halftruth_papers.logits import SOURCES
 from halftruth_papers.page import Page
+from halftruth_papers.reproduction import Results
 
 ARTICLES = {"mlp": "an", "linear": "a"}
 

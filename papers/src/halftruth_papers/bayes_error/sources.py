@@ -60,7 +60,7 @@ class Data:
     """Networks whose labels are not those of the votes, row by row."""
 
 
-def found(folder: str | os.PathLike[str] | None = None) -> Data:
+def read(folder: str | os.PathLike[str] | None = None) -> Data:
     """The data that a folder holds; none where no folder is named.
 
     Parameters
@@ -70,7 +70,7 @@ def found(folder: str | os.PathLike[str] | None = None) -> Data:
 
     Examples
     --------
-    >>> found("data").votes.counts.shape  # doctest: +SKIP
+    >>> read("data").votes.counts.shape  # doctest: +SKIP
     (10000, 10)
     """
     place = data_folder(folder)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from halftruth_papers.bayes_error.lines import Results, Table, error_of_mean, percent, rmse, truth, values
+from halftruth_papers.bayes_error.lines import Table, error_of_mean, percent, rmse, truth, values
 from halftruth_papers.bayes_error.settings import (
     CLASSES,
     CLEAN,
@@ -20,6 +20,7 @@ from halftruth_papers.bayes_error.settings import (
     YEARS,
 )
 from halftruth_papers.logits import SOURCES
+from halftruth_papers.reproduction import Results, SummaryTable
 
 NETWORKS = {**{name: source.title for name, source in SOURCES.items()}, "labels": "the published labels"}
 """What is judged in Figure 4: networks, and for once the labels themselves."""
@@ -168,49 +169,48 @@ def reviews(results: Results) -> Table:
 # --- the command line ---------------------------------------------------------------------------------
 
 
-def summary_tables(outcome: Any) -> list[dict[str, Any]]:
-    """What the command line shows of a run: title, legend, header, and labels and numbers by line."""
-    results = outcome.results
+def summary_tables(results: Results) -> list[SummaryTable]:
+    """What the command shows of a run."""
     tables = [_table_1_summary(results)] if "classes" in results else []
     tables += [_judged_summary(results)] if judged(results) else []
     tables.append(_simulated_summary(results))
     return tables + ([_reviews_summary(results)] if f"reviews-{YEARS[0]}" in results else [])
 
 
-def _table_1_summary(results: Results) -> dict[str, Any]:
+def _table_1_summary(results: Results) -> SummaryTable:
     lines = [
         (task.title, said, percent(own[which]), task.printed[which])
         for name, task in TASKS.items()
         for own in [results[f"table-{name}"]]
         for which, said in COLUMNS.items()
     ]
-    return {
-        "title": "Table 1",
-        "legend": (
+    return SummaryTable(
+        title="Table 1",
+        legend=(
             f"Bayes error in %, with 95% intervals; Pconf with the prior {PRIOR:g}. "
             f"{equal_figures(results)} of {FIGURES_PRINTED} printed figures are equal",
         ),
-        "header": ("task", "", "ours", "low", "high", "paper", "paper low", "paper high"),
-        "labels": [(title, said) for title, said, _, _ in lines],
-        "numbers": [[*ours.tolist(), *theirs] for _, _, ours, theirs in lines],
-    }
+        header=("task", "", "ours", "low", "high", "paper", "paper low", "paper high"),
+        labels=[(title, said) for title, said, _, _ in lines],
+        numbers=[[*ours.tolist(), *theirs] for _, _, ours, theirs in lines],
+    )
 
 
-def _judged_summary(results: Results) -> dict[str, Any]:
+def _judged_summary(results: Results) -> SummaryTable:
     lines = [(n, name, own) for n, each in judged(results).items() for name, own in each.items()]
-    return {
-        "title": "Figure 4, networks at hand",
-        "legend": ("Errors in %; p of a test error so low; error if labels are drawn from the votes",),
-        "header": ("network", "task", "test error", "Bayes error", "p", "drawn"),
-        "labels": [(NETWORKS[network], TASKS[name].title) for network, name, _ in lines],
-        "numbers": [
+    return SummaryTable(
+        title="Figure 4, networks at hand",
+        legend=("Errors in %; p of a test error so low; error if labels are drawn from the votes",),
+        header=("network", "task", "test error", "Bayes error", "p", "drawn"),
+        labels=[(NETWORKS[network], TASKS[name].title) for network, name, _ in lines],
+        numbers=[
             [100 * own["error"], 100 * own["bayes"][0], own["p_value"], 100 * own["expected"][0]]
             for _, _, own in lines
         ],
-    }
+    )
 
 
-def _simulated_summary(results: Results) -> dict[str, Any]:
+def _simulated_summary(results: Results) -> SummaryTable:
     labels, numbers = [], []
     for setup in SETUPS:
         true, own = truth(results, setup), values(results, "direct", setup)
@@ -219,21 +219,21 @@ def _simulated_summary(results: Results) -> dict[str, Any]:
             labels.append((setup, n))
             each = (own[CLEAN], learned[HARD], learned[SOFT], own[NOISY], own[SIGNED], own[PCONF])
             numbers.append([true, *(rmse(sizes[n], true) for sizes in each)])
-    return {
-        "title": "Figures 1 to 3",
-        "legend": ("RMSE of the trials in %, by setup and rows of each class; hard and soft: of an MLP",),
-        "header": ("setup", "n", "Bayes error", "proposed", "hard", "soft", "noisy", "signs", "Pconf"),
-        "labels": labels,
-        "numbers": numbers,
-    }
+    return SummaryTable(
+        title="Figures 1 to 3",
+        legend=("RMSE of the trials in %, by setup and rows of each class; hard and soft: of an MLP",),
+        header=("setup", "n", "Bayes error", "proposed", "hard", "soft", "noisy", "signs", "Pconf"),
+        labels=labels,
+        numbers=numbers,
+    )
 
 
-def _reviews_summary(results: Results) -> dict[str, Any]:
+def _reviews_summary(results: Results) -> SummaryTable:
     own = [results[f"reviews-{year}"] for year in YEARS]
-    return {
-        "title": "Review scores",
-        "legend": ("In %: mean of min(p, 1 − p) by a fit to the same rows; errors by fits to other rows",),
-        "header": ("year", "papers", "in-sample", "low", "high", "errors", "errors low", "errors high"),
-        "labels": [(str(year), each["n"]) for year, each in zip(YEARS, own, strict=True)],
-        "numbers": [percent([*each["inside"], *each["held_out"]]).tolist() for each in own],
-    }
+    return SummaryTable(
+        title="Review scores",
+        legend=("In %: mean of min(p, 1 − p) by a fit to the same rows; errors by fits to other rows",),
+        header=("year", "papers", "in-sample", "low", "high", "errors", "errors low", "errors high"),
+        labels=[(str(year), each["n"]) for year, each in zip(YEARS, own, strict=True)],
+        numbers=[percent([*each["inside"], *each["held_out"]]).tolist() for each in own],
+    )

@@ -1,16 +1,11 @@
 """Dong et al. (2025): calibration by binomial process modeling."""
 
-from __future__ import annotations
+from halftruth_papers.reproduction import Paper
 
-from halftruth_papers.bpm.binomial_process import BinomialProcess, binomial_processes, sinusoidal
-from halftruth_papers.bpm.response_curves import LogCurve, LogitCurve, LogRestCurve, WaveCurve
-
-__all__ = [
-    "BinomialProcess",
-    "LogCurve",
-    "LogRestCurve",
-    "LogitCurve",
-    "WaveCurve",
-    "binomial_processes",
-    "sinusoidal",
-]
+PAPER = Paper(
+    name="bpm",
+    title="Dong et al., binomial process modeling",
+    citation="Dong, Jiang, Pan, Yu 2025: calibration by a binomial process.",
+    home="halftruth_papers.bpm.paper:BinomialProcessModeling",
+    columns=("table", "from", "metric", "column", "value"),
+)

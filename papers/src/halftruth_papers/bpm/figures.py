@@ -9,7 +9,7 @@ import numpy as np
 
 from halftruth.figures import canvas
 from halftruth_papers.bpm import tables
-from halftruth_papers.bpm.cells import CURVES, GRID
+from halftruth_papers.bpm.experiments import CURVES, GRID
 from halftruth_papers.bpm.settings import METRICS, SAID
 from halftruth_papers.drawing import COLOURS
 

@@ -29,6 +29,7 @@ from halftruth_papers.bpm.tables import HOW
 from halftruth_papers.datasets import VARIABLE
 from halftruth_papers.logits import RESNET, SOURCES
 from halftruth_papers.page import Page
+from halftruth_papers.reproduction import Results
 
 WHERE = {"grid": "at even scores", "scores": "over the law of the scores"}
 PAPER_GAIN = 50.15
@@ -37,8 +38,6 @@ BOUNDED = "KS and smECE do not pass the TCE in the population, and are not meant
 
 SHORT = dict(zip(SOURCES, ("resnet", "lenet", "verified"), strict=True))
 """Names of files."""
-
-Results = Mapping[str, Any]
 
 
 def remarks(networks: Mapping[str, object], *, quick: bool) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth_papers.bpm.cells import CURVES
+from halftruth_papers.bpm.experiments import CURVES
 from halftruth_papers.bpm.settings import (
     AS_RELEASED,
     BRIEF,
@@ -21,6 +21,7 @@ from halftruth_papers.bpm.settings import (
     SAID,
     reported,
 )
+from halftruth_papers.reproduction import Results, SummaryTable
 
 HOW = {
     "held": "learned from other rows",
@@ -29,7 +30,6 @@ HOW = {
 }
 """From which rows a calibrator learned."""
 
-Results = Mapping[str, Any]
 Table = tuple[list[str], list[list[Any]]]
 
 
@@ -189,30 +189,29 @@ def _blocks(results: Results, part: str, kind: str) -> dict[str, list[Any]]:
     return found
 
 
-def summary_tables(outcome: Any) -> list[dict[str, Any]]:
-    """What the command line shows of a run: title, legend, header, and labels and numbers by line."""
-    results = outcome.results
+def summary_tables(results: Results) -> list[SummaryTable]:
+    """What the command shows of a run."""
     found = {kind: overview(results, kind) for kind in KINDS}
     columns = next(iter(found.values()))[0]
     lines = [(kind, row) for kind, (_, rows) in found.items() for row in rows]
-    metrics = {
-        "title": "Metrics against the true calibration error",
-        "legend": ("RMSE by distribution in %, its mean, and how often each is the closest, in %",),
-        "header": ("from", "metric", *columns[1:]),
-        "labels": [(KINDS[kind], row[0]) for kind, row in lines],
-        "numbers": [[float("nan") if cell is None else cell for cell in row[1:]] for _, row in lines],
-    }
+    metrics = SummaryTable(
+        title="Metrics against the true calibration error",
+        legend=("RMSE by distribution in %, its mean, and how often each is the closest, in %",),
+        header=("from", "metric", *columns[1:]),
+        labels=[(KINDS[kind], row[0]) for kind, row in lines],
+        numbers=[[float("nan") if cell is None else cell for cell in row[1:]] for _, row in lines],
+    )
     return [metrics, *(_summary(results, network) for network in networks(results))]
 
 
-def _summary(results: Results, network: str) -> dict[str, Any]:
+def _summary(results: Results, network: str) -> SummaryTable:
     found = {how: table_1(results, network, how, paper=False) for how in HOW}
     columns = next(iter(found.values()))[0]
     lines = [(how, row) for how, (_, rows) in found.items() for row in rows]
-    return {
-        "title": f"Calibrators, {results[f'about-{network}']['title']}",
-        "legend": ("Errors in %",),
-        "header": ("calibrator", "method", *columns[1:]),
-        "labels": [(HOW[how], row[0]) for how, row in lines],
-        "numbers": [row[1:] for _, row in lines],
-    }
+    return SummaryTable(
+        title=f"Calibrators, {results[f'about-{network}']['title']}",
+        legend=("Errors in %",),
+        header=("calibrator", "method", *columns[1:]),
+        labels=[(HOW[how], row[0]) for how, row in lines],
+        numbers=[row[1:] for _, row in lines],
+    )

@@ -12,10 +12,10 @@ from halftruth.figures import canvas
 from halftruth.figures.ranking_bounds import COLORS, area_bounds, curve_bounds, rank_band
 from halftruth.metrics._curves import precision_recall_curve, roc_curve
 from halftruth.rank_bounds._bound_results import CurveBounds
-from halftruth_papers.claesen import cells
+from halftruth_papers.claesen import experiments
 from halftruth_papers.claesen import models as claesen_models
-from halftruth_papers.claesen.cells import METHODS, OURS, RATIOS, THEIRS
 from halftruth_papers.claesen.rankings import AREA, Ranking, table_curve
+from halftruth_papers.claesen.settings import METHODS, OURS, RATIOS, THEIRS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +28,7 @@ POINTS = 800
 
 def curves(ranking: Ranking, found: dict[str, dict[str, dict[str, CurveBounds]]]) -> Figure:
     """Figure 5: theirs above, ours below; ranks, ROC and precision-recall."""
-    labeled = cells.truth_of(ranking)
+    labeled = experiments.truth_of(ranking)
     true: dict[str, Any] = {"roc": roc_curve(labeled), "pr": precision_recall_curve(labeled)}
     figure = canvas.new_figure(12, 8)
     for row, (band, name) in zip(figure.subplots(2, 3), METHODS.items(), strict=True):
@@ -48,7 +48,7 @@ def bands(ranking: Ranking, found: Mapping[str, CurveBounds]) -> Figure:
     for method, each in found.items():
         name, color, dash = LOOKS[method]
         table, band = each.tables[1], each.band
-        rank = (np.asarray(table.tp) + np.asarray(table.fp)) / len(cells.truth_of(ranking).table)
+        rank = (np.asarray(table.tp) + np.asarray(table.fp)) / len(experiments.truth_of(ranking).table)
         kept = np.unique(np.linspace(0, len(rank) - 1, POINTS).astype(int))
         for i, end in enumerate((band.low, band.high)):
             label = name if i == 0 else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,19 +10,18 @@ import numpy as np
 from halftruth.figures.ranking_bounds import curve_bounds
 from halftruth.metrics._areas import pr_auc
 from halftruth.metrics._curves import roc_curve
-from halftruth_papers.claesen import cells, models, tables
+from halftruth_papers.claesen import experiments, models, settings, tables
 from halftruth_papers.claesen import figures as claesen_figures
-from halftruth_papers.claesen.cells import METHODS, THEIRS
 from halftruth_papers.claesen.rankings import AREA, draw
+from halftruth_papers.claesen.settings import METHODS, THEIRS
 from halftruth_papers.claesen.tables import SAID
 from halftruth_papers.datasets import VARIABLE, Found
 from halftruth_papers.page import Page
 from halftruth_papers.published import COVTYPE
+from halftruth_papers.reproduction import Results
 
 RATIOS_3 = {"none": 0.0, "half": 0.5, "true": 1.0, "1.5 times": 1.5}
 """Of the α that is assumed in Figure 3 to the true one."""
-
-Results = Mapping[str, Any]
 
 
 def remarks(covertype: Found | None, *, quick: bool) -> list[str]:
@@ -68,8 +67,8 @@ def page(results: Results, n_resamples: int, seed: int, notes: Sequence[str] = (
 
 def _covtype(out: Page, results: Results, n_resamples: int) -> None:
     out.heading("Figure 5: covtype")
-    ranking = cells.covtype_ranking(results["covtype-scores"])
-    true, area_pr = ranking.area(), pr_auc(cells.truth_of(ranking))
+    ranking = experiments.covtype_ranking(results["covtype-scores"])
+    true, area_pr = ranking.area(), pr_auc(experiments.truth_of(ranking))
     summaries = [results[f"covtype-{band}"] for band in METHODS]
     out.text(
         f"{len(ranking.known):,} known positives, {len(ranking.unlabeled):,} unlabeled, α = "
@@ -101,7 +100,7 @@ def _covtype(out: Page, results: Results, n_resamples: int) -> None:
         f"yes. Here, {'; '.join(held)}."
     )
     found = {
-        band: {of: cells.covtype_bounds(ranking, band, of, n_resamples) for of in ("roc", "pr")}
+        band: {of: experiments.covtype_bounds(ranking, band, of, n_resamples) for of in ("roc", "pr")}
         for band in METHODS
     }
     out.figure(
@@ -117,10 +116,10 @@ def _areas(out: Page, rows: list[dict[str, Any]], which: str) -> None:
     name = "known positives" if number == 1 else "known positives and known negatives"
     out.heading(f"Table {number}: bounds of the AUROC from {name}")
     said = (
-        f"One simulated ranking of {cells.N_POSITIVE:,} positives and {cells.N_NEGATIVE:,} negatives, two "
-        f"normal classes, true AUROC {rows[0]['truth']:.4f} (paper: {AREA}). |P_L|/|P| is the share of the "
-        f"positives that are known, |N_L|/|N| that of the negatives. The paper shows bars on an axis from "
-        f"0.67 to 0.87, no numbers."
+        f"One simulated ranking of {settings.N_POSITIVE:,} positives and {settings.N_NEGATIVE:,} negatives, "
+        f"two normal classes, true AUROC {rows[0]['truth']:.4f} (paper: {AREA}). |P_L|/|P| is the share of "
+        f"the positives that are known, |N_L|/|N| that of the negatives. The paper shows bars on an axis "
+        f"from 0.67 to 0.87, no numbers."
     )
     if number == 2:
         said += (
@@ -152,7 +151,7 @@ def _growing(out: Page, results: Results) -> None:
     ends = tables.growing(results)
     repeats = len(next(iter(ends.values()))[0])
     out.text(
-        f"{cells.N_UNLABELED_2:,} unlabeled, α̂ = α = {cells.ALPHA_2:g}, no known negatives; {repeats} "
+        f"{settings.N_UNLABELED_2:,} unlabeled, α̂ = α = {settings.ALPHA_2:g}, no known negatives; {repeats} "
         f"repeats (paper: 200). The paper does not say how rankings were simulated; ours are two normal "
         f"classes with AUROC {AREA}. For one number the interval of ht.evaluate is narrower: it is for the "
         f"AUROC of the law behind the rows, and need not hold at every threshold."
@@ -164,21 +163,21 @@ def _growing(out: Page, results: Results) -> None:
 
 def _assumed(out: Page, n_resamples: int, seed: int) -> None:
     out.heading("Figure 3: what is assumed of α")
-    n_unlabeled, alpha = cells.N_UNLABELED_3, cells.ALPHA_3
+    n_unlabeled, alpha = settings.N_UNLABELED_3, settings.ALPHA_3
     n_latent = round(alpha * n_unlabeled)
-    ranking = draw(np.random.default_rng([seed, 5]), cells.N_KNOWN_3, n_latent, n_unlabeled - n_latent)
+    ranking = draw(np.random.default_rng([seed, 5]), settings.N_KNOWN_3, n_latent, n_unlabeled - n_latent)
     out.text(
-        f"{cells.N_KNOWN_3:,} known positives, {n_unlabeled:,} unlabeled, α = {alpha:g}, true AUROC "
+        f"{settings.N_KNOWN_3:,} known positives, {n_unlabeled:,} unlabeled, α = {alpha:g}, true AUROC "
         f"{ranking.area():.4f}. An α̂ too low gives a curve too low, one too high a curve too high, as long "
         f"as the ranking is better than chance."
     )
     found = {
-        name: cells.of_curve(ranking.evidence(ratio * alpha), "roc", THEIRS, n_resamples)
+        name: experiments.of_curve(ranking.evidence(ratio * alpha), "roc", THEIRS, n_resamples)
         for name, ratio in RATIOS_3.items()
     }
     rows = [[RATIOS_3[name] * alpha, *each.area] for name, each in found.items()]
     out.table(["α̂", "AUROC low", "AUROC high"], rows, "By the paper's band.", csv="figure-3")
-    figure = curve_bounds(found, roc_curve(cells.truth_of(ranking)))
+    figure = curve_bounds(found, roc_curve(experiments.truth_of(ranking)))
     out.figure(figure, "figure-3", "ROC bounds by what is assumed of α. Dots: the true curve.")
 
 
@@ -249,10 +248,11 @@ def _compared(out: Page, rows: list[dict[str, Any]]) -> None:
 def _coverage(out: Page, results: Results) -> None:
     out.heading("Do the bands hold?")
     out.text(
-        f"The share of fresh rankings (two normal classes, {cells.N_NEGATIVE_HELD:,} latent negatives, α̂ the "
-        f"realised share) in which the realised rank CDF of the latent positives lies within the 95% band at "
-        f"every threshold. A band for the population's CDF leaves out the noise of the latent positives "
-        f"themselves, which is the larger the fewer they are; a pointwise one fails somewhere nearly always."
+        f"The share of fresh rankings (two normal classes, {settings.N_NEGATIVE_HELD:,} latent negatives, α̂ "
+        f"the realised share) in which the realised rank CDF of the latent positives lies within the 95% "
+        f"band at every threshold. A band for the population's CDF leaves out the noise of the latent "
+        f"positives themselves, which is the larger the fewer they are; a pointwise one fails somewhere "
+        f"nearly always."
     )
     caption = (
         "Band: the curve inside at every threshold. AUROC: the realised one inside. Width: mean, of the band."

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from halftruth_papers.claesen import cells
-from halftruth_papers.claesen.cells import INTERVAL, METHODS, OURS, RATIOS, THEIRS
+from halftruth_papers.claesen import experiments
+from halftruth_papers.claesen.settings import INTERVAL, METHODS, OURS, RATIOS, THEIRS
+from halftruth_papers.reproduction import Results, SummaryTable
 
 PAPER_ALPHA = {
     10: ((15, 18, 23, 31, 47), (15, 18, 23, 31, 47)),
@@ -27,8 +28,11 @@ SAID = {
     OURS: "our default",
 }
 
+AREAS_LEGEND = (
+    "Where the α assumed is the true one: mean width of the bounds, share of settings that hold the truth"
+)
+
 Row = dict[str, Any]
-Results = Mapping[str, Any]
 Table = tuple[list[str], list[list[Any]]]
 
 
@@ -116,7 +120,7 @@ def coverage(results: Results) -> list[Row]:
     blocks: dict[tuple[int, int], list[Row]] = {}
     for each in of_kind(results, "coverage"):
         blocks.setdefault((each["n_known"], each["n_latent"]), []).append(each)
-    return [cells.joined(each) for each in blocks.values()]
+    return [experiments.joined(each) for each in blocks.values()]
 
 
 def held(whole: Row, band: str) -> list[float]:
@@ -140,3 +144,31 @@ def coverage_table(results: Results) -> Table:
 def sizes_of(whole: Row) -> str:
     """Known and latent positives, for people."""
     return f"{whole['n_known']:,} / {whole['n_latent']:,}"
+
+
+# --- the command --------------------------------------------------------------------------------------
+
+
+def summary_tables(results: Results) -> list[SummaryTable]:
+    """What the command shows of a run."""
+    settings, rows = coverage(results), of_kind(results, "table")
+    areas = [(which, method, *widths(rows, which, method)) for which in TABLES for method in METHODS]
+    return [
+        SummaryTable(
+            title="Do the bands hold?",
+            legend=(
+                "Band: share of rankings whose latent positives lie in the 95% band at every threshold",
+                "AUROC: share of rankings whose realised AUROC lies in the bounds; width: mean, of the band",
+            ),
+            header=("known / latent positives", "", "band", "AUROC", "width"),
+            labels=[(sizes_of(setting), SAID[band]) for setting in settings for band in METHODS],
+            numbers=[held(setting, band) for setting in settings for band in METHODS],
+        ),
+        SummaryTable(
+            title="Bounds of the AUROC",
+            legend=(AREAS_LEGEND,),
+            header=("", "", "width", "holds"),
+            labels=[(f"Table {TABLES[which]}", METHODS[method]) for which, method, *_ in areas],
+            numbers=[[width, holding / len(rows)] for *_, width, holding in areas],
+        ),
+    ]

@@ -5,20 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 
-from halftruth import _storage
 from halftruth_papers import drawing as reproduction
 from halftruth_papers.datasets import Found
 from halftruth_papers.jain import tables
-from halftruth_papers.jain.protocol import LEAST_GAP, PURITIES
+from halftruth_papers.jain.experiments import LEAST_GAP, PURITIES
 from halftruth_papers.jain.reported import Reported, reported
-from halftruth_papers.jain.tables import Experiment, Mean
-from halftruth_papers.page import Cell, Page, as_csv
+from halftruth_papers.jain.tables import AREAS, Experiment, Mean
+from halftruth_papers.page import Cell, Page
 from halftruth_papers.published import DATASETS
 
 TITLES = {"networks": "Bagged networks, as in the paper", "forest": "Random forest, a stronger model"}
-AREAS = {"auc": "AUC", "auc_pr": "AUC-PR"}
 WITH = {"R": "real α, ρ", "E": "AlphaMax", "A": "auto"}
 """Which α and ρ, by the letter of a column."""
 BINS = ((0.0, 0.1), (0.1, 0.2), (0.2, math.inf))
@@ -73,27 +70,25 @@ def remarks(sets: Sequence[Found], *, quick: bool, repeats: int) -> list[str]:
     return said
 
 
-def write(folder: str | Path, name: str, experiments: Sequence[Experiment], notes: Sequence[str]) -> Path:
-    """The page and its CSV files; the page's path."""
+def page(experiments: Sequence[Experiment], notes: Sequence[str]) -> Page:
+    """The whole page, from the results of a run."""
     paper = {area: reported(f"jain_{area}") for area in AREAS}
-    _storage.write(Path(folder) / "repeats.csv", as_csv(*tables.repeats_table(experiments)))
     complete = [each for each in experiments if each.complete]
-    for number, area in enumerate(AREAS, 1):
-        table = tables.means_table(area, experiments, paper[area])
-        _storage.write(Path(folder) / f"table_{number}.csv", as_csv(*table))
-        table = tables.summary_table(area, complete, paper[area])
-        _storage.write(Path(folder) / f"means_{number}.csv", as_csv(*table))
-    page = Page("Recovering true classifier performance (Jain, White and Radivojac 2017): paper and ours")
+    out = Page("Recovering true classifier performance (Jain, White and Radivojac 2017): paper and ours")
     for text in (INTRODUCTION, *notes, LEGEND, ERRORS):
-        page.text(text)
+        out.text(text)
     for block in dict.fromkeys(each.block for each in experiments):
-        _block(page, block, [each for each in experiments if each.block == block], paper)
-    page.heading("Files")
-    page.text(
+        _block(out, block, [each for each in experiments if each.block == block], paper)
+    out.file("repeats", *tables.repeats_table(experiments))
+    for number, area in enumerate(AREAS, 1):
+        out.file(f"table_{number}", *tables.means_table(area, experiments, paper[area]))
+        out.file(f"means_{number}", *tables.summary_table(area, complete, paper[area]))
+    out.heading("Files")
+    out.text(
         "repeats.csv: every repeat. table_1.csv, table_2.csv: AUC and AUC-PR of every data set, with "
         "standard errors. means_1.csv, means_2.csv: mean errors over the data sets. Figures are files, too."
     )
-    return page.write(folder, name)
+    return out
 
 
 def _block(page: Page, block: str, experiments: list[Experiment], paper: dict[str, Reported]) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth_papers.jain.reported import Reported
+from halftruth_papers.jain.reported import Reported, reported
+from halftruth_papers.reproduction import SummaryTable
 
 Number = float | None
 
@@ -22,6 +23,11 @@ AUC = {"PU": "auc_pu"} | {way + by: f"{SHARES[by]}_{WAYS[way]}" for by in SHARES
 """Estimates of the AUC, by the name of their column."""
 AUC_PR = {"PU": "auc_pr_pu"} | {way + by: f"{SHARES[by]}_pr_{WAYS[way]}" for by in SHARES for way in "IC"}
 ESTIMATES = {"auc": AUC, "auc_pr": AUC_PR}
+AREAS = {"auc": "AUC", "auc_pr": "AUC-PR"}
+LEGEND = (
+    "Mean absolute errors over the complete data sets: (a) against a supervised model, (b) hidden labels",
+    "PU not corrected; I indirect, D direct, C concave; with R real α and ρ, E AlphaMax's, A those of auto",
+)
 PAPER = {"auc": ("PU", "IR", "DR", "IE", "DE"), "auc_pr": ("PU", "IR", "IE")}
 """Columns that the paper has."""
 SHOWN = {
@@ -282,3 +288,27 @@ def means_table(
 def plain(name: str) -> str:
     """The name of a column in ASCII, small."""
     return name.lower().replace("₁", "_clean")
+
+
+# --- the command --------------------------------------------------------------------------------------
+
+
+def summary_tables(experiments: Sequence[Experiment]) -> list[SummaryTable]:
+    """What the command shows of a run: means over the complete data sets."""
+    complete = [each for each in experiments if each.complete]
+    tables: list[SummaryTable] = []
+    for block in dict.fromkeys(each.block for each in experiments):
+        for area, title in AREAS.items():
+            lines = summary(
+                area, [each for each in complete if each.block == block], reported(f"jain_{area}")
+            )
+            tables.append(
+                SummaryTable(
+                    title=f"{block}, {title}",
+                    legend=() if tables else LEGEND,
+                    header=("ρ", "", *SHOWN[area]),
+                    labels=[(line.purity, line.who) for line in lines],
+                    numbers=[[line.means[name].value for name in SHOWN[area]] for line in lines],
+                )
+            )
+    return tables

@@ -13,7 +13,8 @@ from halftruth_papers.pu_ece import tables, training
 from halftruth_papers.pu_ece.lines import Line
 from halftruth_papers.pu_ece.recipes import NNPU, SUPERVISED, UPU, WAYS
 from halftruth_papers.pu_ece.settings import FIGURE_1, FIGURE_2, FIGURE_3, LIMITS, OURS, RATIOS, TITLES
-from halftruth_papers.pu_ece.tables import Key, Results
+from halftruth_papers.pu_ece.tables import Key
+from halftruth_papers.reproduction import Results
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

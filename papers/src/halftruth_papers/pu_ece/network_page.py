@@ -6,8 +6,8 @@ from halftruth_papers.page import Page
 from halftruth_papers.pu_ece import figures, training, verdicts
 from halftruth_papers.pu_ece.recipes import NNPU, RECIPES, REPORTED, Recipe
 from halftruth_papers.pu_ece.settings import BANK, CIFAR, FASHION, MNIST, TITLES
-from halftruth_papers.pu_ece.tables import Results
 from halftruth_papers.pu_ece.words import capital, counted, listed
+from halftruth_papers.reproduction import Results
 
 POSITIVE = {
     MNIST: "digits 5 to 9",

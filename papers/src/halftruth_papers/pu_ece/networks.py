@@ -17,7 +17,7 @@ from halftruth._errors import InputError
 from halftruth._pytorch import Tensor, nn, torch
 from halftruth.learn._network_training import Batches, Networks, train
 from halftruth.learn._torch_losses import PULoss, loss_pair
-from halftruth_papers.pu_ece.cells import calibration_errors
+from halftruth_papers.pu_ece.experiments import calibration_errors
 from halftruth_papers.pu_ece.recipes import NNPU, SUPERVISED, WAYS, Recipe
 from halftruth_papers.pu_ece.resnet import ResNet18
 from halftruth_papers.pu_ece.sources import Source

@@ -26,9 +26,10 @@ from halftruth_papers.pu_ece.settings import (
     percent,
     perturbed,
 )
-from halftruth_papers.pu_ece.tables import Results, line
+from halftruth_papers.pu_ece.tables import line
 from halftruth_papers.pu_ece.training import chosen_ece
 from halftruth_papers.pu_ece.words import capital, listed, signed
+from halftruth_papers.reproduction import Results
 
 FIRST = "mass"
 """The binning of the paper's main figures."""

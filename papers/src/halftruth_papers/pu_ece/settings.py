@@ -17,7 +17,6 @@ TITLES = {
     BANK: "bank clients",
     CIFAR: "CIFAR-10",
 }
-DEVICES = ("auto", "cpu", "cuda")
 BINNINGS = {"mass": "uniform mass", "width": "uniform width"}
 
 PLAIN = ""

@@ -59,7 +59,7 @@ class Source:
     n_train: int
 
 
-def found(folder: str | os.PathLike[str] | None = None) -> dict[str, Path]:
+def available(folder: str | os.PathLike[str] | None = None) -> dict[str, Path]:
     """The data that is there, by the name of its model.
 
     Parameters
@@ -74,7 +74,7 @@ def found(folder: str | os.PathLike[str] | None = None) -> dict[str, Path]:
 
     Examples
     --------
-    >>> list(found("data"))  # doctest: +SKIP
+    >>> list(available("data"))  # doctest: +SKIP
     ['mnist', 'fashion', 'bank']
     """
     place = data_folder(folder)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from halftruth_papers.page import Cell
-from halftruth_papers.pu_ece.cells import bins_of
+from halftruth_papers.pu_ece.experiments import bins_of
 from halftruth_papers.pu_ece.lines import Line
 from halftruth_papers.pu_ece.settings import (
     BINNINGS,
@@ -26,8 +25,8 @@ from halftruth_papers.pu_ece.settings import (
     perturbed,
 )
 from halftruth_papers.pu_ece.words import signed
+from halftruth_papers.reproduction import Results, SummaryTable
 
-Results = Mapping[str, Any]
 Table = tuple[list[str], list[list[Cell]]]
 Key = tuple[str, str]
 """A design and an estimator."""
@@ -220,9 +219,8 @@ def debiased(results: Results, binning: str) -> Table:
     return columns, rows
 
 
-def summary_tables(outcome: Any) -> list[dict[str, Any]]:
-    """What the command line shows of a run: title, legend, header, and labels and numbers by line."""
-    results: Results = outcome.results
+def summary_tables(results: Results) -> list[SummaryTable]:
+    """What the command shows of a run."""
     names = list(BINNINGS)
     slope: list[list[float]] = []
     rmse: list[list[float]] = []
@@ -234,22 +232,22 @@ def summary_tables(outcome: Any) -> list[dict[str, Any]]:
             found = [line(results, model, binning, key) for binning in names]
             rmse.append([float(one.root_mean_square[-1]) for one in found])
     return [
-        {
-            "title": "Figure 1",
-            "legend": ("Slope of log mean |estimate − TCE| against log N; bias: that mean at the largest N",),
-            "header": (
+        SummaryTable(
+            title="Figure 1",
+            legend=("Slope of log mean |estimate − TCE| against log N; bias: that mean at the largest N",),
+            header=(
                 "model",
                 "samples",
                 *(f"{what}, {name}" for what in ("slope", "bias") for name in names),
             ),
-            "labels": [(TITLES[model], label) for model in models(results) for label in FIGURE_1.values()],
-            "numbers": slope,
-        },
-        {
-            "title": "Debiased",
-            "legend": ("Root mean square error at the largest N: n_P = N, n_U = 10N; with labels n = N",),
-            "header": ("model", "estimate", *names),
-            "labels": [(TITLES[model], label) for model in models(results) for label in OURS.values()],
-            "numbers": rmse,
-        },
+            labels=[(TITLES[model], label) for model in models(results) for label in FIGURE_1.values()],
+            numbers=slope,
+        ),
+        SummaryTable(
+            title="Debiased",
+            legend=("Root mean square error at the largest N: n_P = N, n_U = 10N; with labels n = N",),
+            header=("model", "estimate", *names),
+            labels=[(TITLES[model], label) for model in models(results) for label in OURS.values()],
+            numbers=rmse,
+        ),
     ]

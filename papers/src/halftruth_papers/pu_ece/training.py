@@ -10,8 +10,9 @@ from halftruth._checks import Vector
 from halftruth_papers.page import Cell
 from halftruth_papers.pu_ece.recipes import NNPU, RECIPES, UPU, WAYS
 from halftruth_papers.pu_ece.settings import TITLES
-from halftruth_papers.pu_ece.tables import NORMAL, Results, Table
+from halftruth_papers.pu_ece.tables import NORMAL, Table
 from halftruth_papers.pu_ece.words import signed
+from halftruth_papers.reproduction import Results
 
 
 def learned(results: Results) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from halftruth_papers.pu_ece import tables, training
-from halftruth_papers.pu_ece.cells import bins_of
+from halftruth_papers.pu_ece.experiments import bins_of
 from halftruth_papers.pu_ece.lines import Line
 from halftruth_papers.pu_ece.recipes import NNPU, UPU
 from halftruth_papers.pu_ece.settings import (
@@ -18,8 +18,9 @@ from halftruth_papers.pu_ece.settings import (
     TITLES,
     WORSE,
 )
-from halftruth_papers.pu_ece.tables import NORMAL, Key, Results
+from halftruth_papers.pu_ece.tables import NORMAL, Key
 from halftruth_papers.pu_ece.words import capital, listed, signed, spans
+from halftruth_papers.reproduction import Results
 
 STRAIGHT = 3.0
 """Points that lie so many standard errors off their line are not moved by the draws alone."""

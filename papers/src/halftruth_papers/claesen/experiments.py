@@ -22,23 +22,20 @@ from halftruth_papers.claesen.rankings import (
     split,
     with_area,
 )
+from halftruth_papers.claesen.settings import (
+    ALPHA_2,
+    BANDS,
+    INTERVAL,
+    N_NEGATIVE,
+    N_NEGATIVE_HELD,
+    N_POSITIVE,
+    N_UNLABELED_2,
+    OURS,
+    RATIOS,
+    THEIRS,
+)
 from halftruth_papers.datasets import Found
 
-THEIRS, OURS = "claesen-bootstrap", "bootstrap"
-INTERVAL = "evaluate"
-METHODS = {THEIRS: "theirs", OURS: "ours"}
-BANDS = (THEIRS, "claesen-dkw", "dkw", OURS)
-"""For the table of coverage."""
-RATIOS = (0.8, 1.0, 1.2)
-"""Of the α that is assumed to the true one, as in the paper's tables."""
-N_POSITIVE, N_NEGATIVE = 2_000, 10_000
-"""Of the ranking of both tables."""
-N_UNLABELED_2, ALPHA_2 = 100_000, 0.2
-"""Of Figure 2."""
-N_KNOWN_3, N_UNLABELED_3, ALPHA_3 = 2_000, 100_000, 0.3
-"""Of Figure 3."""
-N_NEGATIVE_HELD = 10_000
-"""Of the table of coverage."""
 GRID = 1001
 MOST_TRAINED = 50_000
 """Rows of each class from which the model learns, where there are more."""
