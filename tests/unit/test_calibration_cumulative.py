@@ -7,8 +7,8 @@ import pytest
 
 import halftruth as ht
 from halftruth.calibration.cumulative import ks_calibration_error
-from halftruth.kernels import compiling
-from halftruth.kernels.walking import counts_at_ranks, cumulative_extremes
+from halftruth.kernels import _compiling
+from halftruth.kernels._one_pass import counts_at_ranks, cumulative_extremes
 from halftruth.measure._sorted_measure import SortedMeasure
 from halftruth.table import _strata
 
@@ -103,7 +103,7 @@ def test_chunks_join_to_one_walk_whatever_the_threads(monkeypatch):
     line = np.append(0.0, np.cumsum(step[order])[last])
     several = cumulative_extremes(strata, mass, pos)
     assert several == pytest.approx((line.min(), line.max()), rel=1e-11, abs=1e-9)
-    monkeypatch.setattr(compiling, "THREADS", 1)
+    monkeypatch.setattr(_compiling, "THREADS", 1)
     assert cumulative_extremes(strata, mass, pos) == several
 
 

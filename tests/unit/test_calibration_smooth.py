@@ -7,7 +7,7 @@ import pytest
 
 import halftruth as ht
 from halftruth.calibration.smooth import logit_smoothed_calibration_error, smooth_calibration_error
-from halftruth.kernels import compiling, smoothing
+from halftruth.kernels import _compiling, _condensing
 from halftruth.measure._arithmetic import coarser_nodes, split_to_nodes, spread_to_nodes
 from halftruth.measure._sorted_measure import SortedMeasure
 from halftruth.table import _strata
@@ -167,19 +167,19 @@ def test_raw_rows_at_the_ends_only(error, monkeypatch):
 def test_nodes_of_chunks_are_those_of_rows_whatever_the_threads(monkeypatch):
     s = np.random.default_rng(13).random(600_000)
     s[:3] = 0.0, 1.0, 0.5
-    several = smoothing.residual_nodes(s, 1.0, 1.0, 64)
+    several = _condensing.residual_nodes(s, 1.0, 1.0, 64)
     np.testing.assert_allclose(
         several, spread_to_nodes((1 - s)[None, np.argsort(s)], np.sort(s), 64)[0], rtol=1e-9
     )
-    logits = smoothing.logit_nodes(s, 0.25)
+    logits = _condensing.logit_nodes(s, 0.25)
     inner = np.sort(s[(s > 0) & (s < 1)])
     node, expected = split_to_nodes(np.ones((1, len(inner))), np.log(inner / (1 - inner)) / 0.25)
     np.testing.assert_allclose(logits[1][node - logits[0]], expected[0], rtol=1e-9)
     assert logits[1].sum() == pytest.approx(len(inner))
     assert logits[2:] == (1, 1)
-    monkeypatch.setattr(compiling, "THREADS", 1)
-    assert (smoothing.residual_nodes(s, 1.0, 1.0, 64) == several).all()
-    assert (smoothing.logit_nodes(s, 0.25)[1] == logits[1]).all()
+    monkeypatch.setattr(_compiling, "THREADS", 1)
+    assert (_condensing.residual_nodes(s, 1.0, 1.0, 64) == several).all()
+    assert (_condensing.logit_nodes(s, 0.25)[1] == logits[1]).all()
 
 
 def test_a_coarser_grid_is_as_if_split_at_once():

@@ -533,18 +533,18 @@ def test_many_rows_give_the_fit_of_their_distinct_scores(method: str) -> None:
 
 @pytest.mark.parametrize("method", ["beta", "isotonic"])
 def test_no_digit_hangs_on_the_threads(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from halftruth.kernels import compiling
+    from halftruth.kernels import _compiling
 
-    y, s = sample(4 * compiling.CHUNK_ROWS)
+    y, s = sample(4 * _compiling.CHUNK_ROWS)
     found = []
     for threads in (1, 3):
-        monkeypatch.setattr(compiling, "THREADS", threads)
+        monkeypatch.setattr(_compiling, "THREADS", threads)
         found.append(Calibrator(method).fit(ht.Labeled(y, s)).to_dict())
     assert found[0] == found[1]
 
 
 def test_condensed_rows_keep_smooth_integrals() -> None:
-    from halftruth.kernels.logistic import condense
+    from halftruth.kernels._condensing import condense
 
     _, s = sample(200_000)
     s[:7] = [0.0, 1.0, 0.5, 1e-13, 1 - 1e-13, 0.25, 0.75]
@@ -560,7 +560,7 @@ def test_condensed_rows_keep_smooth_integrals() -> None:
 
 
 def test_atoms_without_mass_have_infinite_slopes() -> None:
-    from halftruth.kernels.monotone import isotonic
+    from halftruth.kernels._monotone import isotonic
 
     first, mass, pos = isotonic(
         np.asarray([0.0, 0.0, 1.0, 0.0, 0.0]), np.asarray([-1.0, 2.0, 0.5, -0.2, 3.0])

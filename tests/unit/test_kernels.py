@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import halftruth as ht
-from halftruth import kernels
-from halftruth.kernels import adding, compiling, folding, sorting
+from halftruth.kernels import _compiling, _one_pass, _row_bins, _sorting
 from halftruth.metrics import _mean_losses
 from halftruth.table import _histogram
 
@@ -26,14 +25,14 @@ STRATA = ("positive", "unlabeled", "negative")
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many chunks and buckets, and recursion, at a size that is quick."""
-    monkeypatch.setattr(compiling, "CHUNK_ROWS", 100)
-    monkeypatch.setattr(sorting, "BUCKET_ROWS", 200)
-    monkeypatch.setattr(sorting, "LEAF_ROWS", 1000)
+    monkeypatch.setattr(_compiling, "CHUNK_ROWS", 100)
+    monkeypatch.setattr(_sorting, "BUCKET_ROWS", 200)
+    monkeypatch.setattr(_sorting, "LEAF_ROWS", 1000)
 
 
 def with_threads(threads: int, call: Any) -> Any:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiling, "THREADS", threads)
+        patch.setattr(_compiling, "THREADS", threads)
         return call()
 
 
@@ -69,7 +68,7 @@ def shapes(n: int) -> dict[str, Any]:
 def test_sort_of_any_shape(name: str) -> None:
     score = shapes(300_000)[name]
     before = score.copy()
-    np.testing.assert_array_equal(kernels.sort(score), np.sort(score))
+    np.testing.assert_array_equal(_sorting.sort(score), np.sort(score))
     np.testing.assert_array_equal(score, before)
 
 
@@ -77,28 +76,28 @@ def test_sort_of_any_shape(name: str) -> None:
 @pytest.mark.usefixtures("small_pieces")
 def test_sort_in_many_pieces(name: str) -> None:
     score = shapes(20_000)[name]
-    np.testing.assert_array_equal(kernels.sort(score), np.sort(score))
+    np.testing.assert_array_equal(_sorting.sort(score), np.sort(score))
 
 
 @given(arrays(np.float64, st.integers(0, 300), elements=st.floats(allow_nan=False, allow_infinity=False)))
 def test_sort_of_any_floats(score: Any) -> None:
     score = score + 0.0
-    np.testing.assert_array_equal(kernels.sort(score), np.sort(score))
+    np.testing.assert_array_equal(_sorting.sort(score), np.sort(score))
 
 
 def test_a_bucket_whose_high_bits_say_little() -> None:
     rng = np.random.default_rng(8)
     score = np.concatenate([[0.0, 1.0], 0.5 + 1e-12 * rng.random(5000)])
-    assert not sorting._insert(score.copy(), 8 * len(score))
+    assert not _sorting._insert(score.copy(), 8 * len(score))
     bits = score.copy().view(np.int64)
-    sorting._sort_bucket(bits, np.empty_like(bits))
+    _sorting._sort_bucket(bits, np.empty_like(bits))
     np.testing.assert_array_equal(bits.view(np.float64), np.sort(score))
 
 
 def test_sort_of_read_only_and_strided_scores() -> None:
     score = np.random.default_rng(2).random(2000)[::2]
     score.flags.writeable = False
-    np.testing.assert_array_equal(kernels.sort(score), np.sort(score))
+    np.testing.assert_array_equal(_sorting.sort(score), np.sort(score))
 
 
 # --- fold -----------------------------------------------------------------------------------------
@@ -119,7 +118,7 @@ def unfold(evidence: Any) -> tuple[list[Any], list[Any]]:
 def agree(evidence: Any) -> None:
     strata, (mass, pos, neg) = unfold(evidence)
     measure = evidence.measure()
-    found = kernels.pass_sums(strata, mass, pos, neg, bounded=measure.bounded)
+    found = _one_pass.pass_sums(strata, mass, pos, neg, bounded=measure.bounded)
     line = measure.sweep
 
     def same(value: float, expected: float) -> None:
@@ -138,7 +137,7 @@ def agree(evidence: Any) -> None:
     same(found.square_loss / found.total, ht.brier(measure))
     same(found.log_loss / found.total, ht.log_loss(measure))
     for n_bins in (1, 2, 7, 40, 1000):
-        parts = kernels.mass_moments(strata, [share != 0 for share in mass], n_bins)
+        parts = _one_pass.mass_moments(strata, [share != 0 for share in mass], n_bins)
         gap = sum(b * n - a * s for a, b, (n, s, _) in zip(mass, pos, parts, strict=True))
         size = sum(a * n for a, (n, _, _) in zip(mass, parts, strict=True))
         same(np.abs(gap).sum() / found.total, ht.calibration_error(measure, n_bins))
@@ -176,7 +175,7 @@ def test_fold_agrees_with_the_functionals(kind: str, n: int) -> None:
 
 
 def test_fold_of_perfect_scores_is_exact() -> None:
-    found = kernels.pass_sums([np.ones(3), np.zeros(5)], [1, 1], [1, 0], [0, 1], bounded=True)
+    found = _one_pass.pass_sums([np.ones(3), np.zeros(5)], [1, 1], [1, 0], [0, 1], bounded=True)
     assert found[:6] == (3.0, 5.0, 8.0, 15.0, 3.0, False)
     assert found.square_loss == 0
 
@@ -187,29 +186,29 @@ def test_an_empty_stratum_changes_nothing(at: int) -> None:
     strata = [np.sort(rng.random(50)), np.sort(rng.random(200))]
     coefficients = [[0, 1], [1.5, 0.01], [-1.5, 0.99]]
     wider = [[*part[:at], 1, *part[at:]] for part in coefficients]
-    expected = kernels.pass_sums(strata, *coefficients, bounded=True)
+    expected = _one_pass.pass_sums(strata, *coefficients, bounded=True)
     strata.insert(at, np.empty(0))
-    np.testing.assert_allclose(kernels.pass_sums(strata, *wider, bounded=True), expected, rtol=1e-14)
+    np.testing.assert_allclose(_one_pass.pass_sums(strata, *wider, bounded=True), expected, rtol=1e-14)
 
 
 def test_no_population_no_precision() -> None:
-    found = kernels.pass_sums([np.asarray([0.2, 0.4])], [0], [1], [-1], bounded=False)
+    found = _one_pass.pass_sums([np.asarray([0.2, 0.4])], [0], [1], [-1], bounded=False)
     assert found.total == 0
     assert np.isnan(found.pr_area)
-    empty = kernels.pass_sums([], [], [], [], bounded=True)
+    empty = _one_pass.pass_sums([], [], [], [], bounded=True)
     assert empty[:4] == (0.0, 0.0, 0.0, 0.0)
 
 
 def test_log_loss_is_clipped_at_the_same_place() -> None:
-    assert folding.EPSILON == _mean_losses.EPSILON
+    assert _one_pass.EPSILON == _mean_losses.EPSILON
 
 
 def test_ranks_among_strata() -> None:
     rng = np.random.default_rng(4)
     for sizes in ((0, 40, 0), (7, 30, 1), (100, 1, 50), (33, 33, 33)):
-        parts = [compiling.frozen(np.sort(rng.integers(0, 25, n) / 8)) for n in sizes]
+        parts = [_compiling.frozen(np.sort(rng.integers(0, 25, n) / 8)) for n in sizes]
         union = np.sort(np.concatenate(parts))
-        found = folding._ranked(*parts, np.arange(len(union) + 1))
+        found = _one_pass._ranked(*parts, np.arange(len(union) + 1))
         np.testing.assert_array_equal(found, np.append(-np.inf, union))
 
 
@@ -245,7 +244,7 @@ def plain_sums(score: Any, weight: Any, index: Any, n: int, kind: str) -> dict[s
 
 
 def binned(score: Any, weight: Any, kind: str, center: float, scale: float, n_bins: int) -> list[Any]:
-    state = kernels.bin_rows(score, weight, kind=kind, center=center, scale=scale, n_bins=n_bins)
+    state = _row_bins.bin_rows(score, weight, kind=kind, center=center, scale=scale, n_bins=n_bins)
     return [*state[:, :-2].T, *state.view(np.float64)[:, -2:].T]
 
 
@@ -320,10 +319,10 @@ def test_results_do_not_depend_on_threads() -> None:
 
     def all_of_it() -> list[Any]:
         return [
-            np.asarray(kernels.pass_sums([p, u, q], *coefficients, bounded=True)),
-            *kernels.mass_moments([p, u, q], [share != 0 for share in coefficients[0]], 20),
+            np.asarray(_one_pass.pass_sums([p, u, q], *coefficients, bounded=True)),
+            *_one_pass.mass_moments([p, u, q], [share != 0 for share in coefficients[0]], 20),
             *binned(u, weight, "probability", 0.0, 1.0, 512),
-            kernels.sort(shuffled),
+            _sorting.sort(shuffled),
         ]
 
     one = with_threads(1, all_of_it)
@@ -336,15 +335,15 @@ def test_results_do_not_depend_on_threads() -> None:
 def test_threads_hold_no_more_than_a_given_number_of_integers(
     bins: int, threads: int, small_pieces: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adding, "MOST_HELD", 600)  # a bin of margins takes three
+    monkeypatch.setattr(_row_bins, "MOST_HELD", 600)  # a bin of margins takes three
     held: list[int] = []
-    joined = adding.joined
+    joined = _row_bins.joined
 
     def counted(states: list[Any]) -> Any:
         held.append(len(states))
         return joined(states)
 
-    monkeypatch.setattr(adding, "joined", counted)
+    monkeypatch.setattr(_row_bins, "joined", counted)
     score = np.random.default_rng(9).standard_normal(1000)
     state = with_threads(3, lambda: binned(score, None, "margin", 0.0, 1.0, bins))
     assert held == [threads]
@@ -353,7 +352,9 @@ def test_threads_hold_no_more_than_a_given_number_of_integers(
 
 # --- compiling ------------------------------------------------------------------------------------
 
-USE = "import numpy, halftruth.kernels as k; assert (k.sort(numpy.array([2.0, 1.0])) == [1, 2]).all()"
+USE = (
+    "import numpy, halftruth.kernels._sorting as k; assert (k.sort(numpy.array([2.0, 1.0])) == [1, 2]).all()"
+)
 NOWHERE = "import numba.core.caching as c; c.CacheImpl._locator_classes = []; "
 
 

@@ -103,6 +103,6 @@ def _by_class(score: Vector, positive: NDArray[np.bool_]) -> tuple[Vector, Vecto
     """The scores of the positives and of the others."""
     if len(score) < COMPILED:
         return score[positive], score[~positive]
-    from halftruth import kernels
+    from halftruth.kernels._sorting import split
 
-    return kernels.split(score, positive)
+    return split(score, positive)

@@ -4,20 +4,3 @@ Work is cut by the data, never by the threads, and parts are joined in a fixed o
 results do not depend on the number of threads. The kernels release the lock of the interpreter and run in
 plain threads, because Numba's own may end the process after a fork or when two threads call at once.
 """
-
-from halftruth.kernels.adding import bin_rows
-from halftruth.kernels.folding import mass_moments, pass_sums
-from halftruth.kernels.precisions import best_precisions
-from halftruth.kernels.sorting import sort
-from halftruth.kernels.splitting import split
-from halftruth.kernels.widths import width_moments
-
-__all__ = [
-    "best_precisions",
-    "bin_rows",
-    "mass_moments",
-    "pass_sums",
-    "sort",
-    "split",
-    "width_moments",
-]

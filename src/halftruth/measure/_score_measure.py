@@ -355,9 +355,9 @@ class ScoreMeasure:
 
     def isotonic_blocks(self) -> IsotonicBlocks:
         """The pieces of the greatest convex minorant of the cumulative (μ, μ₁), of a single measure."""
-        from halftruth.kernels import monotone
+        from halftruth.kernels import _monotone
 
-        first, mass, pos = monotone.isotonic(self.mass, self.pos_mass)
+        first, mass, pos = _monotone.isotonic(self.mass, self.pos_mass)
         last = np.append(first[1:], len(self.score)) - 1
         return IsotonicBlocks(self.score[first], self.score[last], mass, pos)
 

@@ -247,12 +247,12 @@ class SortedRowsMeasure(SortedMeasure):
         return out
 
     def quantiles(self, n_bins: int) -> Vector:
-        from halftruth.kernels import walking
+        from halftruth.kernels import _one_pass
 
         inside = [self.of_mass[name] != 0 for name in self.support.sorted]
         n = sum(len(rows) for rows, used in zip(self._strata(), inside, strict=True) if used)
         ranks = n * np.arange(1, n_bins) // n_bins
-        return np.unique(walking.order_statistics(self._strata(), inside, ranks[ranks > 0]))
+        return np.unique(_one_pass.order_statistics(self._strata(), inside, ranks[ranks > 0]))
 
     def masses_between(self, edge: Vector) -> tuple[Vector, Vector]:
         counts = self._counts_between(edge)
@@ -282,7 +282,7 @@ class SortedRowsMeasure(SortedMeasure):
         return float(self._noise_of(np.ones(2), counts).covariance(np.arange(2), 2)[1, 1])
 
     def rank_sums(self) -> RankSums:
-        from halftruth.kernels.walking import counts_at_ranks
+        from halftruth.kernels._one_pass import counts_at_ranks
 
         mass, pos = self._adds(self.of_mass), self._adds(self.of_pos)
         lengths = np.asarray([len(rows) for rows in self._strata()])
@@ -296,14 +296,14 @@ class SortedRowsMeasure(SortedMeasure):
         return RankSums(float(mass @ lengths), float(pos @ lengths), whole, reach)
 
     def gap_extremes(self) -> tuple[Vector, Vector]:
-        from halftruth.kernels.walking import cumulative_extremes
+        from halftruth.kernels._one_pass import cumulative_extremes
 
         mass, pos = self._adds(self.of_mass), self._adds(self.of_pos)
         low, high = cumulative_extremes(self._strata(), mass, pos)
         return np.asarray(low), np.asarray(high)
 
     def gap_nodes(self, finest: int) -> Callable[[Index, int], Vector]:
-        from halftruth.kernels.smoothing import residual_nodes
+        from halftruth.kernels._condensing import residual_nodes
 
         # One pass over the rows for the finest grid; coarser ones are made of its nodes.
         by_stratum = [
@@ -314,7 +314,7 @@ class SortedRowsMeasure(SortedMeasure):
         return lambda which, n_cells: coarser_nodes(nodes, n_cells)[None]
 
     def logit_nodes(self, step: float) -> LogitNodes:
-        from halftruth.kernels.smoothing import logit_nodes
+        from halftruth.kernels._condensing import logit_nodes
 
         by_stratum = {name: logit_nodes(rows, step) for name, rows in self.support.rows.items() if len(rows)}
         inner = [(start, start + len(count)) for start, count, _, _ in by_stratum.values() if len(count)]
@@ -332,9 +332,9 @@ class SortedRowsMeasure(SortedMeasure):
         return LogitNodes(np.asarray(np.abs(gap).sum()), first + used, mass[:, used], pos[:, used])
 
     def log_atoms(self, nearest: float) -> LogAtoms:
-        from halftruth.kernels import logistic
+        from halftruth.kernels import _condensing
 
-        condensed = {name: logistic.condense(rows, nearest) for name, rows in self.support.rows.items()}
+        condensed = {name: _condensing.condense(rows, nearest) for name, rows in self.support.rows.items()}
         near, above = (np.concatenate([part[i] for part in condensed.values()]) for i in (0, 1))
         # From t = 1 − s, which is exact, and not from s: near 1 its logit would lose its digits.
         small, large = np.log(near), np.log1p(-near)
@@ -356,10 +356,10 @@ class SortedRowsMeasure(SortedMeasure):
         return np.concatenate(list(rows.values())), mass
 
     def isotonic_blocks(self) -> IsotonicBlocks:
-        from halftruth.kernels import monotone
+        from halftruth.kernels import _monotone
 
         mass, pos = self._adds(self.of_mass), self._adds(self.of_pos)
-        return IsotonicBlocks(*monotone.isotonic_rows(self._strata(), mass, pos))
+        return IsotonicBlocks(*_monotone.isotonic_rows(self._strata(), mass, pos))
 
     @property
     def is_possible(self) -> bool:

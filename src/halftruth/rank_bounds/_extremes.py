@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import _registry, kernels
+from halftruth import _registry
 from halftruth._checks import Vector
 from halftruth._errors import EmptyClassWarning, InputError, arg
+from halftruth.kernels._monotone import best_precisions
 from halftruth.measure._arithmetic import Sweep
 from halftruth.measure._score_measure import ratio
 from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve
@@ -143,7 +144,7 @@ def _precisions(ranking: Ranking, paths: Paths) -> tuple[float, float]:
             "same curve, which needs no search."
         )
     low, high = (
-        kernels.best_precisions(paths.low, paths.high, ranking.unlabeled, known, population, sign) / positives
+        best_precisions(paths.low, paths.high, ranking.unlabeled, known, population, sign) / positives
         for sign in (1, -1)
     )
     return low, high

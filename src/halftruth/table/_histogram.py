@@ -124,9 +124,9 @@ class Bins:
             raise InputError(f"Soft labels must lie in [0, 1], got {value.min():g} to {value.max():g}.")
         names = sums_of(grid, weighted=weight is not None, soft=value is not None)
         if len(score) >= COMPILED and not heavy:
-            from halftruth import kernels
+            from halftruth.kernels._row_bins import bin_rows
 
-            dense = kernels.bin_rows(score, weight, value, **grid.to_dict())
+            dense = bin_rows(score, weight, value, **grid.to_dict())
             kept = np.flatnonzero(dense[:, 0]).astype(np.int32)
             columns: dict[str, Any] = dict(zip(names, dense[kept].T.copy(), strict=False))
             columns |= dict(zip(("low", "high"), dense.view(np.float64)[kept, -2:].T.copy(), strict=True))

@@ -28,9 +28,9 @@ class SortedRows(SortedSupport):
 
     @cached_property
     def sorted(self) -> Mapping[str, Vector]:
-        from halftruth import kernels
+        from halftruth.kernels._sorting import sort
 
-        return {name: kernels.sort(score) for name, score in self.rows.items()}
+        return {name: sort(score) for name, score in self.rows.items()}
 
     @property
     def sorted_scores(self) -> Mapping[str, Vector]:
@@ -38,10 +38,10 @@ class SortedRows(SortedSupport):
 
     @cached_property
     def distinct(self) -> Support:
-        from halftruth import kernels
+        from halftruth.kernels._sorting import sort
 
         made = {name: _runs(score) for name, score in self.sorted.items()}
-        score, _ = _runs(kernels.sort(np.concatenate([own for own, _ in made.values()])))
+        score, _ = _runs(sort(np.concatenate([own for own, _ in made.values()])))
         strata = {name: Cells(atom=np.searchsorted(score, own), count=n) for name, (own, n) in made.items()}
         return Support(score=score, strata=strata)
 
@@ -58,18 +58,19 @@ class SortedRows(SortedSupport):
         return {name: len(x) - int(np.searchsorted(x, threshold)) for name, x in self.sorted.items()}
 
     def pass_sums(self, mass: Shares, pos: Shares, neg: Shares) -> PassSums:
-        from halftruth import kernels
+        from halftruth.kernels._one_pass import pass_sums
 
         a, b, d = (np.asarray([part[name] for name in self.sorted]) for part in (mass, pos, neg))
-        return kernels.pass_sums(tuple(self.sorted.values()), a, b, d, bounded=self.bounded)
+        return pass_sums(tuple(self.sorted.values()), a, b, d, bounded=self.bounded)
 
     def moments(self, mass: Shares, n_bins: int, binning: str) -> dict[str, Vector]:
-        from halftruth import kernels
+        from halftruth.kernels._one_pass import mass_moments
+        from halftruth.kernels._row_bins import width_moments
 
         if binning == "width":
-            return {name: kernels.width_moments(x, n_bins) for name, x in self.rows.items()}
+            return {name: width_moments(x, n_bins) for name, x in self.rows.items()}
         inside = [mass[name] != 0 for name in self.sorted]
-        each = kernels.mass_moments(tuple(self.sorted.values()), inside, n_bins)
+        each = mass_moments(tuple(self.sorted.values()), inside, n_bins)
         return dict(zip(self.sorted, each, strict=True))
 
     def masses_around(self, stratum: str, column: str = "weight") -> dict[str, NDArray[np.int64]]:

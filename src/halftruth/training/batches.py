@@ -11,7 +11,7 @@ import numpy as np
 from halftruth._errors import InputError, arg
 from halftruth._pytorch import Tensor, torch
 from halftruth.engines.tensors.state import State, add_rows, empty
-from halftruth.kernels import adding
+from halftruth.kernels import _row_bins
 from halftruth.table._grid import Grid
 from halftruth.table._histogram import HEAVIEST, LIGHTEST, UNIT, sums_of
 
@@ -93,7 +93,7 @@ class Reader:
     def add_on_host(self, batch: Batch, state: Tensor) -> None:
         """Add the rows to a state in place; a batch with a bad row is refused whole."""
         usual = batch.weight is None or bool(_usual(batch.weight).all())
-        bad = not usual or adding.add_rows(
+        bad = not usual or _row_bins.add_rows(
             batch.score.numpy(),
             batch.target.numpy(),
             None if batch.weight is None else batch.weight.numpy(),

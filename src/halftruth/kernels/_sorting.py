@@ -1,15 +1,18 @@
-"""A radix sort of scores."""
+"""A radix sort of scores, and rows of two kinds parted in one pass."""
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._checks import Vector
-from halftruth.kernels import compiling
-from halftruth.kernels.compiling import Integers, chunks_of, compiled, each, frozen
+from halftruth.kernels import _compiling
+from halftruth.kernels._compiling import Integers, chunks_of, compiled, each, frozen
+
+__all__ = ["sort", "split"]
 
 DIGIT = 16
 BUCKETS = 1024
@@ -44,7 +47,7 @@ def _sort_into(source: Integers, out: Integers) -> None:
     each(_spread, ((part, low, shift, bucket, place[i].copy(), out) for i, part in enumerate(parts)))
     cuts = np.stack([place[0], stop[-1]], axis=1)
     heavy = counts.sum(axis=0) > max(LEAF_ROWS, 4 * size)
-    hands = 4 * compiling.THREADS
+    hands = 4 * _compiling.THREADS
     each(_sort_buckets, ((out, cuts[~heavy][i::hands].copy()) for i in range(hands)))
     if shift > 0:  # a digit that holds many rows is spread by its lower bits
         for a, b in cuts[heavy]:
@@ -158,3 +161,32 @@ def _insert(values: Any, most: Any) -> Any:
         if moves > most:
             return False
     return True
+
+
+def split(score: Vector, chosen: NDArray[np.bool_]) -> tuple[Vector, Vector]:
+    """The chosen scores and the others, each in their order."""
+    score, chosen = frozen(score), frozen(chosen, np.bool_)
+    chunks = chunks_of(len(score))
+    counts = [int(np.count_nonzero(chosen[a:b])) for a, b in chunks]
+    before = [0, *accumulate(counts)]
+    kept, rest = np.empty(before[-1]), np.empty(len(score) - before[-1])
+    each(
+        _split,
+        (
+            (score[a:b], chosen[a:b], kept[n : n + count], rest[a - n : b - n - count])
+            for (a, b), n, count in zip(chunks, before[:-1], counts, strict=True)
+        ),
+    )
+    return kept, rest
+
+
+@compiled
+def _split(score: Any, chosen: Any, kept: Any, rest: Any) -> None:
+    i = j = 0
+    for k in range(len(score)):
+        if chosen[k]:
+            kept[i] = score[k]
+            i += 1
+        else:
+            rest[j] = score[k]
+            j += 1
