@@ -37,7 +37,7 @@ def soft_labels(n: int) -> None:
 def votes(n: int, m: int) -> None:
     """Votes: the whole estimate, with identified set and interval, against one law by EM."""
     import halftruth as ht
-    from halftruth.limits.tally import counted
+    from halftruth.limits._vote_law import counted
 
     evidence = ht.simulate.VoteMixture(1.0, 0.5, 2.0).evidence(n, m, rng=0)
     counts = counted(evidence.labels)

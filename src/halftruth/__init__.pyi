@@ -36,11 +36,11 @@ from halftruth.evidence import PositiveConfidence as PositiveConfidence
 from halftruth.evidence import PositiveUnlabeled as PositiveUnlabeled
 from halftruth.evidence import SoftLabeled as SoftLabeled
 from halftruth.learn._cross_validation import cross_val_evidence as cross_val_evidence
-from halftruth.limits.attainable import best_attainable as best_attainable
-from halftruth.limits.floor import bayes_error as bayes_error
-from halftruth.limits.risk import positive_confidence_risk as positive_confidence_risk
-from halftruth.limits.too_good import too_good_to_be_true as too_good_to_be_true
-from halftruth.limits.verdict import TooGood as TooGood
+from halftruth.limits._bayes_error import bayes_error as bayes_error
+from halftruth.limits._best_attainable import best_attainable as best_attainable
+from halftruth.limits._confidences import positive_confidence_risk as positive_confidence_risk
+from halftruth.limits._too_good import too_good_to_be_true as too_good_to_be_true
+from halftruth.limits._verdict import TooGood as TooGood
 from halftruth.measure._score_measure import ScoreMeasure as ScoreMeasure
 from halftruth.metrics._areas import average_precision as average_precision
 from halftruth.metrics._areas import partial_auc as partial_auc

@@ -20,9 +20,9 @@ from halftruth import files
 from halftruth._errors import InputError, Refuted
 from halftruth.cli import main, words
 from halftruth.files.numbers import Demand, Numbers, read_numbers
-from halftruth.limits.attainable import ROWS, best_attainable
-from halftruth.limits.floor import bayes_error
-from halftruth.limits.too_good import too_good_to_be_true
+from halftruth.limits._bayes_error import bayes_error
+from halftruth.limits._best_attainable import ROWS, best_attainable
+from halftruth.limits._too_good import too_good_to_be_true
 
 RNG = np.random.default_rng(11)
 N = 300
@@ -251,7 +251,7 @@ def test_what_the_data_rule_out_is_not_bad_usage(
     def refute(*args: Any, **how: Any) -> None:
         raise Refuted("The data rule this out.")
 
-    monkeypatch.setattr("halftruth.limits.floor.bayes_error", refute)
+    monkeypatch.setattr("halftruth.limits._bayes_error.bayes_error", refute)
     status, out, err = run(rows, "--soft", "q")
     assert (status, out, err) == (3, "", "Error: The data rule this out.\n")
 

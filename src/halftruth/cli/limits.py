@@ -14,7 +14,7 @@ from halftruth.cli.render import Block, Cell
 if TYPE_CHECKING:
     from halftruth.cli.labels import Held
     from halftruth.evidence import Evidence
-    from halftruth.limits.verdict import TooGood
+    from halftruth.limits._verdict import TooGood
     from halftruth.results._estimate import Estimate, Evaluation
 
 SCHEMA = 1
@@ -76,7 +76,7 @@ class Request:
 
     def find(self, held: Held) -> Limits:
         """The limits, and the verdict; first what may not be identifiable, as that is known at once."""
-        from halftruth.limits.floor import bayes_error
+        from halftruth.limits._bayes_error import bayes_error
 
         self._refuse_margins(held.evidence)
         how = {"labels": self.labels, "sign": held.sign, "method": self.method, **self.settings}
@@ -113,7 +113,7 @@ class Request:
     def _judged(self, held: Held, how: dict[str, Any]) -> TooGood | None:
         if self.test_error is None or self.n_test is None:
             return None
-        from halftruth.limits.too_good import too_good_to_be_true
+        from halftruth.limits._too_good import too_good_to_be_true
 
         return too_good_to_be_true(
             self.test_error, self.n_test, held.evidence, predictions=held.predictions, **how
@@ -122,7 +122,7 @@ class Request:
     def _best(self, evidence: Evidence) -> Evaluation | None:
         if not self.best or _zeros(evidence):
             return None
-        from halftruth.limits.attainable import best_attainable
+        from halftruth.limits._best_attainable import best_attainable
 
         return best_attainable(evidence, self._metrics(evidence), **self.settings)
 
@@ -137,7 +137,7 @@ class Request:
 
     def _metrics(self, evidence: Evidence) -> list[str]:
         """The rows beside the Bayes error that the evidence has."""
-        from halftruth.limits.attainable import ROWS
+        from halftruth.limits._best_attainable import ROWS
 
         if evidence.labels is not None and evidence.labels.n_classes > 2:
             return ["log_loss"]

@@ -13,8 +13,8 @@ from scipy.stats import binom, norm
 
 import halftruth as ht
 from halftruth._errors import Refuted
-from halftruth.limits.floor import bayes_error
-from halftruth.limits.too_good import _p_value, too_good_to_be_true
+from halftruth.limits._bayes_error import bayes_error
+from halftruth.limits._too_good import _p_value, too_good_to_be_true
 
 Q = np.random.default_rng(0).beta(0.5, 0.5, 4000)
 SOFT = ht.SoftLabeled(Q)

@@ -8,8 +8,8 @@ import numpy as np
 
 from halftruth.calibration.calibrators import Calibrator
 from halftruth.evidence import Labeled, PositiveConfidence, SoftLabeled
-from halftruth.limits.floor import bayes_error
-from halftruth.limits.too_good import too_good_to_be_true
+from halftruth.limits._bayes_error import bayes_error
+from halftruth.limits._too_good import too_good_to_be_true
 from halftruth.results._estimate import Estimate
 from halftruth.simulate._draws import Draw
 from halftruth.simulate._gaussian_pair import GaussianPair

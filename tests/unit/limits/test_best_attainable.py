@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.limits.attainable import OF_FEW_VOTES, OF_LAW, ROWS, best_attainable
-from halftruth.limits.floor import bayes_error
+from halftruth.limits._bayes_error import bayes_error
+from halftruth.limits._best_attainable import OF_FEW_VOTES, OF_LAW, ROWS, best_attainable
 
 N = 600
 RNG = np.random.default_rng(5)

@@ -8,7 +8,7 @@ from scipy.optimize import brentq, linprog
 from scipy.special import betainc, betaln, gammaln, xlogy
 
 import halftruth as ht
-from halftruth.limits.identified import (
+from halftruth.limits._identified_set import (
     Explaining,
     Likely,
     functional_range,
@@ -16,8 +16,17 @@ from halftruth.limits.identified import (
     likeliest,
     mean_range,
 )
-from halftruth.limits.mixture import beta_law, fitted_beta, fitted_law, nearest
-from halftruth.limits.tally import LOSS, Q, Votes, counted, difficulty
+from halftruth.limits._vote_law import (
+    LOSS,
+    Q,
+    Votes,
+    beta_law,
+    counted,
+    difficulty,
+    fitted_beta,
+    fitted_law,
+    nearest,
+)
 from halftruth.results._estimate import Refuted
 
 DROP = 2.995732273553991
@@ -360,7 +369,7 @@ def test_counting_nearly_equal_numbers_together_changes_little(monkeypatch):
     m = rng.integers(61, 130, 3000)
     rows = ht.SoftLabeled.from_votes(rng.binomial(m, rng.beta(2, 2, 3000)), m).labels
     apart = counted(rows)
-    monkeypatch.setattr("halftruth.limits.tally.MANY_CELLS", 100)
+    monkeypatch.setattr("halftruth.limits._vote_law.MANY_CELLS", 100)
     together = counted(rows)
     assert len(together.count) < len(apart.count) / 3
     assert LOSS @ fitted_law(together) == pytest.approx(LOSS @ fitted_law(apart), abs=5e-4)

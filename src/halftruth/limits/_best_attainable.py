@@ -17,15 +17,17 @@ from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
 from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.inference._progress import progress
-from halftruth.limits.floor import bayes_error, overlap
-from halftruth.limits.means import Mean, Settings, T, estimate, scaled
-from halftruth.limits.soft_labels import EXACT, need_posteriors
-from halftruth.limits.tally import Q, as_probabilities
-from halftruth.limits.votes import ASSUMPTION, FittedVotes
+from halftruth.limits._bayes_error import bayes_error, overlap
+from halftruth.limits._identified_set import ASSUMPTION, FittedVotes
+from halftruth.limits._row_means import Mean, Settings, T, estimate, scaled
+from halftruth.limits._soft_labels import EXACT, need_posteriors
+from halftruth.limits._vote_law import Q, as_probabilities
 from halftruth.measure._score_measure import Number, ScoreMeasure, ratio, scalar
 from halftruth.metrics._areas import average_precision, pr_auc, roc_auc
 from halftruth.metrics._mean_losses import brier, log_loss
 from halftruth.results._estimate import Estimate, Evaluation
+
+__all__ = ["OF_FEW_VOTES", "OF_LAW", "ROWS", "best_attainable"]
 
 BAYES, LOG_LOSS, PRECISION = "bayes_error", "log_loss", "average_precision"
 LONG = 300
@@ -113,8 +115,8 @@ def best_attainable(
         return _many_classes(evidence, evidence.labels, None if metrics is None else names, settings)
     if rows.ballots is not None:
         return _from_votes(evidence, evidence.labels, names, settings)
-    own = SoftLabeled(rows.q, sample_weight=None if rows.weight is None else scaled(rows.weight))
-    return _evaluated(own, names, settings, _bayes(evidence, names, settings))
+    by_posterior = SoftLabeled(rows.q, sample_weight=None if rows.weight is None else scaled(rows.weight))
+    return _evaluated(by_posterior, names, settings, _bayes(evidence, names, settings))
 
 
 def balanced_error(measure: ScoreMeasure) -> Number:
@@ -147,15 +149,15 @@ ADDITIVE = tuple(MEANS)
 def _names(metrics: Any) -> tuple[str, ...]:
     if metrics is None:
         return tuple(ROWS)
-    given = (metrics,) if isinstance(metrics, str) or not isinstance(metrics, Iterable) else tuple(metrics)
-    if not given or len(set(map(str, given))) < len(given):
+    names = (metrics,) if isinstance(metrics, str) or not isinstance(metrics, Iterable) else tuple(metrics)
+    if not names or len(set(map(str, names))) < len(names):
         raise InputError(
             argument="metrics",
             must="name each row once",
             got=repr(metrics),
             remedy=f"Rows are {', '.join(ROWS)}.",
         )
-    return tuple(_checks.choice(name, "metrics", tuple(ROWS)) for name in given)
+    return tuple(_checks.choice(name, "metrics", tuple(ROWS)) for name in names)
 
 
 def _bayes(evidence: Evidence, names: Iterable[str], settings: Settings) -> Estimate | None:
@@ -167,7 +169,7 @@ def _bayes(evidence: Evidence, names: Iterable[str], settings: Settings) -> Esti
 
 
 def _evaluated(
-    own: Evidence,
+    by_posterior: Evidence,
     names: tuple[str, ...],
     settings: Settings,
     bayes: Estimate | None,
@@ -178,21 +180,21 @@ def _evaluated(
     functionals = {name: ROWS[name] for name in names if name != BAYES or bayes is None}
     if at_prior:
         functionals = {n: _at_prior(call, additive=n in ADDITIVE) for n, call in functionals.items()}
-    found = evaluate(
-        own,
+    result = evaluate(
+        by_posterior,
         functionals or {"prevalence": "prevalence"},
         confidence_level=settings.level,
         n_resamples=settings.n_resamples,
         rng=settings.rng,
     )
     # One who rounds posteriors to classes would call every metric perfect: that is no naive figure.
-    rows = {name: replace(found[name], naive=None) for name in functionals}
+    rows = {name: replace(result[name], naive=None) for name in functionals}
     # Right on average is enough for other metrics, not for these.
-    notes = tuple(EXACT if note == SoftLabeled.assumption else note for note in found.notes)
+    notes = tuple(EXACT if note == SoftLabeled.assumption else note for note in result.notes)
     if bayes is not None:
         rows[BAYES] = replace(bayes, notes=tuple(note for note in bayes.notes if note not in notes))
     # These are limits, not figures of scores: a page of scores would not show them.
-    return replace(found, rows={name: rows[name] for name in names}, notes=notes, origin=None)
+    return replace(result, rows={name: rows[name] for name in names}, notes=notes, origin=None)
 
 
 def _from_confidences(evidence: Evidence, names: tuple[str, ...], settings: Settings) -> Evaluation:
@@ -200,11 +202,11 @@ def _from_confidences(evidence: Evidence, names: tuple[str, ...], settings: Sett
     r, weight = evidence.confidences
     why = "Only the Bayes error can be found with them: call `bayes_error`, which takes them."
     _checks.positive_probabilities(r, "r", why=why)
-    given = evidence.prior.value is not None
-    own = PositiveConfidence(r, sample_weight=None if weight is None else scaled(weight))
-    own.prior = evidence.prior
-    bayes = _bayes(evidence, names, settings) if given else None
-    return _evaluated(own, names, settings, bayes, at_prior=given)
+    has_prior = evidence.prior.value is not None
+    by_posterior = PositiveConfidence(r, sample_weight=None if weight is None else scaled(weight))
+    by_posterior.prior = evidence.prior
+    bayes = _bayes(evidence, names, settings) if has_prior else None
+    return _evaluated(by_posterior, names, settings, bayes, at_prior=has_prior)
 
 
 def _at_prior(functional: Functional, *, additive: bool) -> Functional:
@@ -231,21 +233,21 @@ def _at_prior(functional: Functional, *, additive: bool) -> Functional:
 def _from_votes(evidence: Evidence, rows: SoftRows, names: tuple[str, ...], settings: Settings) -> Evaluation:
     """The rows of the law fitted to the votes, with intervals over all laws that they do not refute."""
     fitted = FittedVotes(rows=rows)
-    found: dict[str, Estimate] = {}
+    estimates: dict[str, Estimate] = {}
     with progress("Limits", len(names), long=len(fitted.votes.count) > LONG) as advance:
         for name in names:
             if name == BAYES:
-                found[name] = fitted.bayes_error(settings.level)
+                estimates[name] = fitted.bayes_error(settings.level)
             elif name in MEANS:
-                found[name] = fitted.mean(MEANS[name], (0.0, float(MEANS[name].max())), settings.level)
+                estimates[name] = fitted.mean(MEANS[name], (0.0, float(MEANS[name].max())), settings.level)
             else:
                 # Ties of a law are those of its places: average precision is the area with ties broken.
                 call = pr_auc if name == PRECISION else ROWS[name]
-                found[name] = fitted.limit(call, (0.0, 1.0), settings.level)
-                found[name] = replace(found[name], notes=(OF_LAW,))
+                estimates[name] = fitted.limit(call, (0.0, 1.0), settings.level)
+                estimates[name] = replace(estimates[name], notes=(OF_LAW,))
             advance(1)
     return Evaluation(
-        rows=found,
+        rows=estimates,
         evidence=repr(evidence),
         prior=_mean(rows.q, rows.weight, 1.0, settings),
         alpha=None,
@@ -272,11 +274,11 @@ def _many_classes(
         )
     names = names or (BAYES, LOG_LOSS)
     bayes = _bayes(evidence, names, settings)
-    found: dict[str, Estimate] = {} if bayes is None else {BAYES: bayes}
+    estimates: dict[str, Estimate] = {} if bayes is None else {BAYES: bayes}
     if LOG_LOSS in names:
-        found[LOG_LOSS] = _entropy(rows, settings)
+        estimates[LOG_LOSS] = _entropy(rows, settings)
     return _ManyClasses(
-        rows={name: found[name] for name in names},
+        rows={name: estimates[name] for name in names},
         evidence=repr(evidence),
         prior=Estimate(value=np.nan, low=np.nan, high=np.nan),
         alpha=None,
@@ -287,12 +289,12 @@ def _many_classes(
 def _entropy(rows: SoftRows, settings: Settings) -> Estimate:
     """The log loss of many classes; of votes, between the shares' and that of the shares of all cases."""
     most = float(np.log(rows.n_classes))
-    found = _mean(_uncertainty(rows.q), rows.weight, most, settings)
+    plug_in = _mean(_uncertainty(rows.q), rows.weight, most, settings)
     if rows.ballots is None:
-        return found
+        return plug_in
     alike = float(_uncertainty(np.average(rows.q, axis=0, weights=rows.weight)))
-    identified = found.value, max(found.value, alike)
-    return replace(found, high=max(found.high, alike), identified=identified, notes=(OF_FEW_VOTES,))
+    identified = plug_in.value, max(plug_in.value, alike)
+    return replace(plug_in, high=max(plug_in.high, alike), identified=identified, notes=(OF_FEW_VOTES,))
 
 
 def _uncertainty(q: Vector) -> Vector:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.limits.risk import positive_confidence_risk
+from halftruth.limits._confidences import positive_confidence_risk
 from halftruth.metrics._mean_losses import LOSSES
 
 N = 400

@@ -10,8 +10,10 @@ from textwrap import fill
 from typing import Any
 
 from halftruth.evidence import Evidence
-from halftruth.limits.soft_labels import NOISY
+from halftruth.limits._soft_labels import NOISY
 from halftruth.results._estimate import Estimate, figure, interval_text, json_number
+
+__all__ = ["Judgement", "TooGood", "alternatives", "notes_on", "source_of"]
 
 SCHEMA = 1
 WIDTH = 100
@@ -82,14 +84,18 @@ class TooGood:
     def __str__(self) -> str:
         lines = [_filled(self.verdict), "", *(f"{name:<14}  {value}" for name, value in self._rows())]
         if self.alternatives:
-            lines += ["", "Other than overfitting:", *(_filled(each, "  - ") for each in self.alternatives)]
+            lines += [
+                "",
+                "Other than overfitting:",
+                *(_filled(reason, "  - ") for reason in self.alternatives),
+            ]
         notes = [_filled(note, "Note: ") for note in self.notes]
         return "\n".join([*lines, *([""] if notes else []), *notes])
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in self._rows())
-        said = "".join(f"<li>{escape(each)}</li>" for each in (*self.alternatives, *self.notes))
-        return f"<p>{escape(self.verdict)}</p><table>{rows}</table>" + (f"<ul>{said}</ul>" if said else "")
+        items = "".join(f"<li>{escape(text)}</li>" for text in (*self.alternatives, *self.notes))
+        return f"<p>{escape(self.verdict)}</p><table>{rows}</table>" + (f"<ul>{items}</ul>" if items else "")
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready and versioned; undefined numbers are None."""
@@ -108,7 +114,7 @@ class TooGood:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Found:
+class Judgement:
     """What the test found, and how to say it.
 
     Attributes
@@ -149,19 +155,19 @@ class Found:
         test, least = f"a test error of {error}", f"{least}, estimated at {floor}"
         p = f"p = {figure(self.p_value)}"
         if math.isnan(self.p_value):
-            said = f"The Bayes error has no interval here, so that {test} cannot be judged."
+            outcome = f"The Bayes error has no interval here, so that {test} cannot be judged."
         elif self.too_good:
-            said = (
+            outcome = (
                 f"Too good to be true: {test} is below {least}, by more than chance explains ({p}). If the "
                 f"test labels were drawn as the {self.source} say, no classifier could have earned it."
             )
         elif error == floor:
-            said = f"Not too good to be true: {test} does not differ from {least}."
+            outcome = f"Not too good to be true: {test} does not differ from {least}."
         elif self.error < self.floor:
-            said = f"Not too good to be true: {test} is below {least}, but chance explains that ({p})."
+            outcome = f"Not too good to be true: {test} is below {least}, but chance explains that ({p})."
         else:
-            said = f"Not too good to be true: {test} is not below {least}."
-        return said if self.adjusted is None else f"{said} {self._after(self.adjusted)}"
+            outcome = f"Not too good to be true: {test} is not below {least}."
+        return outcome if self.adjusted is None else f"{outcome} {self._after(self.adjusted)}"
 
     def _after(self, adjusted: Estimate) -> str:
         # What no predictions get below on these rows; of votes and noise that is not the Bayes error itself.
@@ -201,15 +207,15 @@ def _with_interval(row: Estimate) -> str:
     return f"{figure(row.value)} ({interval_text(row)})"
 
 
-def alternatives(found: Found, evidence: Evidence, labels: str) -> Iterator[str]:
+def alternatives(judgement: Judgement, evidence: Evidence, labels: str) -> Iterator[str]:
     """What else than overfitting may explain an error that is too low, of what can apply."""
-    source = found.source
+    source = judgement.source
     yield (
         f"The test labels come from another process than the {source}: from people who saw more of each "
         f"case, or saw it sharper, or from the way the cases were found. Then the {source} are less sure "
         f"than the test labels, and their Bayes error is that of a harder task."
     )
-    if found.adjusted is None or evidence.labels is None or len(evidence.labels) != found.n:
+    if judgement.adjusted is None or evidence.labels is None or len(evidence.labels) != judgement.n:
         yield f"The test cases are of another, easier population than the rows with {source}."
     yield "Test cases, or close copies of them, were among the training cases."
     yield (
@@ -248,36 +254,36 @@ def _uneven(evidence: Evidence) -> bool:
     if evidence.labels is None or evidence.labels.ballots is None:
         return False
     ballots, weight = evidence.labels.ballots, evidence.labels.weight
-    asked = ballots if weight is None else ballots[weight > 0]
-    return bool((asked != asked[0]).any())
+    counting = ballots if weight is None else ballots[weight > 0]
+    return bool((counting != counting[0]).any())
 
 
-def notes_on(found: Found, evidence: Evidence) -> Iterator[str]:
+def notes_on(judgement: Judgement, evidence: Evidence) -> Iterator[str]:
     """What a reader should know of the test."""
-    yield from found.bayes.notes
-    if found.bayes.identified is not None and found.is_open:
-        low, high = found.bayes.identified
+    yield from judgement.bayes.notes
+    if judgement.bayes.identified is not None and judgement.is_open:
+        low, high = judgement.bayes.identified
         yield (
             f"The evidence leaves the Bayes error open between {figure(low)} and {figure(high)}; the test is "
             f"against the lower end."
         )
-    k = found.error * found.n
+    k = judgement.error * judgement.n
     if abs(k - round(k)) > 1e-6 * max(1.0, k):
         yield (
             f"`test_error` × `n_test` = {k:.5g} is no whole number of errors (a rounded figure, or weighted "
             f"cases): the p-value lies between those of its neighbours."
         )
-    if found.adjusted is not None and evidence.labels is not None:
-        share = ", where q is the share of votes" if found.source == VOTES else ""
+    if judgement.adjusted is not None and evidence.labels is not None:
+        share = ", where q is the share of votes" if judgement.source == VOTES else ""
         loss = "min(q, 1−q)" if evidence.labels.n_classes == 2 else "1 − max q"
         yield (
             f"By construction no predictions have an adjusted error below the mean of {loss} over these "
             f"rows{share}."
         )
-        if found.bayes.naive is not None:
-            yield NOT_FROM_THEM.format(found.source)
-        if found.too_good:
+        if judgement.bayes.naive is not None:
+            yield NOT_FROM_THEM.format(judgement.source)
+        if judgement.too_good:
             yield (
                 f"An adjusted error near that mean speaks for test labels that are surer than the "
-                f"{found.source}; one far above it for predictions that know the test labels."
+                f"{judgement.source}; one far above it for predictions that know the test labels."
             )

@@ -13,11 +13,13 @@ from halftruth import _checks, _errors
 from halftruth._checks import Vector
 from halftruth._errors import InputError, NotIdentifiable, arg, call
 from halftruth.evidence import Evidence
-from halftruth.limits.floor import bayes_error
-from halftruth.limits.means import LimitEstimate, Mean, Settings, T, estimate, scaled
-from halftruth.limits.soft_labels import NOISY, SOFT, UNCERTAINTY, need_posteriors
-from halftruth.limits.verdict import Found, TooGood, alternatives, notes_on, source_of
+from halftruth.limits._bayes_error import bayes_error
+from halftruth.limits._row_means import LimitEstimate, Mean, Settings, T, estimate, scaled
+from halftruth.limits._soft_labels import NOISY, SOFT, UNCERTAINTY, need_posteriors
+from halftruth.limits._verdict import Judgement, TooGood, alternatives, notes_on, source_of
 from halftruth.results._estimate import Estimate, Refuted
+
+__all__ = ["too_good_to_be_true"]
 
 LEVEL = 0.95
 """Of the interval that the standard error is read from, whatever the level of the test."""
@@ -119,7 +121,7 @@ def too_good_to_be_true(
     floor, spread = _floor(bayes)
     p_value = _p_value(error * n_test, n_test, floor, spread)
     adjusted, scatter = (None, None) if classes is None else _adjusted(classes, evidence, level)
-    found = Found(
+    judgement = Judgement(
         error=error,
         n=n_test,
         bayes=bayes,
@@ -135,13 +137,13 @@ def too_good_to_be_true(
         bayes_error=bayes,
         difference=error - bayes.value,
         p_value=p_value,
-        too_good=found.too_good,
+        too_good=judgement.too_good,
         confidence_level=level,
         adjusted=adjusted,
         adjusted_spread=scatter,
-        verdict=found.verdict(),
-        alternatives=tuple(alternatives(found, evidence, labels)) if found.too_good else (),
-        notes=tuple(notes_on(found, evidence)),
+        verdict=judgement.verdict(),
+        alternatives=tuple(alternatives(judgement, evidence, labels)) if judgement.too_good else (),
+        notes=tuple(notes_on(judgement, evidence)),
     )
 
 
@@ -166,15 +168,15 @@ def _classes(predictions: Any, evidence: Evidence, labels: str) -> Vector:
     code = "0 or 1"
     if rows.n_classes > 2:
         code = f"whole numbers from 0 to {rows.n_classes - 1}, the column of `q` for each"
-    given = _checks.native(predictions, "predictions")
-    if given.dtype.kind not in "fiub":
+    array = _checks.native(predictions, "predictions")
+    if array.dtype.kind not in "fiub":
         raise InputError(
             argument="predictions",
             must=f"be {code}",
-            got=f"dtype {given.dtype}",
+            got=f"dtype {array.dtype}",
             remedy="Pass the number of each class, not its name.",
         )
-    out = _checks.vector(given, "predictions", length=len(rows))
+    out = _checks.vector(array, "predictions", length=len(rows))
     bad = (out != np.floor(out)) | (out < 0) | (out >= rows.n_classes)
     if bad.any():
         first = int(np.argmax(bad))
@@ -212,18 +214,20 @@ def _p_value(k: float, n: int, center: float, spread: float) -> float:
 
     if math.isnan(center + spread):
         return math.nan
+    # Seen as a function of B the chance falls around this mean, within a few of this width (a Beta's).
     mean = (k + 1) / (n + 2)
-    own = math.sqrt(mean * (1 - mean) / (n + 3))
-    if spread < 1e-5 * own:  # too narrow to matter, and to be told from rounding
+    width = math.sqrt(mean * (1 - mean) / (n + 3))
+    if spread < 1e-5 * width:  # too narrow to matter, and to be told from rounding
         return float(at_most(np.clip(np.asarray([center]), 0.0, 1.0))[0])
     # Panels as narrow as the normal where that bends, and as the beta where that does.
-    edges = np.concatenate([center + spread * np.arange(-40, 41), mean + own * np.arange(-40, 41)])
+    edges = np.concatenate([center + spread * np.arange(-40, 41), mean + width * np.arange(-40, 41)])
     edges = np.unique(np.clip(edges, 0.0, 1.0))
     nodes, weights = np.polynomial.legendre.leggauss(16)
     half = np.diff(edges)[:, None] / 2
     b = edges[:-1, None] + half * (1 + nodes)
     density = np.exp(-0.5 * ((b - center) / spread) ** 2) / (spread * math.sqrt(2 * math.pi))
     inside = float(np.sum(half * weights * density * at_most(b)))
+    # What the normal puts outside [0, 1] counts at 0, where the chance is 1, and at 1, where it is 0 or 1.
     below = float(ndtr(-center / spread))
     above = float(ndtr((center - 1) / spread)) if k >= n else 0.0
     return min(1.0, below + inside + above)

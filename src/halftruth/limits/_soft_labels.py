@@ -15,7 +15,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, NotIdentifiable, arg, call
 from halftruth.evidence import as_evidence
 from halftruth.evidence._soft_labeled import SoftRows
-from halftruth.limits.means import (
+from halftruth.limits._row_means import (
     FIRM,
     HOEFFDING,
     ROUNDING,
@@ -27,6 +27,19 @@ from halftruth.limits.means import (
     mean_of,
 )
 from halftruth.results._estimate import Refuted
+
+__all__ = [
+    "EXACT",
+    "KINDS",
+    "NOISY",
+    "SOFT",
+    "UNCERTAINTY",
+    "clean",
+    "need_posteriors",
+    "noisy",
+    "uncertain",
+    "votes_among_many",
+]
 
 SOFT, UNCERTAINTY, NOISY = "soft", "uncertainty", "noisy"
 KINDS = (SOFT, UNCERTAINTY, NOISY)
@@ -124,7 +137,8 @@ def votes_among_many(rows: SoftRows, settings: Settings) -> LimitEstimate:
     ballots, u = rows.ballots, rows.q
     assert ballots is not None  # asked for by the caller
     single = ballots == 1
-    # max q ≥ Σ q², and two of a row's voters agree as often as Σ q² says.
+    # max q ≥ Σ q², and two of a row's voters agree as often as Σ q² says: 1 − Σ q² bounds 1 − max q from
+    # above. The factor m/(m−1) makes the share of pairs that disagree unbiased.
     disagree = (1 - np.einsum("ij,ij->i", u, u)) * ballots / np.where(single, 1, ballots - 1)
     disagreement = mean_of(np.where(single, most(rows), disagree), rows.weight, 1.0, settings)
     notes: tuple[str, ...] = (VOTES,)
@@ -141,7 +155,7 @@ def _between(rows: SoftRows, above: Mean | None, settings: Settings, notes: tupl
     top, u = most(rows), rows.q
     plug_in = mean_of(losses(u), rows.weight, top, settings)
     others = [1 - u, u] if u.ndim == 1 else [1 - u[:, k] for k in range(u.shape[1])]
-    alike = tuple(mean_of(each, rows.weight, 1.0, settings) for each in others)
+    alike = tuple(mean_of(lost, rows.weight, 1.0, settings) for lost in others)
     highest = min(mean.value for mean in (*alike, *([] if above is None else [above])))
     bounds = Bounds(below=plug_in, above=above, alike=alike, method=settings.method)
     identified = plug_in.value, max(plug_in.value, min(highest, top))
@@ -179,8 +193,8 @@ class Bounds:
     def ends(self, level: float) -> Ends:
         # Any of what bounds from above may be too low by chance: all of them share one tail.
         above = [*self.alike, *([] if self.above is None else [self.above])]
-        each = 1 - (1 - level) / len(above)
-        high = min(mean.ends(each, self.method)[1] for mean in above)
+        shared_level = 1 - (1 - level) / len(above)
+        high = min(mean.ends(shared_level, self.method)[1] for mean in above)
         return self.below.ends(level, self.method)[0], high
 
 
@@ -196,12 +210,12 @@ def most(rows: SoftRows) -> float:
 
 def read_sign(sign: Any, rows: SoftRows) -> NDArray[np.intp]:
     """The class that is likelier in truth, for each row."""
-    given = _checks.vector(sign, "sign", length=len(rows))
+    signs = _checks.vector(sign, "sign", length=len(rows))
     n_classes = rows.n_classes
     codes = np.arange(float(n_classes))
-    if n_classes == 2 and (given == -1).any():
+    if n_classes == 2 and (signs == -1).any():
         codes = np.asarray([-1.0, 1.0])
-    outside = ~np.isin(given, codes)
+    outside = ~np.isin(signs, codes)
     if outside.any():
         first = int(np.argmax(outside))
         words = (
@@ -212,10 +226,10 @@ def read_sign(sign: Any, rows: SoftRows) -> NDArray[np.intp]:
         raise InputError(
             argument="sign",
             must=f"{words}",
-            got=f"{int(outside.sum())} other value(s), the first ({given[first]:g}) at index {first}",
+            got=f"{int(outside.sum())} other value(s), the first ({signs[first]:g}) at index {first}",
             remedy="Where classes are equally likely either will do.",
         )
-    return np.asarray(given > 0 if n_classes == 2 else given, dtype=np.intp)
+    return np.asarray(signs > 0 if n_classes == 2 else signs, dtype=np.intp)
 
 
 def _on_signs(mean: Mean, top: float) -> Iterator[str]:

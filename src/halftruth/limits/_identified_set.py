@@ -1,22 +1,52 @@
-"""What votes say of the law of q: all laws that explain them, or that they do not refute."""
+"""What votes identify of a limit: its range over all laws of q that explain them, or that they do not refute.
+
+A functional of the law is partially identified: m votes a case fix m moments. Its identified set is the range
+over all laws with those moments; its confidence set the range over all laws whose likelihood is high enough,
+as in a profile likelihood. Both sets of laws are convex, so that means are found exactly.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.limits.tally import LOSS, PLACES, Q, Votes
-from halftruth.limits.threads import single_threaded
+from halftruth.evidence._soft_labeled import SoftRows
+from halftruth.limits._row_means import Ends, LimitEstimate, Mean, cut
+from halftruth.limits._vote_law import (
+    LOSS,
+    PLACES,
+    Q,
+    Votes,
+    counted,
+    difficulty,
+    fitted_law,
+    single_threaded,
+)
 from halftruth.measure._score_measure import Number, ScoreMeasure
+
+__all__ = [
+    "ASSUMPTION",
+    "LIKELIHOOD",
+    "Explaining",
+    "FittedVotes",
+    "Likely",
+    "functional_range",
+    "law_measure",
+    "likeliest",
+    "mean_range",
+]
 
 CLOSE = 0.01
 """How far below its maximum a log likelihood may be taken for the maximum."""
 PUSH = PLACES / CLOSE
+"""Weight of the likelihood against the barrier Σ log law, which then costs at most `CLOSE`."""
 FASTER = 20.0
+"""Factor by which that weight grows from one search to the next."""
 MOST_STEPS = 80
 MOST_TRIALS = 20
 MOST_TRADE = 1e9
@@ -35,7 +65,6 @@ NOTHING = 1e-15
 """A mass that no sum with another shows."""
 
 Functional = Callable[[ScoreMeasure], Number]
-Ends = tuple[float, float]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,10 +78,15 @@ class Explaining:
         """The largest mean of ``function``, and the law that has it."""
         from scipy.optimize import linprog
 
+        # A linear programme: the mean is linear in the law, and so are the chances of all votes.
         moments = self.votes.moments
-        found = linprog(-function, A_eq=moments, b_eq=moments @ self.law, bounds=(0, 1), method="highs")
+        solution = linprog(-function, A_eq=moments, b_eq=moments @ self.law, bounds=(0, 1), method="highs")
         # The law itself is a solution, and no mass exceeds one: rounding alone leaves none, or none better.
-        law = self.law if found.status != 0 or -found.fun < function @ self.law else np.asarray(found.x)
+        law = (
+            self.law
+            if solution.status != 0 or -solution.fun < function @ self.law
+            else np.asarray(solution.x)
+        )
         return float(function @ law), law
 
     @cached_property
@@ -86,6 +120,7 @@ class Likely:
         for _ in range(MOST_TRIALS):
             law = _centered(law, votes, trade * function, PUSH)
             lost = max(highest - votes.log_likelihood(law), 0.0)
+            # By duality every trade gives an upper bound of the mean; the least of them counts.
             best = min(best, float(function @ law) + (drop - lost + slack) / trade)
             ratio = (lost + slack) / drop
             if abs(ratio - 1) < ENOUGH:
@@ -159,7 +194,7 @@ def law_measure(law: Vector) -> ScoreMeasure:
 
 
 def _slope(functional: Functional, law: Vector) -> Vector:
-    """How the functional changes as mass goes to each place."""
+    """How the functional changes as mass goes to each place: its influence function, by differences."""
     moved = (1 - STEP) * law + STEP * np.eye(PLACES)
     change = np.asarray(functional(law_measure(moved))) - float(functional(law_measure(law)))
     return np.where(np.isfinite(change), change / STEP, 0.0)
@@ -181,10 +216,10 @@ def _centered(law: Vector, votes: Votes, reward: Vector, push: float) -> Vector:
         relative = push * (reward + kernel.T @ (count / fitted) - votes.total) * law + 1
         solved = _solve(curved, np.column_stack([relative, law]))
         step = solved[:, 0] - solved[:, 1] * (law @ solved[:, 0]) / (law @ solved[:, 1])
-        gain = float(relative @ step)
+        gain = float(relative @ step)  # twice the distance to the maximum, as far as a parabola goes
         if gain < 1e-3:
             break
-        size = min(1.0, 0.95 / max(1e-12, float(-step.min())))
+        size = min(1.0, 0.95 / max(1e-12, float(-step.min())))  # no mass falls to zero
         while size > 1e-10 and value(law * (1 + size * step)) < now + 0.1 * size * gain:
             size /= 2
         if size <= 1e-10:
@@ -199,5 +234,116 @@ def _solve(rows: Vector, right: Vector) -> Vector:
     """(1 + rowsᵀ rows)⁻¹ right, in the smaller of the two dimensions."""
     if len(rows) >= rows.shape[1]:
         return np.asarray(np.linalg.solve(np.eye(rows.shape[1]) + rows.T @ rows, right))
+    # The identity of Sherman, Morrison and Woodbury.
     inner = np.linalg.solve(np.eye(len(rows)) + rows @ rows.T, rows @ right)
     return np.asarray(right - rows.T @ inner)
+
+
+LIKELIHOOD = "likelihood"
+ASSUMPTION = (
+    "Assumes that the votes on a case are independent given its probability, and that how many there are "
+    "does not depend on it."
+)
+MOST = 0.5
+"""Of the Bayes error of two classes."""
+PLAIN = 0.005
+"""A range is not worth a word where it is narrower than this share of the value."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FittedVotes:
+    """Votes with their fitted law of q, and what all laws that they do not refute say of a limit."""
+
+    rows: SoftRows
+    _regions: dict[float, Likely] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def votes(self) -> Votes:
+        return counted(self.rows)
+
+    @cached_property
+    def law(self) -> Vector:
+        return fitted_law(self.votes)
+
+    @cached_property
+    def _likeliest(self) -> Vector:
+        return likeliest(self.votes)
+
+    @cached_property
+    def _explaining(self) -> Explaining:
+        return Explaining(votes=self.votes, law=self.law)
+
+    def _likely(self, level: float) -> Likely:
+        # Half a quantile of χ² with two degrees of freedom: one for the value, and one for laws at the edge
+        # of what is possible, where one is too few.
+        if level not in self._regions:
+            drop = -math.log(1 - level)
+            self._regions[level] = Likely(votes=self.votes, center=self._likeliest, drop=drop)
+        return self._regions[level]
+
+    def bayes_error(self, level: float) -> LimitEstimate:
+        """The mean of min(q, 1 − q), with what is to be said of votes."""
+        naive = Mean.of(np.minimum(self.rows.q, 1 - self.rows.q), self.rows.weight, MOST).value
+        limit = self.mean(LOSS, (0.0, MOST), level)
+        notes = (*_in_words(naive, limit), ASSUMPTION, *difficulty(self.rows))
+        return replace(limit, naive=naive, notes=notes)
+
+    def mean(self, function: Vector, limits: Ends, level: float) -> LimitEstimate:
+        """The mean of a function of q, exactly."""
+        identified = mean_range(self._explaining, function)
+        ends = partial(_of_mean, self, function)
+        return _estimate(float(function @ self.law), identified, ends, limits, level)
+
+    def limit(self, functional: Functional, limits: Ends, level: float) -> LimitEstimate:
+        """Any functional of the measure of posteriors."""
+        value = float(functional(law_measure(self.law)))
+        identified = functional_range(self._explaining, functional, self.law)
+        return _estimate(value, identified, partial(_of_functional, self, functional), limits, level)
+
+
+def _of_mean(fitted: FittedVotes, function: Vector, level: float) -> Ends:
+    return mean_range(fitted._likely(level), function)
+
+
+def _of_functional(fitted: FittedVotes, functional: Functional, level: float) -> Ends:
+    return functional_range(fitted._likely(level), functional, fitted.law)
+
+
+def _estimate(
+    value: float, identified: Ends, ends: Callable[[float], Ends], limits: Ends, level: float
+) -> LimitEstimate:
+    inside = cut((min(identified[0], value) + 0.0, max(identified[1], value)), limits)  # never −0
+    holding = partial(_holding, inside, ends)
+    low, high = cut(holding(level), limits)
+    return LimitEstimate(
+        value=value,
+        low=low,
+        high=high,
+        confidence_level=level,
+        method=LIKELIHOOD,
+        limits=limits,
+        identified=inside,
+        ends=holding,
+    )
+
+
+def _holding(inside: Ends, ends: Callable[[float], Ends], level: float) -> Ends:
+    """The interval at a level, with what is identified inside."""
+    low, high = ends(level)
+    return min(low, inside[0]), max(high, inside[1])
+
+
+def _in_words(naive: float, limit: LimitEstimate) -> list[str]:
+    words = []
+    if naive < limit.value:
+        words.append(
+            f"Taking the shares of votes for the probabilities would give {naive:.4g}, too small: votes make "
+            f"cases look surer than they are, the more so the fewer they are."
+        )
+    low, high = limit.identified or (limit.value, limit.value)
+    if high - low > PLAIN * limit.value:
+        words.append(
+            f"However many the cases, as few votes on each leave the Bayes error open between {low:.4g} and "
+            f"{high:.4g}; the value is that of a smooth law of the probabilities that explains the votes."
+        )
+    return words

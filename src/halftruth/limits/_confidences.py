@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from halftruth._checks import Vector
+from halftruth._errors import InputError, arg
 from halftruth.evidence import Evidence, PositiveConfidence
 from halftruth.inference._influence import identified_range, spread_of
 from halftruth.inference._notes import on_prior
-from halftruth.limits.means import (
+from halftruth.limits._row_means import (
     FEW_CARRIERS,
     FIRM,
     HOEFFDING,
@@ -26,9 +27,13 @@ from halftruth.limits.means import (
     mean_of,
     scaled,
 )
+from halftruth.measure._score_measure import Number, as_measure, ratio
+from halftruth.metrics._mean_losses import ZERO_ONE, Pair, losses, total_loss
 from halftruth.prior._belief import Belief
 from halftruth.results._estimate import Refuted
 from halftruth.results._intervals import interval_of
+
+__all__ = ["from_confidences", "positive_confidence_risk"]
 
 FEWEST = 30
 """Rows from which a standard error says how far the prior that they identify may be off."""
@@ -40,12 +45,14 @@ def from_confidences(evidence: Evidence, settings: Settings) -> LimitEstimate:
     """π times the mean of min(1, (1−r)/r) over the positives; without a prior that mean alone, β/π."""
     assert evidence.confidences is not None  # asked for by the caller
     r, weight = evidence.confidences
-    mean, prior = mean_of(losses(r), weight, 1.0, settings), evidence.prior
+    mean, prior = mean_of(losses_of_positives(r), weight, 1.0, settings), evidence.prior
     notes = (str(evidence.assumption), *_on_prior(evidence, mean.value))
     if prior.value is None:
         product = Product(mean=mean, scaled=mean, prior=prior, method=settings.method)
         return estimate(mean, product.ends, (0.0, 1.0), settings, notes=notes)
     product = Product(mean=mean, scaled=_scaled(mean, prior, settings), prior=prior, method=settings.method)
+    # No Bayes error exceeds min(π, 1−π), the error of calling all cases alike: over a range of priors the
+    # largest of these, at the π nearest to ½.
     low, high = prior.ends() if prior.replicates is None else (0.0, 1.0)
     middle = min(max(0.5, low), high)
     most = min(middle, 1 - middle)
@@ -62,8 +69,9 @@ def from_confidences(evidence: Evidence, settings: Settings) -> LimitEstimate:
     return _over_range(out, mean, prior) if prior.is_range else out
 
 
-def losses(r: Vector) -> Vector:
+def losses_of_positives(r: Vector) -> Vector:
     """min(1, (1−r)/r): what the best rule loses at cases like this one, for each positive among them."""
+    # A positive with confidence r stands for 1/r cases, of which the best rule gets min(r, 1−r) wrong.
     out = np.ones_like(r)
     np.divide(1 - r, r, out=out, where=r > 0.5)
     return out
@@ -124,13 +132,14 @@ def _scaled(mean: Mean, prior: Belief, settings: Settings) -> Mean:
     """The product with the prior's value; an estimate's error is carried in."""
     assert prior.value is not None  # without one there is no product
     share, draws = prior.value, prior.replicates
+    # The variance of a product of independent estimates, to first order.
     error = share * mean.error
     if draws is not None:
         error = math.hypot(error, mean.value * math.sqrt(spread_of(draws)))
     replicates = mean.replicates
     if replicates is not None:
-        own = np.random.default_rng(settings.rng).spawn(1)[0]
-        replicates = prior.draw(None, len(replicates), own) * replicates
+        generator = np.random.default_rng(settings.rng).spawn(1)[0]
+        replicates = prior.draw(None, len(replicates), generator) * replicates
     return replace(mean, value=share * mean.value, error=error, span=share * mean.span, replicates=replicates)
 
 
@@ -183,7 +192,63 @@ def _checked(prior: Belief, r: Vector, weight: Vector | None, *, below: bool) ->
     evidence = PositiveConfidence(r, sample_weight=None if weight is None else scaled(weight))
     evidence.prior = prior
     support = evidence.table.support.coarse(N_ATOMS)
-    found = identified_range(evidence, support, one_sample=evidence.rows_are_one_sample)
-    if found is not None:
-        low, high = cut(found, (0.0, 1.0))
+    identified = identified_range(evidence, support, one_sample=evidence.rows_are_one_sample)
+    if identified is not None:
+        low, high = cut(identified, (0.0, 1.0))
         yield from on_prior(evidence, (low if below else 0.0, high))
+
+
+def positive_confidence_risk(
+    evidence: object, loss: str | Pair = ZERO_ONE, *, threshold: float | None = None
+) -> Number:
+    """Expected loss divided by the prior, (∫ ℓ₊ dμ₁ + ∫ ℓ₋ dμ₀) / μ₁(all).
+
+    From positives with confidences r this is the mean of ℓ₊ + (1−r)/r · ℓ₋ over the positives, so that
+    classifiers can be compared where nobody knows the prior: it multiplies all of their risks alike. A prior
+    that was given changes nothing.
+
+    Parameters
+    ----------
+    evidence : evidence or ScoreMeasure
+        Of any kind; `PositiveConfidence` is the one that needs no prior. Scores are those of the classifier.
+        `evaluate` and `compare` pass measures, which know the prior: give them evidence without one.
+    loss : {"zero_one", "logistic", "sigmoid", "ramp", "squared", "log", "brier"} or (ℓ₊, ℓ₋)
+        As in `risk`.
+    threshold : float, optional
+        Of "zero_one", and needed there: cases with this score or more are called positive.
+
+    Returns
+    -------
+    float
+        Times the prior it is the risk: with "zero_one" the error rate.
+
+    Notes
+    -----
+    Cases that are certain (r = 1) say nothing of the negatives, and those with a small r stand for many:
+    E₊[1/r²] must be finite for the intervals of `evaluate` and `compare`. The least "zero_one" risk that any
+    classifier can have is `bayes_error`, which without a prior is relative to it too.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> from functools import partial
+    >>> r = [0.9, 0.8, 0.5, 0.25]
+    >>> better = ht.PositiveConfidence(r, [0.9, 0.8, 0.7, 0.1])
+    >>> worse = ht.PositiveConfidence(r, [0.9, 0.8, 0.7, 0.6])
+    >>> round(ht.positive_confidence_risk(better, threshold=0.5), 4)
+    0.5903
+    >>> risk = partial(ht.positive_confidence_risk, threshold=0.5)
+    >>> round(ht.compare({"better": better, "worse": worse}, {"risk": risk})["risk"].value, 4)
+    -0.5
+    """
+    pair = losses(loss, threshold)
+    if loss == ZERO_ONE and threshold is None:
+        raise InputError(
+            f"The loss 'zero_one' needs a threshold. Pass {arg('threshold', ...)}, on the scale of the "
+            "scores."
+        )
+    if isinstance(evidence, Evidence) and evidence.confidences is not None:
+        # Divided by π the mean over the positives has no π in it, whatever was given.
+        evidence = evidence.with_shares()
+    measure = as_measure(evidence)
+    return measure.result(ratio(total_loss(measure, loss, pair), measure.positives))

@@ -17,6 +17,24 @@ from halftruth.measure._score_measure import integral
 from halftruth.results._estimate import Estimate
 from halftruth.results._intervals import interval_of
 
+__all__ = [
+    "BOOTSTRAP",
+    "FEW_CARRIERS",
+    "FIRM",
+    "HOEFFDING",
+    "METHODS",
+    "ROUNDING",
+    "Ends",
+    "LimitEstimate",
+    "Mean",
+    "Settings",
+    "T",
+    "cut",
+    "estimate",
+    "mean_of",
+    "scaled",
+]
+
 T, HOEFFDING, BOOTSTRAP = "t", "hoeffding", "bootstrap"
 METHODS = (T, HOEFFDING, BOOTSTRAP)
 NAMES = {T: T, HOEFFDING: HOEFFDING, BOOTSTRAP: "percentile"}
@@ -95,6 +113,7 @@ class Mean:
             square = float(integral(weight, weight)) / total**2
             around = weight * (values - value)
             squares, size = float(integral(around, around)) / total**2, float(np.abs(weight * values).max())
+        # Of the ratio Σwv/Σw, linearised; n/(n−1) makes it the usual standard error for equal weights.
         error = math.sqrt(squares * n / (n - 1)) if n > 1 else math.nan
         carriers = _carriers(around, ROUNDING * size)
         return cls(value=value, error=error, n=n, effective=1 / square, span=span, carriers=carriers)
@@ -104,12 +123,13 @@ class Mean:
         if settings.method != BOOTSTRAP:
             return self
         evidence = SoftLabeled(values, sample_weight=None if weight is None else scaled(weight))
-        found = evaluate(evidence, "prevalence", n_resamples=settings.n_resamples, rng=settings.rng)
-        return replace(self, replicates=found["prevalence"].replicates)
+        result = evaluate(evidence, "prevalence", n_resamples=settings.n_resamples, rng=settings.rng)
+        return replace(self, replicates=result["prevalence"].replicates)
 
     def ends(self, level: float, method: str) -> Ends:
         """(low, high) at a level; NaN where one row is all there is, but for Hoeffding's."""
         if method == HOEFFDING:
+            # P(|mean − truth| ≥ t) ≤ 2 exp(−2 n t² / span²), Hoeffding (1963), Theorem 2.
             side = self.span * math.sqrt(math.log(2 / (1 - level)) / (2 * self.effective))
             return self.value - side, self.value + side
         if self.n == 1:
