@@ -348,6 +348,8 @@ def _overlap_of_equal_covariances(distance: float, prior: float) -> float:
     """The same of two normal classes whose means are so many standard deviations apart."""
     if distance == 0.0:
         return min(prior, 1.0 - prior)
+    # Along the line between the means the log-odds are linear, so that the boundary lies `tilt` beyond the
+    # middle; each class errs by its normal mass on the other side.
     tilt = _logit(prior) / distance
     missed, alarms = ndtr(-0.5 * distance - tilt), ndtr(-0.5 * distance + tilt)
     return float(prior * missed + (1.0 - prior) * alarms)

@@ -81,7 +81,9 @@ def noisy_plug_in(c: Any, sd: float = 0.4, *, truncation: Truncation = "paper") 
     mean = np.minimum(clean, 1.0 - clean)
     gap = 0.5 - mean
     near, far = _in_sd(gap, spread), _in_sd(reach, spread)
-    # E(z − gap)₊ of the noise z, before division by the mass kept.
+    # By symmetry a label and its opposite lose alike; min(u, 1−u) = mean + z − 2(z − gap)₊ with E z = 0.
+    # E(z − gap)₊ of the noise z = σ(φ(near) − φ(far)) − gap (Φ(far) − Φ(near)), before division by the mass
+    # kept; expm1 keeps the difference of the densities where near and far are close.
     density = np.exp(-0.5 * near**2) / math.sqrt(2.0 * math.pi)
     height = -spread * density * np.expm1(np.minimum(-0.5 * (far - near) * (far + near), 0.0))
     over = height - 0.5 * gap * (erf(far / _ROOT_2) - erf(near / _ROOT_2))

@@ -108,10 +108,12 @@ class ScoreLine:
     def by_gap(self) -> Self:
         """The same line, cut where score and posterior cross: there |p − s| has a corner."""
         z, gap = self.nodes.z.ravel(), (self.nodes.p - self.nodes.s).ravel()
+        # A crossing lies between two consecutive nodes at which the gap is clear, with opposite signs.
         clear = np.flatnonzero(np.abs(gap) > _ROUNDING)
         turns = np.flatnonzero(np.diff(np.sign(gap[clear])) != 0)
         low, high = z[clear[turns]], z[clear[turns + 1]]
         left = np.sign(gap[clear[turns]])
+        # All brackets are halved together; 60 halvings leave nothing of a panel in doubles.
         for _ in range(_HALVINGS):
             middle = (low + high) / 2.0
             same = np.sign(self.posterior(middle) - self.score(middle)) == left

@@ -107,6 +107,8 @@ class VoteMixture:
     def bayes_error(self) -> float:
         """E min(q, 1−q), by the incomplete beta function."""
         share, a, b = self._parts
+        # q times the density of Beta(a, b) is its mean a/(a+b) times that of Beta(a+1, b): both halves of
+        # E min(q, 1−q) = E q 1[q<½] + E (1−q) 1[q>½] are distribution functions.
         below = a / (a + b) * betainc(a + 1.0, b, 0.5)
         above = b / (a + b) * betainc(b + 1.0, a, 0.5)
         return float(share @ (below + above))
@@ -121,6 +123,7 @@ class VoteMixture:
         """
         share, a, b = self._parts
         step = np.arange(_checks.count(order, "order", least=0))[:, None]
+        # E qʲ⁺¹ / E qʲ = (a + j) / (a + b + j) of a Beta.
         factors = np.vstack([np.ones_like(a), (a + step) / (a + b + step)])
         return np.asarray(np.cumprod(factors, axis=0) @ share)
 
@@ -181,8 +184,8 @@ class VoteMixture:
         ballots = _ballots(m, _checks.count(n, "n", least=1))
         generator = np.random.default_rng(rng)
         share, a, b = self._parts
-        part = generator.choice(len(share), size=n, p=share)
-        q = generator.beta(a[part], b[part])
+        component = generator.choice(len(share), size=n, p=share)
+        q = generator.beta(a[component], b[component])
         return VoteDraw(q, generator.binomial(ballots, q))
 
     def evidence(self, n: int, m: Any, rng: Rng) -> SoftLabeled:

@@ -244,6 +244,7 @@ def _inverse(n: float) -> Fraction:
 
 def _cube_root(v: Fraction) -> int:
     """The least whole B with B³ ≥ 1/v, exactly."""
+    # In fractions, as a float cube root of 1000 is 9.999999999999998; the root only starts the search.
     target = (1 - _ROUNDING) / v
     root = max(1, int(float(1 / v) ** (1 / 3)) - 1)
     while root**3 < target:

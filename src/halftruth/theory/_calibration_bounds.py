@@ -256,6 +256,7 @@ def generalization_bound(
     slope = 1 + lipschitz_constant(lipschitz)
     n_bins = _checks.count(n_bins, "n_bins", least=1)
     _checks.choice(binning, "binning", BINNINGS)
+    # The 2^B signs of the bins as in Theorem 1; what the predictions tell of the rows is paid on top.
     every, unlabeled = _nats(fcmi, fcmi_unlabeled, n_positive + n_unlabeled)
     patterns = n_bins * math.log(2)
     terms = {"binning": slope / n_bins, "sampling": math.sqrt(8 * noise * (every + patterns))}

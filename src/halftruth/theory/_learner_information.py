@@ -48,8 +48,8 @@ class Information:
     Examples
     --------
     >>> from halftruth import theory
-    >>> told = theory.fcmi_finite(8, 100, 1_000)
-    >>> round(float(told), 4), round(told.limit, 1), told.informative
+    >>> information = theory.fcmi_finite(8, 100, 1_000)
+    >>> round(float(information), 4), round(information.limit, 1), information.informative
     (2.0794, 762.5, True)
     """
 
@@ -109,8 +109,8 @@ def fcmi_of_learner(
     >>> def learner(unlabeled, positive):
     ...     steep = positive.mean() > unlabeled.mean() + 1
     ...     return lambda x: 1 / (1 + np.exp(-(2 if steep else 1) * x))
-    >>> told = theory.fcmi_of_learner(learner, unlabeled, positive)
-    >>> round(float(told), 3), round(float(np.log(2)), 3)
+    >>> information = theory.fcmi_of_learner(learner, unlabeled, positive)
+    >>> round(float(information), 3), round(float(np.log(2)), 3)
     (0.675, 0.693)
     """
     unlabeled = _pairs(supersample_unlabeled, "supersample_unlabeled")
@@ -321,6 +321,7 @@ def _log_sauer(n: int, d: int) -> float:
     """Logarithm of Σ_{i ≤ d} C(n, i)."""
     if d >= n:
         return n * math.log(2)
+    # Terms as multiples of the largest, at the middle or at d, which alone may overflow.
     most = _log_comb(n, min(d, n // 2))
     ratio, terms, at = 1.0, [], min(d, n // 2)
     for i in range(at, -1, -1):  # from the largest term down
