@@ -20,7 +20,7 @@ def device(request: Any, require: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def as_devices(patch: pytest.MonkeyPatch) -> None:
     """Let PyTorch do the work wherever tensors are, also where the loops of the host would."""
-    from halftruth.engines.tensors.reading import Tensors
+    from halftruth.engines.tensors._tensor_rows import Tensors
 
     patch.setattr(Tensors, "on_host", False)
 

@@ -52,11 +52,11 @@ def assert_same_bits(found, expected):
 @pytest.fixture
 def survey(monkeypatch):
     """The survey in blocks of 16 rows, by at most 3 programs."""
-    from halftruth.engines.tensors import survey
+    from halftruth.engines.tensors import _triton_pass
 
-    monkeypatch.setattr(survey, "BLOCK", 16)
-    monkeypatch.setattr(survey, "MOST_PROGRAMS", 3)
-    return survey.survey
+    monkeypatch.setattr(_triton_pass, "BLOCK", 16)
+    monkeypatch.setattr(_triton_pass, "MOST_PROGRAMS", 3)
+    return _triton_pass.survey
 
 
 LABELS = {
@@ -73,19 +73,19 @@ LABELS = {
 @pytest.mark.parametrize("code", [None, -1.0, 0.0, 0.5])
 @pytest.mark.parametrize("dtype", LABELS)
 def test_strata_and_facts(survey, dtype, code):
-    from halftruth.engines.tensors import reading
+    from halftruth.engines.tensors import _tensor_rows
 
     for n, width in zip(SIZES, ("float32", "float64") * 2, strict=True):
         label = tensor(np.random.default_rng(n).choice(LABELS[dtype], n), "cpu", dtype)
         score = scores("spread", n, width) * 8 - 4
-        expected = reading._strata(label, code)
+        expected = _tensor_rows._strata(label, code)
         stratum, facts = survey(score, label, code)
         assert stratum.tolist() == expected.tolist()
-        assert facts == reading._facts(score, expected).tolist()
+        assert facts == _tensor_rows._facts(score, expected).tolist()
 
 
 def test_one_program_may_see_many_rows(survey, monkeypatch):
-    from halftruth.engines.tensors import survey as module
+    from halftruth.engines.tensors import _triton_pass as module
 
     monkeypatch.setattr(module, "MOST_PROGRAMS", 1)
     label = np.tile([1.0, 1.0, 0.0, np.nan], 300)
@@ -114,7 +114,7 @@ def test_columns_of_a_matrix_are_surveyed(survey):
 @pytest.fixture
 def kernel(monkeypatch):
     """The histograms in blocks of 16 rows; 64 rows or more are packed, 32 first and then 320 at a time."""
-    from halftruth.engines.tensors import kernel
+    from halftruth.engines.tensors import _triton_histogram as kernel
 
     small = {"BLOCK": 16, "MANY": 64, "N_BINS": SMALL.n_bins, "COPIES": 4, "PACKED_ROWS": 80}
     for name, value in small.items():
@@ -126,29 +126,29 @@ def kernel(monkeypatch):
 @pytest.mark.parametrize("grid", GRIDS.values(), ids=GRIDS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_added_rows(kernel, dtype, grid, weighted):
-    from halftruth.engines.tensors import state
+    from halftruth.engines.tensors import _dense_histogram
 
     for kind in KINDS:
-        made = [state.empty(grid, n_strata=3, weighted=weighted) for _ in range(2)]
+        made = [_dense_histogram.empty(grid, n_strata=3, weighted=weighted) for _ in range(2)]
         for n, held in zip(SIZES, ([1], [0, 2], [2], [0, 1, 2]), strict=True):
             score, stratum = scores(kind, n, dtype), strata(n, held)
             if grid.kind == "margin":
                 score = score * 100 - 50
             weight = scores("spread", n + 2)[2:] * 30 + 0.01 if weighted else None
-            for add, sums in zip((kernel.add_rows, state.add_rows), made, strict=True):
+            for add, sums in zip((kernel.add_rows, _dense_histogram.add_rows), made, strict=True):
                 add(sums, grid, score, stratum, weight)
         assert_same_bits(*made)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_packed_rows(kernel, kind):
-    from halftruth.engines.tensors import state
+    from halftruth.engines.tensors import _dense_histogram
 
     for n, held in ((64, [0, 1, 2]), (450, [0, 2])):
         score, stratum = scores(kind, n, "float32"), strata(n, held, "int64")
         assert kernel.packs(SMALL, score)
-        expected = state.empty(SMALL, n_strata=3, weighted=False)
-        state.add_rows(expected, SMALL, score, stratum)
+        expected = _dense_histogram.empty(SMALL, n_strata=3, weighted=False)
+        _dense_histogram.add_rows(expected, SMALL, score, stratum)
         assert_same_bits(kernel.histogram(SMALL, score, stratum, 3), expected)
 
 
@@ -165,7 +165,7 @@ def test_later_rows_move_the_ends_of_a_bin(kernel):
 
 def test_rows_of_the_grid_by_default_are_packed_in_numbers_that_hold_them():
     """Distances of one sum stay below the count, and the count below the sign."""
-    from halftruth.engines.tensors import kernel
+    from halftruth.engines.tensors import _triton_histogram as kernel
 
     grid = Grid("probability")
     first = kernel._starts(grid, tensor(0, "cpu").device).numpy().view(np.uint32).astype(np.int64)
@@ -180,9 +180,9 @@ def test_rows_of_the_grid_by_default_are_packed_in_numbers_that_hold_them():
 
 def test_full_packed_sums_are_unpacked(kernel):
     """In every copy the highest sum there is, at starts beyond 31 bits; added to rows that are there."""
-    from halftruth.engines.tensors import state
+    from halftruth.engines.tensors import _dense_histogram
 
-    sums = state.empty(SMALL, n_strata=1, weighted=False)
+    sums = _dense_histogram.empty(SMALL, n_strata=1, weighted=False)
     sums["rows"] += 5
     sums["position"] += 7
     device = sums["rows"].device

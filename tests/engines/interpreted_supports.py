@@ -21,7 +21,7 @@ MOST = (1 << 31) - 1
 @pytest.fixture
 def passes(monkeypatch):
     """The passes in blocks of 16 scores, the walk in blocks of 4, by at most 3 programs."""
-    from halftruth.engines.tensors import passes
+    from halftruth.engines.tensors import _triton_pass as passes
 
     monkeypatch.setattr(passes, "BLOCK", 16)
     monkeypatch.setattr(passes, "MOST_PROGRAMS", 3)
@@ -40,11 +40,11 @@ SHARES = {
 
 def support(kind, n, held, times=1):
     """The support of rows, each of them so often."""
-    from halftruth.engines.tensors import reading
-    from halftruth.engines.tensors.support import TensorSupport
+    from halftruth.engines.tensors import _tensor_rows
+    from halftruth.engines.tensors._tensor_support import TensorSupport
 
     label = tensor(np.asarray([1.0, np.nan, 0.0])[strata(n, held).numpy()], "cpu")
-    rows = reading.read(scores(kind, n), label)
+    rows = _tensor_rows.read(scores(kind, n), label)
     one = TensorSupport.of_rows(rows)
     return TensorSupport(one.atom, one.below * times, {name: k * times for name, k in rows.n_rows.items()})
 
@@ -58,7 +58,7 @@ def test_walks(passes, kind, held):
 
 
 def test_above_the_population_precision_is_that_of_its_highest_score(passes):
-    from halftruth.engines.tensors.support import TensorSupport
+    from halftruth.engines.tensors._tensor_support import TensorSupport
 
     below = [[0, 0, 5, 5, 6], [0, 1, 1, 2, 2]]
     scores = tensor([0.1, 0.5, 0.6, 0.9], "cpu", "float64")
@@ -79,12 +79,12 @@ def test_a_walk_over_many_scores_takes_whole_blocks(passes, monkeypatch):
 
 
 def assert_same_walk(passes, own, mass, pos):
-    from halftruth.engines.tensors import walking
+    from halftruth.engines.tensors import _tensor_pass
 
     mass, pos = ([float(x) for x in part[: len(own.held)]] for part in (mass, pos))
     neg = [1.25 - x for x in pos]
-    found = passes.walk(own.atom, own.below, list(own.held.values()), mass, pos)
-    expected = walking.walk(own.atom, own.below, mass, pos, neg)
+    found = passes.one_pass(own.atom, own.below, list(own.held.values()), mass, pos)
+    expected = _tensor_pass.one_pass(own.atom, own.below, mass, pos, neg)
     near = {"rel": 1e-13, "abs": 1e-14 * sum(own.held.values()), "nan_ok": True}
     assert found.precision == pytest.approx(expected.precision, **near)
     assert found.pairs == pytest.approx(expected.pairs, rel=1e-15)
@@ -110,14 +110,14 @@ def test_moments(passes, held, times):
 @pytest.mark.parametrize("times", [1, 1 << 20])
 @pytest.mark.parametrize("grid", GRIDS.values(), ids=GRIDS)
 def test_means(passes, grid, times):
-    from halftruth.engines.tensors import binned, state
+    from halftruth.engines.tensors import _dense_histogram, _device_strata
 
     for kind in KINDS:
         score, stratum = scores(kind, 350), strata(350, (0, 2))
-        sums = state.of_rows(grid, score, stratum, n_strata=3)
+        sums = _dense_histogram.of_rows(grid, score, stratum, n_strata=3)
         sums |= {name: sums[name] * times for name in ("rows", "position") if name in sums}
-        starts = binned.starts_of(grid, score.device)
-        expected = binned.TensorHistogram(sums, grid, {})._means(starts)
+        starts = _device_strata.starts_of(grid, score.device)
+        expected = _device_strata.TensorHistogram(sums, grid, {})._means(starts)
         assert passes.means(sums, starts).tolist() == expected.tolist()
 
 
@@ -134,7 +134,7 @@ def test_tables_reach_the_kernels(kernel, passes, survey, monkeypatch, dtype, ad
     as_devices(monkeypatch)
     monkeypatch.setattr(type(score), "is_cuda", True)
     assert measured(score, label) == pytest.approx(expected, rel=1e-12)
-    assert reached == {"survey", adds, "walk", "moments", "means"}
+    assert reached == {"survey", adds, "one_pass", "moments", "means"}
 
 
 def measured(score, label):
@@ -150,7 +150,7 @@ def measured(score, label):
 
 def watched(monkeypatch):
     """The names of the functions that start kernels, each once it has been called."""
-    from halftruth.engines.tensors import kernel, passes, survey
+    from halftruth.engines.tensors import _triton_histogram, _triton_pass
 
     reached = set()
 
@@ -163,7 +163,10 @@ def watched(monkeypatch):
 
         monkeypatch.setattr(module, name, called)
 
-    for module, names in ((survey, "survey"), (kernel, "histogram add_rows"), (passes, "walk moments means")):
+    for module, names in (
+        (_triton_histogram, "histogram add_rows"),
+        (_triton_pass, "survey one_pass moments means"),
+    ):
         for name in names.split():
             watch(module, name)
     return reached

@@ -53,16 +53,16 @@ def assert_same(a, b):
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_soft_label_of_one_half_is_hard_as_on_the_host(weighted, device):
-    from halftruth.engines.tensors import state
+    from halftruth.engines.tensors import _dense_histogram
 
     grid = Grid("probability", n_bins=16)
     score = np.asarray([0.1, 0.4, 0.4, 0.9])
     q = np.asarray([0.5, 0.5, np.nextafter(0.5, 0), 1.0])
     weight = np.asarray([0.5, 2.0, 3.0, 1.0]) if weighted else None
-    sums = state.empty(grid, n_strata=1, weighted=weighted, soft=True, device=device)
+    sums = _dense_histogram.empty(grid, n_strata=1, weighted=weighted, soft=True, device=device)
     s, y, w = (None if x is None else tensor(x, device) for x in (score, q, weight))
-    state.add_rows(sums, grid, s, tensor(np.zeros(4, dtype=np.int64), device), w, y)
-    found = state.bins_of(sums, grid, ["soft"])["soft"]
+    _dense_histogram.add_rows(sums, grid, s, tensor(np.zeros(4, dtype=np.int64), device), w, y)
+    found = _dense_histogram.bins_of(sums, grid, ["soft"])["soft"]
     expected = Bins.of(grid, score, weight, value=q)
     assert found.sums == expected.sums
     for column in ("index", "low", "high", *expected.sums):
@@ -166,7 +166,6 @@ USES = {
     "an evaluation": lambda x, _: ht.evaluate(ht.PositiveUnlabeled.from_table(x, prior=0.4), n_resamples=20),
     "a histogram": lambda x, _: x.compress(),
     "a file": lambda x, path: x.save(path),
-    "the host": lambda x, _: x.cpu(),
     "a merge": lambda x, _: x.merge(x).compress(),
     "its scores": lambda x, _: x.strata["positive"].score,
 }

@@ -23,14 +23,15 @@ COEFFICIENTS = {
 
 def both(scores, device, dtype="float64"):
     """The support of the same rows on the host, and on the device in another order."""
-    from halftruth.engines.tensors import reading, support
+    from halftruth.engines.tensors import _tensor_rows
+    from halftruth.engines.tensors import _tensor_support as support
 
     scores = {name: np.asarray(x, dtype=dtype) for name, x in scores.items() if len(x)}
     order = np.random.default_rng(1).permutation(sum(map(len, scores.values())))
     every = np.concatenate(list(scores.values()))[order]
     stratum = np.repeat([NAMES.index(k) for k in scores], [len(x) for x in scores.values()])[order]
     label = np.asarray([1.0, np.nan, 0.0])[stratum]
-    rows = reading.read(tensor(every, device), tensor(label, device))
+    rows = _tensor_rows.read(tensor(every, device), tensor(label, device))
     host = SortedRows({name: x.astype(np.float64) for name, x in scores.items()})
     return host, support.TensorSupport.of_rows(rows)
 
@@ -115,12 +116,12 @@ def test_small_moments_are_those_of_the_walk(device, steps, binning):
 
 
 def test_sums_between_cuts_at_every_place(device):
-    from halftruth.engines.tensors import sums
+    from halftruth.engines.tensors import _tensor_pass as sums
 
     numbers = np.random.default_rng(2).random((2, 3 * sums.BLOCK**2 + 5))
     x = tensor(numbers, device)
     size = numbers.shape[1]
-    pyramid = sums.levels(lambda index: x[:, index], size, sums.blocks(x))
+    pyramid = sums.pyramid(lambda index: x[:, index], size, sums.block_sums(x))
     assert [level.size for level in pyramid] == [size, 3 * sums.BLOCK + 1, 4]
     ends = np.random.default_rng(3).integers(0, size + 1, 500)
     near = [k * sums.BLOCK + d for k in (0, 1, 2, sums.BLOCK, size // sums.BLOCK) for d in (0, 1, 2)]

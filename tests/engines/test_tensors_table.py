@@ -290,7 +290,7 @@ def test_many_rows_are_evaluated_as_on_the_host(device):
 
 def test_the_host_reads_tensors_of_the_processor_itself(require):
     torch = require("torch")
-    from halftruth.engines.tensors.binned import TensorHistogram
+    from halftruth.engines.tensors._device_strata import TensorHistogram
 
     score, label = (torch.as_tensor(x) for x in rows_of("smooth"))
     table = ht.ScoreTable.from_torch(score, label)

@@ -10,7 +10,7 @@ import numpy as np
 
 from halftruth._errors import InputError, arg
 from halftruth._pytorch import Tensor, torch
-from halftruth.engines.tensors.state import State, add_rows, empty
+from halftruth.engines.tensors._dense_histogram import State, add_rows, empty
 from halftruth.kernels import _row_bins
 from halftruth.table._grid import Grid
 from halftruth.table._histogram import HEAVIEST, LIGHTEST, UNIT, sums_of

@@ -10,7 +10,7 @@ import numpy as np
 from halftruth import _checks
 from halftruth._errors import EmptyClassWarning, HalftruthError, InputError, MergeError, arg
 from halftruth._pytorch import Tensor, torch
-from halftruth.engines.tensors.state import bins_of
+from halftruth.engines.tensors._dense_histogram import bins_of
 from halftruth.evidence import Evidence, Labeled, PositiveUnlabeled, SoftLabeled
 from halftruth.evidence._positive_unlabeled import POPULATIONS
 from halftruth.inference._prior_range import refutations

@@ -1,21 +1,28 @@
-"""Triton kernels that read distinct scores on a CUDA device once, where PyTorch would launch a hundred.
+"""Triton kernels that read rows, or distinct scores, of a CUDA device once; PyTorch would launch a hundred.
 
 Programs add up parts of fixed size, and their sums are added in a fixed order: every run gives the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import lru_cache, wraps
 from math import nan
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 import triton
 import triton.language as tl
 
 from halftruth._pytorch import Tensor, torch
-from halftruth.engines.tensors.launching import on_its_device
-from halftruth.engines.tensors.walking import EPSILON, Walk
+from halftruth.engines.tensors._tensor_pass import EPSILON, PassValues
+from halftruth.table._groups import OUTSIDE, STRATA
+
+__all__ = ["means", "moments", "on_its_device", "one_pass", "survey"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 BLOCK = 1024
 MOST_PROGRAMS = 1 << 11
@@ -24,30 +31,45 @@ FEW = 1 << 20
 LEAST, MOST = tl.constexpr(EPSILON), tl.constexpr(1 - EPSILON)
 
 
+def on_its_device(call: Callable[P, T]) -> Callable[P, T]:
+    """Triton launches on the current device: make that the one of the first tensor that is passed.
+
+    Tensors of the processor need none: Triton's interpreter reads them.
+    """
+
+    @wraps(call)
+    def launched(*args: P.args, **kwargs: P.kwargs) -> T:
+        device = next(x.device for x in args if isinstance(x, Tensor))
+        with torch.cuda.device(device) if device.type == "cuda" else nullcontext():
+            return call(*args, **kwargs)
+
+    return launched
+
+
 @on_its_device
-def walk(
+def one_pass(
     score: Tensor, below: Tensor, n_rows: Sequence[int], mass: Sequence[float], pos: Sequence[float]
-) -> Walk:
-    """What `walking.walk` gives, in one pass and one synchronisation."""
+) -> PassValues:
+    """What `_tensor_pass.one_pass` gives, by one kernel and in one synchronisation."""
     m = len(score)
     block = BLOCK if m >= FEW else BLOCK // 4
     blocks = triton.cdiv(triton.cdiv(m, block), MOST_PROGRAMS)
     programs = triton.cdiv(m, block * blocks)
     parts = torch.empty((20, programs), dtype=torch.float64, device=score.device)
-    counts, masses, shares = ([*each, *[0] * (3 - len(below))] for each in (n_rows, mass, pos))
+    counts, masses, shares = ([*numbers, *[0] * (3 - len(below))] for numbers in (n_rows, mass, pos))
     shares_there = _there((*masses, *shares), score.device)
-    _walk[(programs,)](
+    _one_pass[(programs,)](
         score, below, *counts, shares_there, parts, m, programs, blocks, n_strata=len(below), block=block
     )
-    found = finished(parts, n_sums=17)
-    area, over, *lost = found[:14]
-    low, high, top = found[17:]
+    values = finished(parts, n_sums=17)
+    area, over, *lost = values[:14]
+    low, high, top = values[17:]
     both = np.reshape(lost, (3, 2, 2))[: len(below)]
     precision = (nan, nan, nan)
     if any(masses):
         precision = area + min(max(top, 0.0), 1.0) * over, -low, high
-    ordered = {1: [], 2: found[14:15], 3: found[14:17]}[len(below)]
-    return Walk(precision, ordered, both[:, 0], both[:, 1])
+    ordered = {1: [], 2: values[14:15], 3: values[14:17]}[len(below)]
+    return PassValues(precision, ordered, both[:, 0], both[:, 1])
 
 
 @lru_cache(maxsize=64)
@@ -57,12 +79,12 @@ def _there(numbers: tuple[float, ...], device: torch.device) -> Tensor:
 
 def finished(parts: Tensor, n_sums: int) -> list[float]:
     """Sums of the first rows of what programs found (n_rows, n_programs), the largest of the others."""
-    found = parts.cpu().numpy()
-    return [*found[:n_sums].sum(axis=1).tolist(), *found[n_sums:].max(axis=1).tolist()]
+    host = parts.cpu().numpy()
+    return [*host[:n_sums].sum(axis=1).tolist(), *host[n_sums:].max(axis=1).tolist()]
 
 
 @triton.jit
-def _walk(
+def _one_pass(
     score,
     x,
     nx,
@@ -174,8 +196,8 @@ def moments(score: Tensor, below: Tensor, inside: Sequence[bool], n_rows: int, n
     A bin ends at an order statistic of the population: the strata that are ``inside`` it, of ``n_rows``.
     """
     out = torch.empty((len(below), 3, n_bins), dtype=torch.float64, device=score.device)
-    own = [*inside, False, False][:3]
-    _moments[(n_bins, len(below))](score, below, out, len(score), n_rows, n_bins, *own, block=BLOCK)
+    population = [*inside, False, False][:3]
+    _moments[(n_bins, len(below))](score, below, out, len(score), n_rows, n_bins, *population, block=BLOCK)
     return out
 
 
@@ -270,3 +292,73 @@ def _means(rows, position, low, high, starts, out, m, placed: tl.constexpr, bloc
     )
     mean = tl.minimum(tl.maximum(mean, least), most)
     tl.store(out + i, tl.where(filled, mean, tl.load(starts + i, mask=here, other=0.0)), mask=here)
+
+
+# --- Rows -----------------------------------------------------------------------------------------
+
+
+@on_its_device
+def survey(score: Tensor, label: Tensor, code: float | None) -> tuple[Tensor, list[float]]:
+    """The index of each row's stratum (n,), and the facts: rows of each stratum, −lowest and highest score.
+
+    The highest score is infinite where one is not finite. ``code`` is another label of unlabeled rows.
+    """
+    stratum = torch.empty(len(score), dtype=torch.uint8, device=score.device)
+    blocks = triton.cdiv(triton.cdiv(len(score), BLOCK), MOST_PROGRAMS)
+    programs = triton.cdiv(len(score), BLOCK * blocks)
+    facts = torch.empty((2 + len(STRATA), programs), dtype=torch.float64, device=score.device)
+    label = label.view(torch.uint8) if label.dtype == torch.bool else label
+    _survey[(programs,)](
+        score.contiguous(),
+        label.contiguous(),
+        stratum,
+        facts,
+        len(score),
+        programs,
+        blocks,
+        coded=code is not None,
+        code=0.0 if code is None else code,
+        outside=OUTSIDE,
+        block=BLOCK,
+        num_warps=8,
+    )
+    return stratum, finished(facts, n_sums=len(STRATA))
+
+
+@triton.jit
+def _survey(
+    score,
+    label,
+    stratum,
+    facts,
+    n,
+    programs,
+    blocks,
+    coded: tl.constexpr,
+    code: tl.constexpr,
+    outside: tl.constexpr,
+    block: tl.constexpr,
+):
+    program = tl.program_id(0)
+    none = tl.zeros((block,), tl.float32).to(score.dtype.element_ty) - float("inf")
+    least, most = none, none
+    counts = tl.zeros((block,), tl.int64)
+    for k in range(blocks):
+        i = (program.to(tl.int64) * blocks + k) * block + tl.arange(0, block)
+        here = i < n
+        s = tl.load(score + i, mask=here, other=0.0)
+        y = tl.load(label + i, mask=here, other=0)
+        of = tl.where(y == 1, 0, tl.where(y == 0, 2, tl.where(y != y, 1, outside)))
+        if coded:
+            of = tl.where(y.to(tl.float64) == code, 1, of)
+        tl.store(stratum + i, of.to(tl.uint8), mask=here)
+        s = tl.where((s - s) == 0.0, s, float("inf"))
+        least = tl.maximum(least, tl.where(here, -s, float("-inf")))
+        most = tl.maximum(most, tl.where(here, s, float("-inf")))
+        # Three counts in one number: a lane sees no more than 2¹⁹ rows.
+        counts += tl.where(here & (of < outside), tl.full((block,), 1, tl.int64) << (20 * of).to(tl.int64), 0)
+    for k in tl.static_range(3):
+        own = tl.sum((counts >> (20 * k)) & 0xFFFFF)
+        tl.store(facts + k * programs + program, own.to(tl.float64))
+    tl.store(facts + 3 * programs + program, tl.max(least).to(tl.float64))
+    tl.store(facts + 4 * programs + program, tl.max(most).to(tl.float64))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from halftruth._pytorch import Tensor, torch
 from halftruth.table._grid import Grid
 from halftruth.table._histogram import UNIT, Bins, sums_of
 
-State = dict[str, Tensor]
+__all__ = ["Ops", "State", "add_rows", "bins_of", "empty", "has_triton", "of_rows"]
+
+State: TypeAlias = dict[str, Tensor]
 """Columns of a histogram (n_strata · n_slots,): int64 sums, and the lowest and highest score of each bin."""
 CHUNK = 1 << 22
 """Rows whose bins are held at once."""
@@ -72,15 +74,15 @@ def add_rows(
         As the state holds them; all rows have been checked.
     """
     if value is None and score.is_cuda and has_triton():
-        from halftruth.engines.tensors import kernel
+        from halftruth.engines.tensors import _triton_histogram
 
-        kernel.add_rows(state, grid, score, stratum, weight)
+        _triton_histogram.add_rows(state, grid, score, stratum, weight)
         return
-    for part in _chunks(len(score)):
-        s = score[part].to(torch.float64) + 0.0  # −0.0 is 0.0
-        key = stratum[part].to(torch.int64) * grid.n_slots + grid.index(s, Ops()).to(torch.int64)
-        w = None if weight is None else weight[part].to(torch.float64)
-        q = None if value is None else value[part].to(torch.float64)
+    for chunk in _chunks(len(score)):
+        s = score[chunk].to(torch.float64) + 0.0  # −0.0 is 0.0
+        key = stratum[chunk].to(torch.int64) * grid.n_slots + grid.index(s, Ops()).to(torch.int64)
+        w = None if weight is None else weight[chunk].to(torch.float64)
+        q = None if value is None else value[chunk].to(torch.float64)
         for name, column in _added(s, w, q).items():
             if name in state:
                 state[name].index_add_(0, key, column)
@@ -93,10 +95,10 @@ def of_rows(
 ) -> State:
     """The histogram of rows of hard labels; see `add_rows`."""
     if weight is None and score.is_cuda and has_triton():
-        from halftruth.engines.tensors import kernel
+        from halftruth.engines.tensors import _triton_histogram
 
-        if kernel.packs(grid, score):
-            return kernel.histogram(grid, score, stratum, n_strata)
+        if _triton_histogram.packs(grid, score):
+            return _triton_histogram.histogram(grid, score, stratum, n_strata)
     state = empty(grid, n_strata=n_strata, weighted=weight is not None, device=score.device)
     add_rows(state, grid, score, stratum, weight)
     return state
@@ -145,9 +147,9 @@ def bins_of(state: State, grid: Grid, names: Sequence[str]) -> dict[str, Bins]:
     host = {name: column.cpu().numpy() for name, column in state.items()}
     strata = {}
     for k, name in enumerate(names):
-        own = slice(k * grid.n_slots, (k + 1) * grid.n_slots)
-        index = np.flatnonzero(host["rows"][own])
+        slots = slice(k * grid.n_slots, (k + 1) * grid.n_slots)
+        index = np.flatnonzero(host["rows"][slots])
         if len(index):
-            columns: dict[str, Any] = {column: x[own][index] for column, x in host.items()}
+            columns: dict[str, Any] = {column: x[slots][index] for column, x in host.items()}
             strata[name] = Bins(grid=grid, index=index.astype(np.int32), **{"position": None, **columns})
     return strata

@@ -12,16 +12,20 @@ from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 from halftruth._pytorch import Tensor, functional, torch
-from halftruth.engines.tensors import sums, walking
-from halftruth.engines.tensors.reading import Tensors
-from halftruth.engines.tensors.state import has_triton
+from halftruth.engines.tensors import _tensor_pass
+from halftruth.engines.tensors._dense_histogram import has_triton
+from halftruth.engines.tensors._tensor_pass import Level, PassValues, between, block_sums, chunks, pyramid
+from halftruth.engines.tensors._tensor_rows import Tensors
 from halftruth.kernels._pass_sums import PassSums
 from halftruth.table._groups import STRATA
 from halftruth.table._histogram import COMPILED
 from halftruth.table._sorted_rows import N_EDGES
 from halftruth.table._support import Cells, Shares, SortedSupport, Support, depths
 
+__all__ = ["TensorSupport"]
+
 SLACK = 1e-12
+"""Rounding by which a precision may leave [0, 1] without being noted."""
 
 
 class TensorSupport(SortedSupport):
@@ -57,8 +61,8 @@ class TensorSupport(SortedSupport):
         stratum = rows.stratum[order]
         del order, differs
         *others, _ = rows.n_rows
-        for own, name in zip(below, others, strict=False):
-            own[1:] = torch.cumsum(stratum == STRATA.index(name), 0)[end]
+        for counts, name in zip(below, others, strict=False):
+            counts[1:] = torch.cumsum(stratum == STRATA.index(name), 0)[end]
         # All rows so far, less those of the other strata.
         below[-1, 1:] = end + 1 - below[:-1, 1:].sum(dim=0)
         return cls(score[end].to(torch.float64) + 0.0, below, rows.n_rows)  # −0.0 is 0.0
@@ -87,13 +91,13 @@ class TensorSupport(SortedSupport):
     def pass_sums(self, mass: Shares, pos: Shares, neg: Shares) -> PassSums:
         bounded = self.bounded
         n = np.asarray([float(number) for number in self.held.values()])
-        a, b, d = (np.asarray([part[name] for name in self.held]) for part in (mass, pos, neg))
-        walk = self._walk(a, b, d)
-        area, lowest, highest = walk.precision
+        a, b, d = (np.asarray([shares[name] for name in self.held]) for shares in (mass, pos, neg))
+        values = self._one_pass(a, b, d)
+        area, lowest, highest = values.precision
         twice = np.diag(n**2)
-        for (j, k), ordered in zip(combinations(range(len(n)), 2), walk.pairs, strict=True):
+        for (j, k), ordered in zip(combinations(range(len(n)), 2), values.pairs, strict=True):
             twice[j, k], twice[k, j] = ordered, 2 * n[j] * n[k] - ordered
-        square, log = b @ walk.positive + d @ walk.negative if bounded else (np.nan, np.nan)
+        square, log = b @ values.positive + d @ values.negative if bounded else (np.nan, np.nan)
         return PassSums(
             positives=float(b @ n),
             negatives=float(d @ n),
@@ -105,22 +109,22 @@ class TensorSupport(SortedSupport):
             log_loss=float(log),
         )
 
-    def _walk(self, *shares: NDArray[np.float64]) -> walking.Walk:
-        mass, pos, neg = (part.tolist() for part in shares)
+    def _one_pass(self, *shares: NDArray[np.float64]) -> PassValues:
+        mass, pos, neg = (array.tolist() for array in shares)
         if not (self.atom.is_cuda and has_triton()):
-            return walking.walk(self.atom, self.below, mass, pos, neg)
-        from halftruth.engines.tensors import passes
+            return _tensor_pass.one_pass(self.atom, self.below, mass, pos, neg)
+        from halftruth.engines.tensors import _triton_pass
 
-        return passes.walk(self.atom, self.below, list(self.held.values()), mass, pos)
+        return _triton_pass.one_pass(self.atom, self.below, list(self.held.values()), mass, pos)
 
     def moments(self, mass: Shares, n_bins: int, binning: str) -> dict[str, Vector]:
         population = [mass[name] != 0 for name in self.held]
         n = sum(rows for rows, inside in zip(self.held.values(), population, strict=True) if inside)
         if binning == "mass" and self.atom.is_cuda and has_triton():
-            from halftruth.engines.tensors import passes
+            from halftruth.engines.tensors import _triton_pass
 
-            out = passes.moments(self.atom, self.below, population, n, n_bins)
-            return dict(zip(self.held, _host(out), strict=True))
+            moments = _triton_pass.moments(self.atom, self.below, population, n, n_bins)
+            return dict(zip(self.held, _host(moments), strict=True))
         device = self.atom.device
         if binning == "width":
             edge = torch.as_tensor(np.arange(1, n_bins) / n_bins, device=device)
@@ -130,15 +134,15 @@ class TensorSupport(SortedSupport):
             inner = torch.searchsorted(self.below[torch.tensor(population, device=device)].sum(dim=0), rank)
         cut = torch.cat([inner.new_zeros(1), inner, inner.new_full((1,), len(self.atom))])
         number = self.below[:, cut].diff()
-        out = torch.cat([number[:, None], sums.between(self._levels, cut)], dim=1)
-        return dict(zip(self.held, _host(out), strict=True))
+        moments = torch.cat([number[:, None], between(self._levels, cut)], dim=1)
+        return dict(zip(self.held, _host(moments), strict=True))
 
     @cached_property
-    def _levels(self) -> list[sums.Level]:
+    def _levels(self) -> list[Level]:
         """Σ s and Σ s² (n_strata, 2, m) over the rows of each stratum, by score and by blocks of scores."""
         m = len(self.atom)
-        blocks = torch.cat([sums.blocks(self._powers(*chunk)) for chunk in walking.chunks(m)], dim=-1)
-        return sums.levels(self._powers_at, m, blocks)
+        first = torch.cat([block_sums(self._powers(*chunk)) for chunk in chunks(m)], dim=-1)
+        return pyramid(self._powers_at, m, first)
 
     def _powers(self, at: slice | Tensor, after: slice | Tensor) -> Tensor:
         first = (self.below[:, after] - self.below[:, at]) * self.atom[at]
@@ -164,13 +168,13 @@ class TensorSupport(SortedSupport):
         if sum(self.held.values()) < COMPILED:  # as rows on the host are
             return self.distinct.coarse(n_atoms, keep)
         low, high = self.span
-        found = torch.cat([self._steps(k, n_atoms / len(self.held)) for k in range(len(self.held))])
-        edge = np.unique(np.concatenate([[low, high, *keep], _host(self.atom[found])]))
+        starts = torch.cat([self._steps(k, n_atoms / len(self.held)) for k in range(len(self.held))])
+        edge = np.unique(np.concatenate([[low, high, *keep], _host(self.atom[starts])]))
         edge = edge[(edge >= low) & (edge <= high)]
         cut = torch.searchsorted(self.atom, torch.as_tensor(edge, device=self.atom.device))
         cut = torch.cat([cut, cut.new_full((1,), len(self.atom))])
         counts = _host(self.below[:, cut].diff())
-        rows, total = counts.sum(axis=0), _host(sums.between(self._levels, cut)[:, 0].sum(dim=0))
+        rows, total = counts.sum(axis=0), _host(between(self._levels, cut)[:, 0].sum(dim=0))
         used = rows > 0
         last = np.nextafter(np.append(edge[1:], np.inf), -np.inf)
         at = np.cumsum(used) - 1

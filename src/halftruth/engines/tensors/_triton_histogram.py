@@ -13,9 +13,11 @@ import triton
 import triton.language as tl
 
 from halftruth._pytorch import Tensor, torch
-from halftruth.engines.tensors.launching import on_its_device
+from halftruth.engines.tensors._triton_pass import on_its_device
 from halftruth.table._grid import N_BINS, Grid
 from halftruth.table._histogram import UNIT
+
+__all__ = ["add_rows", "histogram", "packs"]
 
 BLOCK = 512
 MANY = 1 << 22
@@ -38,7 +40,7 @@ PACKED_ROWS = (1 << 21) - (1 << 12)
 def add_rows(
     state: dict[str, Tensor], grid: Grid, score: Tensor, stratum: Tensor, weight: Tensor | None
 ) -> None:
-    """Add checked rows of hard labels to a histogram, in place; see `state.add_rows`."""
+    """Add checked rows of hard labels to a histogram, in place; see `_dense_histogram.add_rows`."""
     if weight is None and packs(grid, score):
         _add_packed(state, grid, score.contiguous(), stratum.contiguous(), fresh=False)
         return

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from halftruth import _checks
 from halftruth._errors import InputError, arg
 from halftruth._pytorch import Tensor, torch
-from halftruth.engines.tensors.state import has_triton
+from halftruth.engines.tensors._dense_histogram import has_triton
 from halftruth.table._groups import OUTSIDE, STRATA, refuse_groups
+
+__all__ = ["Names", "Tensors", "joined", "of_strata", "read", "read_groups"]
 
 POSITIVE, UNLABELED, NEGATIVE = range(3)
 """What an index into `STRATA` means."""
@@ -81,20 +83,20 @@ class Tensors:
         """The scores and weights of one stratum, in the order of the rows."""
         if len(self.n_rows) == 1:
             return self.score, self.weight
-        own = self.stratum == STRATA.index(name)
-        return self.score[own], None if self.weight is None else self.weight[own]
+        mask = self.stratum == STRATA.index(name)
+        return self.score[mask], None if self.weight is None else self.weight[mask]
 
     def full_weight(self) -> Tensor:
         """The weights, ones where all are one."""
         return torch.ones_like(self.score) if self.weight is None else self.weight
 
 
-Names = tuple[str, str, str]
+Names: TypeAlias = tuple[str, str, str]
 """What the user calls scores, labels and weights."""
 NAMES = ("score", "label", "weight")
 
 
-class Seen(NamedTuple):
+class RowFacts(NamedTuple):
     """What the host has to know of the rows."""
 
     low: float
@@ -143,58 +145,58 @@ def _read(
     y = None if label is None else _beside(label, names[1], s)
     w = None if weight is None else _beside(weight, names[2], s).to(torch.float64)
     if y is not None and w is None and y.is_cuda and has_triton():
-        from halftruth.engines.tensors.survey import survey
+        from halftruth.engines.tensors._triton_pass import survey
 
-        stratum, facts = survey(s, y, code)
-        seen = _told(facts)
+        stratum, numbers = survey(s, y, code)
+        facts = _named_facts(numbers)
     else:
         stratum = torch.full_like(s, UNLABELED, dtype=torch.uint8) if y is None else _strata(y, code)
-        seen = _seen(_facts(s, stratum), stratum, w)
+        facts = _row_facts(s, stratum, w)
     # The host's own checks have the words for what is wrong; they cost a download, of rows that are refused.
-    if not (isfinite(seen.low) and isfinite(seen.high)):
+    if not (isfinite(facts.low) and isfinite(facts.high)):
         _checks.scores(score, names[0])
-    if sum(seen.rows) < n:
+    if sum(facts.rows) < n:
         _checks.partial_labels(label, names[1], unlabeled=unlabeled, length=n)
-    if w is not None and not (seen.lightest >= 0 and 0 < seen.heaviest < inf):
+    if w is not None and not (facts.lightest >= 0 and 0 < facts.heaviest < inf):
         _checks.weights(weight, names[2], length=n)
-    if w is None or seen.lightest > 0:
-        return _tensors(s, stratum, w, seen), None
+    if w is None or facts.lightest > 0:
+        return _tensors(s, stratum, w, facts), None
     kept = w > 0
     s, stratum, w = s[kept], stratum[kept], w[kept]
-    return _looked_at(s, stratum, w), kept
+    return _surveyed(s, stratum, w), kept
 
 
 def of_strata(scores: Mapping[str, Any]) -> Tensors:
     """Rows of known strata, {stratum: scores}, all on one device."""
-    parts = {name: _scores(score, name) for name, score in scores.items()}
-    first = next(iter(parts.values()))
-    for name, part in parts.items():
-        _refuse_device(part, name, first)
+    tensors = {name: _scores(score, name) for name, score in scores.items()}
+    first = next(iter(tensors.values()))
+    for name, tensor in tensors.items():
+        _refuse_device(tensor, name, first)
     stratum = torch.cat(
-        [torch.full_like(x, STRATA.index(name), dtype=torch.uint8) for name, x in parts.items()]
+        [torch.full_like(x, STRATA.index(name), dtype=torch.uint8) for name, x in tensors.items()]
     )
-    score = torch.cat(list(parts.values()))
+    score = torch.cat(list(tensors.values()))
     _refuse_number(len(score), "scores")
-    rows = _looked_at(score, stratum, None)
+    rows = _surveyed(score, stratum, None)
     if not all(map(isfinite, rows.span)):
-        for name, given in scores.items():
-            _checks.scores(given, name)
+        for name, values in scores.items():
+            _checks.scores(values, name)
     return rows
 
 
-def joined(parts: Sequence[Tensors]) -> Tensors:
-    """The rows of all parts, which are on one device."""
-    weighted = any(part.weight is not None for part in parts)
-    held = {name: sum(part.n_rows.get(name, 0) for part in parts) for name in STRATA}
-    _refuse_number(sum(held.values()), "score")
+def joined(tables: Sequence[Tensors]) -> Tensors:
+    """The rows of all tables, which are on one device."""
+    weighted = any(rows.weight is not None for rows in tables)
+    n_rows = {name: sum(rows.n_rows.get(name, 0) for rows in tables) for name in STRATA}
+    _refuse_number(sum(n_rows.values()), "score")
     return Tensors(
-        score=torch.cat([part.score for part in parts]),
-        stratum=torch.cat([part.stratum for part in parts]),
-        weight=torch.cat([part.full_weight() for part in parts]) if weighted else None,
-        n_rows={name: count for name, count in held.items() if count},
-        span=(min(part.span[0] for part in parts), max(part.span[1] for part in parts)),
-        weighted=frozenset().union(*(part.weighted for part in parts)),
-        weights=(min(part.weights[0] for part in parts), max(part.weights[1] for part in parts)),
+        score=torch.cat([rows.score for rows in tables]),
+        stratum=torch.cat([rows.stratum for rows in tables]),
+        weight=torch.cat([rows.full_weight() for rows in tables]) if weighted else None,
+        n_rows={name: count for name, count in n_rows.items() if count},
+        span=(min(rows.span[0] for rows in tables), max(rows.span[1] for rows in tables)),
+        weighted=frozenset().union(*(rows.weighted for rows in tables)),
+        weights=(min(rows.weights[0] for rows in tables), max(rows.weights[1] for rows in tables)),
     )
 
 
@@ -218,8 +220,8 @@ def read_groups(
     sizes = torch.bincount(place, minlength=len(value)).tolist()
     scores, strata = (torch.split(column[order], sizes) for column in (rows.score, rows.stratum))
     weights = [None] * len(sizes) if rows.weight is None else torch.split(rows.weight[order], sizes)
-    parts = zip(value.tolist(), scores, strata, weights, strict=True)
-    return {str(int(name)): _looked_at(s, of, w) for name, s, of, w in parts}
+    groups = zip(value.tolist(), scores, strata, weights, strict=True)
+    return {str(int(name)): _surveyed(s, of, w) for name, s, of, w in groups}
 
 
 def _scores(values: Any, name: str) -> Tensor:
@@ -296,33 +298,34 @@ def _facts(score: Tensor, stratum: Tensor) -> Tensor:
     return torch.stack([fact.to(torch.float64) for fact in facts])
 
 
-def _seen(facts: Tensor, stratum: Tensor, weight: Tensor | None) -> Seen:
+def _row_facts(score: Tensor, stratum: Tensor, weight: Tensor | None) -> RowFacts:
     """What the host has to know, in one synchronisation."""
+    facts = _facts(score, stratum)
     if weight is not None:
         uneven = [((stratum == k) & (weight != 1)).any().to(torch.float64) for k in range(len(STRATA))]
         facts = torch.cat([facts, torch.stack([*torch.aminmax(weight), *uneven])])
-    return _told(facts.tolist())
+    return _named_facts(facts.tolist())
 
 
-def _told(facts: list[float]) -> Seen:
+def _named_facts(facts: list[float]) -> RowFacts:
     positive, unlabeled, negative, low, high, *rest = facts
     lightest, heaviest, *uneven_in = rest or [1.0, 1.0]
     rows = int(positive), int(unlabeled), int(negative)
-    return Seen(-low, high, lightest, heaviest, rows, tuple(map(bool, uneven_in)))
+    return RowFacts(-low, high, lightest, heaviest, rows, tuple(map(bool, uneven_in)))
 
 
-def _looked_at(score: Tensor, stratum: Tensor, weight: Tensor | None) -> Tensors:
-    return _tensors(score, stratum, weight, _seen(_facts(score, stratum), stratum, weight))
+def _surveyed(score: Tensor, stratum: Tensor, weight: Tensor | None) -> Tensors:
+    return _tensors(score, stratum, weight, _row_facts(score, stratum, weight))
 
 
-def _tensors(score: Tensor, stratum: Tensor, weight: Tensor | None, seen: Seen) -> Tensors:
-    weighted = frozenset(name for name, uneven in zip(STRATA, seen.uneven, strict=False) if uneven)
+def _tensors(score: Tensor, stratum: Tensor, weight: Tensor | None, facts: RowFacts) -> Tensors:
+    weighted = frozenset(name for name, uneven in zip(STRATA, facts.uneven, strict=False) if uneven)
     return Tensors(
         score=score,
         stratum=stratum,
         weight=weight if weighted else None,
-        n_rows={name: count for name, count in zip(STRATA, seen.rows, strict=True) if count},
-        span=(seen.low + 0.0, seen.high + 0.0),  # −0.0 is 0.0
+        n_rows={name: count for name, count in zip(STRATA, facts.rows, strict=True) if count},
+        span=(facts.low + 0.0, facts.high + 0.0),  # −0.0 is 0.0
         weighted=weighted,
-        weights=(seen.lightest, seen.heaviest),
+        weights=(facts.lightest, facts.heaviest),
     )
