@@ -8,10 +8,11 @@ in the text, so that who shows it can put in the words of those who read it: ``p
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from types import EllipsisType
-from typing import Literal, Self
+from typing import Literal, Self, get_args
 
 __all__ = [
     "EmptyClassWarning",
@@ -27,11 +28,13 @@ __all__ = [
     "Reference",
     "Refuted",
     "arg",
+    "as_notes",
     "bare",
     "call",
     "in_python",
     "is_refuted",
     "note_kinds",
+    "notes_to_dict",
     "pair",
     "render",
     "source_of",
@@ -132,16 +135,20 @@ NoteKind = Literal[
     "interval",
     "impossible",
     "undefined",
+    "contradiction",
     "prior",
+    "theory",
     "unused",
     "method",
     "remark",
 ]
-"""What a note is about: what is assumed and the data cannot show (assumption), or do show to be wrong
-(refuted); what no amount of such data decides (identifiability); too few rows (small_sample); an error that
-more rows do not average out (bias); bins in place of rows (histogram); how an interval was made or why there
-is none (interval); a value out of its limits (impossible), or no value (undefined); the share of positives
-(prior); what was given and not used (unused); how a method went (method); anything else (remark)."""
+"""What a note is about: what is assumed and the data cannot show (assumption), or do show to be wrong, so
+that the numbers cannot be relied on (refuted); what no amount of such data decides (identifiability); too
+few rows (small_sample); an error that more rows do not average out (bias); bins in place of rows
+(histogram); how an interval was made or why there is none (interval); a value out of its limits
+(impossible), or no value (undefined); parts of the evidence that contradict each other (contradiction);
+where the share of positives comes from (prior); a bound from theory, or why there is none (theory); what was
+given and not used (unused); how a method went (method); anything else (remark)."""
 
 
 class Note(str):
@@ -165,12 +172,26 @@ class Note(str):
         return Note(self.kind, f"{what}: {self.source}")
 
 
-def note_kinds(notes: Iterable[str]) -> list[str]:
+def as_notes(texts: Iterable[str], kinds: Iterable[str] = ()) -> tuple[Note, ...]:
+    """Notes from stored texts and kinds; a text without a known kind is a remark, a note stays what it is."""
+    known: dict[str, NoteKind] = {kind: kind for kind in get_args(NoteKind)}
+    return tuple(
+        text if isinstance(text, Note) else Note(known.get(kind, "remark"), text)
+        for text, kind in zip_longest(texts, kinds, fillvalue="")
+    )
+
+
+def note_kinds(notes: Iterable[Note]) -> list[str]:
     """The kinds of notes, in their order, for JSON."""
-    return [note.kind if isinstance(note, Note) else "remark" for note in notes]
+    return [note.kind for note in notes]
 
 
-def is_refuted(notes: Iterable[str]) -> bool:
+def notes_to_dict(notes: Sequence[Note]) -> dict[str, list[str]]:
+    """Notes for JSON: their texts as Python shows them, and their kinds."""
+    return {"notes": [str(note) for note in notes], "note_kinds": note_kinds(notes)}
+
+
+def is_refuted(notes: Iterable[Note]) -> bool:
     """Whether one of the notes says that the data refute what was given."""
     return "refuted" in note_kinds(notes)
 

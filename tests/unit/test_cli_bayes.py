@@ -18,7 +18,7 @@ import pytest
 import halftruth as ht
 from halftruth import files
 from halftruth._errors import InputError, Refuted
-from halftruth.cli import main, words
+from halftruth.cli import main
 from halftruth.files.numbers import Demand, Numbers, read_numbers
 from halftruth.limits._bayes_error import bayes_error
 from halftruth.limits._best_attainable import ROWS, best_attainable
@@ -254,18 +254,6 @@ def test_what_the_data_rule_out_is_not_bad_usage(
     monkeypatch.setattr("halftruth.limits._bayes_error.bayes_error", refute)
     status, out, err = run(rows, "--soft", "q")
     assert (status, out, err) == (3, "", "Error: The data rule this out.\n")
-
-
-def test_words_of_the_library_become_those_of_the_shell() -> None:
-    for said, wanted in (
-        (
-            "`prior` must be a pair (low, high), got (0.6, 0.3).",
-            "--prior must be a range low..high, got 0.6..0.3.",
-        ),
-        ("`labeled_sample` must be a pair, got (9, 5).", "--labeled-sample must be a pair, got (9, 5)."),
-        ("`method`='bootstrap' needs n_resamples > 0.", "--method bootstrap needs --n-resamples above 0."),
-    ):
-        assert words.of_the_shell(said) == wanted
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from halftruth._errors import InputError, Note, arg, bare, call, pair, render
 from halftruth.cli import main
-from halftruth.cli.words import Command, Spoken, of_the_shell
+from halftruth.cli.words import Vocabulary, shell_text
 
 ROWS = "".join(f"{i / 50},{1 if i % 5 == 0 else ''},{'prior=1' if i % 2 else 'b'}\n" for i in range(50))
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in ("prior", "label", "n_bins", "n_resamples")}
@@ -27,32 +28,26 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("text", "shown"),
     [
-        ("Pass prior=0.3.", "Pass --prior 0.3."),
-        ("Pass prior=…, the share.", "Pass --prior, the share."),
-        ("`prior` must lie in (0, 1).", "--prior must lie in (0, 1)."),
-        ('Pass prior="estimate", or not.', "Pass --prior estimate, or not."),
-        ("Pass n_resamples of 1000 or more.", "Pass --n-resamples of 1000 or more."),
-        ("Column 'prior=1' is not there.", "Column 'prior=1' is not there."),
-        ('Column "it\'s prior=1" is not there.', 'Column "it\'s prior=1" is not there.'),
-        ("in row 2 of label=1/x.csv. Drop", "in row 2 of label=1/x.csv. Drop"),
-        ("in row 2 of label=1.csv. Drop", "in row 2 of label=1.csv. Drop"),
-        ("calibration_error(n_bins=10) is high", "calibration_error(n_bins=10) is high"),
-        ("Pass weight=w.", "Pass weight=w."),  # no option of this command
-        ("`data` and `prior=1`", "`data` and `prior=1`"),
-        ("a sample's `prior`", "a sample's --prior"),
-        ("SoftLabeled(q), not 'SoftLabeled(q)'", "--soft, not 'SoftLabeled(q)'"),
+        (f"Pass {arg('prior', 0.3)}.", "Pass --prior 0.3."),
+        (f"Pass {arg('prior', ...)}, the share.", "Pass --prior, the share."),
+        (f"{arg('prior')} must lie in (0, 1).", "--prior must lie in (0, 1)."),
+        (f"Pass {arg('prior', 'estimate')}, or not.", "Pass --prior estimate, or not."),
+        (f"Pass {bare('n_resamples')} of 1000 or more.", "Pass --n-resamples of 1000 or more."),
+        (f"got {pair(0.6, 0.3)}", "got 0.6..0.3"),
+        (f"Pass {arg('weight', 'w')}.", 'Pass weight="w".'),  # no option of this command
+        (f"{call('SoftLabeled(q)', 'soft')}, not 'SoftLabeled(q)'", "--soft, not 'SoftLabeled(q)'"),
+        ("`prior` of 'prior=1', calibration_error(n_bins=10)",) * 2,  # words of the user are not touched
     ],
 )
-def test_what_is_translated(said: str, shown: str) -> None:
-    assert Command(OPTIONS).said(said) == shown
+def test_references_in_the_shell(text: str, shown: str) -> None:
+    assert render(text, Vocabulary(OPTIONS)) == shown
 
 
-def test_what_was_given_is_left_alone() -> None:
-    command = Command(OPTIONS, ("my prior=1 rows.csv", "0.3"))
-    assert command.said("my prior=1 rows.csv: pass prior=0.3") == "my prior=1 rows.csv: pass --prior 0.3"
-    assert of_the_shell(Spoken("prior=1")) == "prior=1"
+def test_without_a_command_texts_are_those_of_python() -> None:
+    assert shell_text(InputError(f"Pass {arg('prior', 0.3)}.")) == "Pass prior=0.3."
+    assert shell_text(Note("remark", call("f(x)", "votes")), votes="--counts") == "--counts"
 
 
 def test_names_of_files_and_columns(run: Any) -> None:

@@ -14,6 +14,7 @@ from halftruth._errors import (
     Note,
     Reference,
     arg,
+    as_notes,
     bare,
     call,
     is_refuted,
@@ -83,6 +84,7 @@ def test_a_note_is_its_text_and_a_kind() -> None:
     assert note == "The data refute prior=0.3."
     assert pickle.loads(pickle.dumps(note)).kind == "refuted"
     assert note.about("a model").source == f"a model: {note.source}"
-    assert note_kinds([note, "of old"]) == ["refuted", "remark"]
-    assert is_refuted([note])
-    assert not is_refuted([str(note)])
+    stored = as_notes([str(note), "of old", "of tomorrow"], [*note_kinds([note]), "", "unheard of"])
+    assert note_kinds(stored) == ["refuted", "remark", "remark"]
+    assert is_refuted(stored)
+    assert not is_refuted(stored[1:])

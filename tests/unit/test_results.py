@@ -219,6 +219,7 @@ def test_dict_is_json_and_versioned(result: ht.Evaluation) -> None:
     assert out["schema"] == 1
     assert list(out["metrics"]) == list(result)
     assert (out["threshold"], out["notes"]) == (0.5, list(result.notes))
+    assert out["note_kinds"] == [note.kind for note in result.notes]
     assert set(out["metrics"]["roc_auc"]) >= {
         "value",
         "low",

@@ -9,7 +9,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, Note
 from halftruth.calibration.bands import Curve, Drawing
 from halftruth.calibration.binomial_process import fit_curve
 from halftruth.calibration.rising import isotonic_points
@@ -62,7 +62,7 @@ class ReliabilityCurve:
     error: float
     method: str
     confidence_level: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         for name, column in vars(self).items():
@@ -173,14 +173,16 @@ class _Shape(NamedTuple):
     error: float
 
 
-def _source(evidence: object, n_resamples: int) -> tuple[Evidence | None, tuple[str, ...]]:
+def _source(evidence: object, n_resamples: int) -> tuple[Evidence | None, tuple[Note, ...]]:
     """The evidence to draw again, or none and why."""
     if n_resamples == 0:
         return None, ()
     if not isinstance(evidence, Evidence):
-        return None, ("A measure has no rows to draw again, so there is no band. Pass evidence.",)
+        text = "A measure has no rows to draw again, so there is no band. Pass evidence."
+        return None, (Note("interval", text),)
     if evidence.lone_positive:
-        return None, ("One known positive shows no sampling error, so there is no band.",)
+        text = "One known positive shows no sampling error, so there is no band."
+        return None, (Note("small_sample", text),)
     return evidence, ()
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
+from halftruth._errors import Note, notes_to_dict
 from halftruth.calibration.nulls import Groups, Null, null_of
 from halftruth.calibration.statistics import STATISTICS, Statistic
 from halftruth.evidence import Evidence, Scenario, as_evidence
@@ -49,7 +50,7 @@ class CalibrationTest:
     p_value: float
     method: str
     n_resamples: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     evidence: str = ""
 
     def __repr__(self) -> str:
@@ -63,7 +64,7 @@ class CalibrationTest:
         """JSON-ready; undefined numbers are None."""
         words = {name: getattr(self, name) for name in ("statistic", "method", "n_resamples", "evidence")}
         numbers = {name: json_number(getattr(self, name)) for name in ("value", "p_value")}
-        return words | numbers | {"notes": list(self.notes)}
+        return words | numbers | notes_to_dict(self.notes)
 
 
 def calibration_test(
@@ -264,14 +265,15 @@ def _contradictions(groups: Groups) -> int:
     return int(positive + groups.rows(NEGATIVE)[surely].sum())
 
 
-def _notes(groups: Groups, found: _Found, against: int, n_resamples: int) -> Iterator[str]:
+def _notes(groups: Groups, found: _Found, against: int, n_resamples: int) -> Iterator[Note]:
     evidence = groups.evidence
     if evidence.assumption:
         yield evidence.assumption
     if against:
-        yield (
+        yield Note(
+            "contradiction",
             f"{against} row(s) contradict a score of exactly 0 or 1, as none could if the scores were right. "
-            f"Cut the scores to what the model can know, e.g. [0.001, 0.999]."
+            f"Cut the scores to what the model can know, e.g. [0.001, 0.999].",
         )
     if evidence.population is not None and found.scenario.prior is not None:
         prior = float(groups.prior(found.scenario))
@@ -280,16 +282,20 @@ def _notes(groups: Groups, found: _Found, against: int, n_resamples: int) -> Ite
             if evidence.prior.is_range
             else "the prior"
         )
-        yield (
+        yield Note(
+            "prior",
             f"The prior is part of what is tested: calibrated scores have it as their mean. Here {where} is "
-            f"{prior:.4g}, the mean score {groups.claimed:.4g}."
+            f"{prior:.4g}, the mean score {groups.claimed:.4g}.",
         )
     if evidence.prior.is_range or evidence.purity.is_range:
-        yield "The p-value is the largest over the range given: calibrated for some prior or purity in it."
+        text = "The p-value is the largest over the range given: calibrated for some prior or purity in it."
+        yield Note("prior", text)
     if groups.joined:
-        yield (
+        yield Note(
+            "histogram",
             f"Neighbouring scores were joined into {len(groups.score):,} groups; the statistic and its law "
-            f"are both those of the groups."
+            f"are both those of the groups.",
         )
     if n_resamples < 99:
-        yield f"Only {n_resamples} resamples: no p-value can be below {1 / (n_resamples + 1):.2g}."
+        text = f"Only {n_resamples} resamples: no p-value can be below {1 / (n_resamples + 1):.2g}."
+        yield Note("interval", text)

@@ -27,6 +27,14 @@ def main(args: Sequence[str] | None = None) -> int:
     """Run one command; the exit status is returned, see `halftruth.cli.status`."""
     streams.prepare()
     line = list(sys.argv[1:] if args is None else args)
+    before = words.current.set(words.Vocabulary({}))
+    try:
+        return _checked(line)
+    finally:
+        words.current.reset(before)
+
+
+def _checked(line: list[str]) -> int:
     with warnings.catch_warnings(), interrupts.remembered() as pressed:
         warnings.showwarning = lambda message, *rest, **more: streams.say(f"Warning: {message}")
         try:
@@ -54,13 +62,11 @@ def _run(line: list[str]) -> int:
     root = typer.main.get_command(app)
     command = _called(root, line)
     _refuse_repeated(command, line)
-    with words.of(words.Command.of(command, line)):
-        try:
-            done = root.main(line, prog_name="halftruth", standalone_mode=False)
-        except typer.Abort:
-            return status.INTERRUPTED
-        except (HalftruthError, MissingDependency) as error:
-            raise type(error)(words.of_the_shell(_text(error))) from error
+    words.current.set(words.Vocabulary.of(command))
+    try:
+        done = root.main(line, prog_name="halftruth", standalone_mode=False)
+    except typer.Abort:
+        return status.INTERRUPTED
     return int(done or status.FINE)
 
 
@@ -88,11 +94,6 @@ def _refuse_repeated(command: Any, line: Sequence[str]) -> None:
             raise InputError(f"{used[0]} was given {len(used)} times; it takes one value.{more}")
 
 
-def _text(error: Exception) -> str:
-    """What an error says; unlike `str`, this keeps the kind of the text."""
-    return getattr(error, "source", "") or str(error)
-
-
 def _explain(error: Exception) -> int:
     """Say what went wrong, and which status that is."""
     if hasattr(error, "format_message"):  # usage: the class moved between typer's versions
@@ -104,7 +105,7 @@ def _explain(error: Exception) -> int:
     if isinstance(error, OSError) and error.errno in FULL and error.filename is None:
         error = streams.unwritten(error)
     if isinstance(error, (HalftruthError, MissingDependency)):
-        streams.say(f"Error: {words.of_the_shell(_text(error))}")
+        streams.say(f"Error: {words.shell_text(error)}")
         undecided = isinstance(error, (NotIdentifiable, Refuted))
         return status.UNIDENTIFIED if undecided else status.USAGE
     if os.environ.get("HALFTRUTH_DEBUG") == "1":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from halftruth._errors import InputError
+from halftruth._errors import InputError, Note, arg, is_refuted, note_kinds
 from halftruth.cli import completion, options, reading, words
 from halftruth.cli.render import Block, Cell
 
@@ -172,7 +172,8 @@ def _calibrator(method: str, **given: Any) -> Calibrator:
     for name in settings:
         if method != METHOD_OF[name]:
             raise InputError(
-                f"`{name}` counts for method={METHOD_OF[name]} alone, got method={method}. Leave it out."
+                f"{arg(name)} counts for {arg('method', METHOD_OF[name])} alone, got "
+                f"{arg('method', method)}. Leave it out."
             )
     return calibrator.set_params(
         **{name: str(x) if isinstance(x, StrEnum) else x for name, x in settings.items()}
@@ -193,7 +194,7 @@ def _refuse_margins(evidence: Evidence, calibrator: Calibrator) -> None:
     )
 
 
-def _on_prior(evidence: Evidence) -> Iterator[str]:
+def _on_prior(evidence: Evidence) -> Iterator[Note]:
     """What is to be said of the prior, and of the evidence against it."""
     from halftruth.inference._influence import identified_range
     from halftruth.inference._notes import on_prior
@@ -214,7 +215,7 @@ class Calibrated:
     calibrator: Calibrator
     assessment: Assessment
     targets: Targets
-    on_prior: tuple[str, ...]
+    on_prior: tuple[Note, ...]
     refused: bool = False
     """Whether `--strict` keeps it from being written."""
 
@@ -253,7 +254,7 @@ class Calibrated:
             yield f"The rows with their calibrated scores are in {self.targets.scores}."
 
     def to_dict(self) -> dict[str, Any]:
-        from halftruth.results._estimate import Refuted, json_number
+        from halftruth.results._estimate import json_number
 
         return {
             "schema": SCHEMA,
@@ -267,8 +268,9 @@ class Calibrated:
                 name: {"before": json_number(before), "after": json_number(after)}
                 for name, (before, after) in self.assessment.errors.items()
             },
-            "refuted": any(isinstance(note, Refuted) for note in self.on_prior),
+            "refuted": is_refuted(self.on_prior),
             "notes": self.notes(),
+            "note_kinds": note_kinds(self._notes()),
         }
 
     def records(self) -> Iterator[Sequence[Cell]]:
@@ -277,11 +279,13 @@ class Calibrated:
             yield [name, before, after]
 
     def notes(self) -> list[str]:
+        return list(map(words.shell_text, self._notes()))
+
+    def _notes(self) -> list[Note]:
         assumption = self.evidence.assumption
-        notes = [
+        return [
             *([] if assumption is None else [assumption]),
             *self.on_prior,
             *self.calibrator.notes_,
             *self.assessment.notes,
         ]
-        return list(map(words.of_the_shell, notes))

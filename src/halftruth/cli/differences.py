@@ -6,19 +6,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from halftruth._errors import InputError
+from halftruth._errors import InputError, is_refuted
 from halftruth.cli import metrics, status
 from halftruth.cli.gates import REFUTED, Gate, said
 from halftruth.cli.groups import Failed
-from halftruth.results._estimate import Refuted
 
 if TYPE_CHECKING:
     from halftruth.results._comparison import Comparison, Difference, Pair
-
-
-def refuted(comparison: Comparison) -> bool:
-    """Whether the data refute the prior that was given."""
-    return any(isinstance(note, Refuted) for note in comparison.notes)
 
 
 def check(gate: Gate, models: Iterable[str]) -> None:
@@ -65,7 +59,7 @@ def _judged(gate: Gate, comparison: Comparison | Failed) -> Iterator[tuple[int, 
         of = f"{gate.row if gate.field == 'value' else f'{gate.row}.{gate.field}'} of {a} minus {b}"
         if math.isnan(number):
             yield status.UNIDENTIFIED, f"{of} has no value."
-        elif refuted(comparison):
+        elif is_refuted(comparison.notes):
             yield status.UNIDENTIFIED, REFUTED
         elif not _possible(gate.row, rows[gate.row]):
             yield status.UNIDENTIFIED, f"{gate.row} is not possible for one of {a} and {b}."

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from halftruth import _checks
-from halftruth._errors import InputError, NotIdentifiable
+from halftruth._errors import InputError, Note, NotIdentifiable
 from halftruth.cli.source import refuse_without_positives
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.inference._progress import progress
@@ -48,7 +48,7 @@ class Found:
     identified: bool
     """Whether known negatives say which α it is."""
     shares: tuple[Shares, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def upper(self) -> float:
@@ -105,7 +105,7 @@ class Request:
             for name in names:
                 found.append(self._shares(evidence, name))
                 advance(1)
-        alone = "--within and --labeled-sample are read by auto and sample alone."
+        alone = Note("unused", "--within and --labeled-sample are read by auto and sample alone.")
         return Found(
             evidence=repr(evidence),
             population=self.population,

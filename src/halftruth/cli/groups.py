@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from halftruth._errors import HalftruthError, source_of
+from halftruth._errors import HalftruthError, Note
 from halftruth.cli.render import Block, Cell, View
 from halftruth.cli.views import heading, once
 from halftruth.results._estimate import Estimate, Evaluation
@@ -24,9 +24,9 @@ class Failed:
     reason: str
 
     @property
-    def note(self) -> str:
+    def note(self) -> Note:
         """For stderr."""
-        return f"not evaluated: {self.reason}"
+        return Note("undefined", f"not evaluated: {self.reason}")
 
 
 def each(
@@ -44,12 +44,11 @@ def each(
             if by is None:
                 raise
             errors[group] = error
-            results[group] = Failed(words.of_the_shell(source_of(error)))
+            results[group] = Failed(words.shell_text(error))
     if len(errors) == len(results):
         group, first = next(iter(errors.items()))
         others = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        reason = words.of_the_shell(source_of(first))
-        raise type(first)(words.Spoken(f"{heading(by, group)}{others}: {reason}")) from first
+        raise first.about(f"{heading(by, group)}{others}") from first
     return results
 
 

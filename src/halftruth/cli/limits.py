@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from halftruth._errors import InputError
+from halftruth._errors import InputError, Note, is_refuted, note_kinds
 from halftruth.cli import reading, words
 from halftruth.cli.given import prior_of
 from halftruth.cli.render import Block, Cell
@@ -21,11 +21,8 @@ SCHEMA = 1
 BAYES_ERROR = "bayes_error"
 UNCERTAINTY, NOISY = "uncertainty", "noisy"
 NUMBERS = ("naive", "value", "low", "high")
-OF_CLASSES = {
-    "SoftLabeled.from_votes(counts)": "--counts",
-    "SoftLabeled.from_votes": "--counts",
-}
-"""What the library calls that an option beside --classes stands for."""
+OF_CLASSES = {"votes": "--counts", "counts": "--counts"}
+"""How votes are passed where --classes is there already."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,13 +123,14 @@ class Request:
 
         return best_attainable(evidence, self._metrics(evidence), **self.settings)
 
-    def _remarks(self, evidence: Evidence) -> Iterator[str]:
+    def _remarks(self, evidence: Evidence) -> Iterator[Note]:
         """What was asked for and is not there."""
         zeros = _zeros(evidence)
         if self.best and zeros:
-            yield (
+            yield Note(
+                "undefined",
                 f"Of --best there is only the Bayes error: the other rows need confidences above 0, and "
-                f"{zeros} of {len(evidence.table.strata['positive'])} are 0."
+                f"{zeros} of {len(evidence.table.strata['positive'])} are 0.",
             )
 
     def _metrics(self, evidence: Evidence) -> list[str]:
@@ -176,7 +174,7 @@ class Limits:
     best: Evaluation | None
     test: TooGood | None
     about: str
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Note, ...] = ()
 
     @property
     def _bound(self) -> bool:
@@ -230,8 +228,6 @@ class Limits:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        from halftruth.results._estimate import Refuted
-
         prior = prior_of(self.held.evidence)
         return {
             "schema": SCHEMA,
@@ -243,8 +239,9 @@ class Limits:
             BAYES_ERROR: self.error.to_dict(),
             "best": None if self.best is None else self.best.to_dict(),
             "too_good": None if self.test is None else self.test.to_dict(),
-            "refuted": any(isinstance(note, Refuted) for note in self._notes()),
+            "refuted": is_refuted(self._notes()),
             "notes": self.notes(),
+            "note_kinds": note_kinds(dict.fromkeys(self._notes())),
         }
 
     def records(self) -> Iterator[Sequence[Cell]]:
@@ -265,18 +262,14 @@ class Limits:
             yield from ([name, None, value, *[None] * 6] for name, value in found.items())
 
     def notes(self) -> list[str]:
-        notes = list(dict.fromkeys(self._notes()))
-        if self.kind == "classes":
-            for call, option in OF_CLASSES.items():
-                notes = [note.replace(call, option) for note in notes]
-        return list(dict.fromkeys(map(words.of_the_shell, notes)))
+        votes = OF_CLASSES if self.kind == "classes" else {}
+        return [words.shell_text(note, **votes) for note in dict.fromkeys(self._notes())]
 
-    def _notes(self) -> Iterator[str]:
+    def _notes(self) -> Iterator[Note]:
         evidence = self.held.evidence
         yield from self.remarks
         assumption = None if evidence.confidences is None else evidence.assumption
         yield from [] if assumption is None else [assumption]
         yield from self.error.notes
-        lines = [] if self.best is None else self.best._note_lines()
-        yield from (line.removeprefix("Note: ") for line in lines if line)
+        yield from [] if self.best is None else self.best.all_notes()
         yield from [] if self.test is None else self.test.notes

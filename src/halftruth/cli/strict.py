@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from halftruth._errors import Note, is_refuted
 from halftruth.cli import status, streams
 from halftruth.cli.groups import Failed, Unevaluated
-from halftruth.results._estimate import Refuted
 
 if TYPE_CHECKING:
     from halftruth.cli.estimates import Found
@@ -63,9 +63,9 @@ def prior(result: Found | Failed) -> Objections:
             )
 
 
-def notes(said: Iterable[str]) -> Objections:
+def notes(said: Iterable[Note]) -> Objections:
     """That a note says that something is refuted."""
-    if any(isinstance(note, Refuted) for note in said):
+    if is_refuted(said):
         yield REFUTED
 
 

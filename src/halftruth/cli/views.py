@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from halftruth._errors import Note, notes_to_dict
 from halftruth.cli import words
 from halftruth.cli.render import Block, Cell
 
@@ -54,12 +55,9 @@ class Evaluations:
                 yield [*lead, name, *(getattr(row, column) for column in NUMBERS)]
 
     def notes(self) -> list[str]:
-        return once({title: list(_notes(result)) for title, result in self.titled.items()})
-
-
-def _notes(result: Evaluation) -> Iterator[str]:
-    lines = (line.removeprefix("Note: ") for line in result._note_lines())
-    return (words.of_the_shell(line) for line in lines if line)
+        return once(
+            {title: list(map(words.shell_text, result.all_notes())) for title, result in self.titled.items()}
+        )
 
 
 def heading(by: str | None, group: str) -> str:
@@ -124,7 +122,7 @@ class Compared:
                 yield [*pair, name, *row.values, *(getattr(row, number) for number in numbers), flips]
 
     def notes(self) -> list[str]:
-        return list(map(words.of_the_shell, self.comparison.notes))
+        return list(map(words.shell_text, self.comparison.notes))
 
 
 @dataclass(frozen=True)
@@ -147,7 +145,7 @@ class Priors:
                 yield [shares.alpha.method, name, *(getattr(share, number) for number in numbers)]
 
     def notes(self) -> list[str]:
-        return list(map(words.of_the_shell, _remarks(self.found)))
+        return list(map(words.shell_text, _remarks(self.found)))
 
 
 def _block(found: Found) -> Block:
@@ -183,25 +181,26 @@ def _as_dict(found: Found) -> dict[str, Any]:
             **{name: {n: getattr(share, n) for n in numbers} for name, share in shares.named()},
             "confidence_level": shares.alpha.confidence_level,
             "assumption": shares.alpha.assumption,
-            "notes": _own_notes(shares),
+            **notes_to_dict(_own_notes(shares)),
         }
         for shares in found.shares
     ]
     return {"evidence": found.evidence, "population": found.population, "estimates": estimates}
 
 
-def _remarks(found: Found) -> Iterator[str]:
+def _remarks(found: Found) -> Iterator[Note]:
     """What each method assumes, those together that assume the same; then what else is to be said."""
     about: dict[str, list[str]] = {}
     for shares in found.shares:
         about.setdefault(shares.alpha.assumption, []).append(shares.alpha.method)
     for assumption, methods in about.items():
-        yield f"{', '.join(methods)} {'assumes' if len(methods) == 1 else 'assume'} that {assumption}."
+        verb = "assumes" if len(methods) == 1 else "assume"
+        yield Note("assumption", f"{', '.join(methods)} {verb} that {assumption}.")
     for shares in found.shares:
-        others = (note for note in _own_notes(shares) if shares.alpha.assumption not in note)
-        yield from (f"{shares.alpha.method}: {note}" for note in others)
+        others = (note for note in _own_notes(shares) if note.kind != "assumption")
+        yield from (note.about(shares.alpha.method) for note in others)
     yield from found.notes
 
 
-def _own_notes(shares: Shares) -> list[str]:
+def _own_notes(shares: Shares) -> list[Note]:
     return list(dict.fromkeys(note for _, share in shares.named() for note in share.notes))

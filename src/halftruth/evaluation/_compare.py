@@ -10,7 +10,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, arg
+from halftruth._errors import InputError, Note, arg
 from halftruth.evidence import Evidence, as_evidence
 from halftruth.inference import _notes as remarks
 from halftruth.inference._influence import identified_range, unsigned
@@ -88,7 +88,7 @@ def compare(
         match = Match(sides[a], sides[b], requests, shared, keep, paired=paired, stratified=stratified)
         pairs[a, b] = match.differences(n_resamples, stream, level)
     joined = [note for rows in pairs.values() for name, row in rows.items() for note in _joined(name, row)]
-    distances = [INFLATED.format(request.label) for request in requests if is_distance(request)]
+    distances = [Note("bias", INFLATED.format(each.label)) for each in requests if is_distance(each)]
     return Comparison(
         pairs=pairs,
         dominant=_dominant(evidence),
@@ -130,7 +130,7 @@ def _checked(models: Mapping[str, Evidence]) -> dict[str, Evidence]:
 
 def _with_one_prior(
     models: dict[str, Evidence], *, paired: bool
-) -> tuple[dict[str, Evidence], tuple[str, ...]]:
+) -> tuple[dict[str, Evidence], tuple[Note, ...]]:
     """The same cases have one prior: of the models' own estimates, that of the scores that say most."""
     own = {
         name: evidence
@@ -152,7 +152,8 @@ def _with_one_prior(
         for name, evidence in own.items()
     }
     what = "The prior and the purity are" if noisy else "The prior is"
-    return shared, (f"{what} one for all models: estimated from {best!r}, whose scores say most of it.",)
+    text = f"{what} one for all models: estimated from {best!r}, whose scores say most of it."
+    return shared, (Note("prior", text),)
 
 
 def _left_open(evidence: Evidence) -> float:
@@ -188,7 +189,7 @@ def _shared_range(evidence: Mapping[str, Evidence], level: float) -> Range:
     return min(ranges, key=lambda each: max((s.prior or 0.0) for s in each.scenarios))
 
 
-def _notes(evidence: Mapping[str, Evidence], level: float, by_default: bool) -> Iterator[str]:
+def _notes(evidence: Mapping[str, Evidence], level: float, by_default: bool) -> Iterator[Note]:
     """What any of the models' evidence has to say."""
     for each in evidence.values():
         yield from remarks.on_evidence(each, by_default=by_default)
@@ -199,10 +200,10 @@ def _notes(evidence: Mapping[str, Evidence], level: float, by_default: bool) -> 
         )
 
 
-def _joined(name: str, row: Difference) -> Iterator[str]:
+def _joined(name: str, row: Difference) -> Iterator[Note]:
     """What joining rows to bins may have changed, where it matters."""
     if row.compression is not None and not row.compression <= remarks.MATTERS * (row.high - row.low) + 1e-9:
-        yield f"{name}: {remarks.compressed(row.compression)}"
+        yield remarks.compressed(row.compression).about(name)
 
 
 def _dominant(evidence: Mapping[str, Evidence]) -> str | None:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from halftruth._checks import Vector
+from halftruth._errors import Note
 from halftruth.measure._mass_rule import MassRule
 from halftruth.measure._score_measure import Number, ScoreMeasure
 from halftruth.prior._belief import Belief
@@ -74,7 +75,7 @@ class Evidence(ABC):
     null_models: ClassVar[tuple[NullModel, ...]] = ("bootstrap",)
     """How rows of calibrated scores may be drawn, the sharpest first; the last one always can be."""
 
-    assumption: str | None = None
+    assumption: Note | None = None
     """What the correction rests on, in one sentence."""
 
     naive_reading: ClassVar[str] = "unlabeled cases counted as negatives"
@@ -120,7 +121,7 @@ class Evidence(ABC):
         """The strata that make up the population sample."""
         return tuple(self.table.strata)
 
-    def remarks(self) -> Iterator[str]:
+    def remarks(self) -> Iterator[Note]:
         """What is thin in these rows, a sentence each."""
         return iter(())
 

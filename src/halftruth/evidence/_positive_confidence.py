@@ -9,7 +9,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, arg
+from halftruth._errors import InputError, Note, arg
 from halftruth.evidence._evidence import Evidence, Scenario
 from halftruth.measure._mass_rule import MassRule, total
 from halftruth.measure._score_measure import Number, ScoreMeasure, integral
@@ -51,9 +51,10 @@ class PositiveConfidence(Evidence):
     kind: ClassVar[str] = "positive_confidence"
     prior_is_free = True
     holds_posteriors = True
-    assumption = (
+    assumption = Note(
+        "assumption",
         "Assumes that the positives are a random sample of the positives and the confidences are "
-        "P(positive | x)."
+        "P(positive | x).",
     )
 
     def __init__(self, r: Any, y_score: Any = None, *, prior: Any = None, sample_weight: Any = None) -> None:
@@ -124,11 +125,12 @@ class PositiveConfidence(Evidence):
         mass, squares = integral(cells.value, cells.count), integral(cells.value**2, cells.count)
         return float(mass**2 / squares / cells.n_rows)
 
-    def remarks(self) -> Iterator[str]:
+    def remarks(self) -> Iterator[Note]:
         if self.effective_share < FEW_IN_EFFECT:
-            yield (
+            yield Note(
+                "small_sample",
                 f"Positives of low confidence carry much of the population (effective share of the rows "
-                f"{self.effective_share:.2g}): intervals may be narrow, and fail if E[1/r²] is infinite."
+                f"{self.effective_share:.2g}): intervals may be narrow, and fail if E[1/r²] is infinite.",
             )
 
     def with_shares(self, prior: Any = None, purity: Any = 1.0) -> Self:

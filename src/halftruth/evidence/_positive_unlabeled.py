@@ -265,7 +265,7 @@ class PositiveUnlabeled(Evidence):
         return (UNLABELED,) if self.population == "unlabeled" else tuple(self.table.strata)
 
     @property
-    def assumption(self) -> str:  # type: ignore[override]
+    def assumption(self) -> Note:  # type: ignore[override]
         if self.propensity_given:
             text = "Assumes the propensities given: P(labeled | positive, x)."
         elif self.purity.value == 1:
@@ -277,7 +277,7 @@ class PositiveUnlabeled(Evidence):
             )
         if NEGATIVE in self.table.strata:
             text += " Known negatives are taken as a random sample of the negatives."
-        return text
+        return Note("assumption", text)
 
     def _shares(self, sizes: Sizes, prior: Number, purity: Number) -> tuple[Number, Number]:
         """(π, α) of this evidence's population from a prior as the user gave it."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, arg, call
+from halftruth._errors import InputError, Note, arg, call
 from halftruth.evidence._evidence import Evidence, Scenario
 from halftruth.evidence._labeled import Labeled, labels_as_given
 from halftruth.measure._mass_rule import MassRule
@@ -77,7 +77,7 @@ class SoftLabeled(Evidence):
     null_models = ("signs",)
     naive_reading = "hard labels"
     _soft_rows: SoftRows | None = None  # with what a table cannot hold: votes, and many classes
-    assumption = "Assumes that the soft labels are P(positive | x), right on average."
+    assumption = Note("assumption", "Assumes that the soft labels are P(positive | x), right on average.")
 
     def __init__(self, q: Any, y_score: Any = None, *, sample_weight: Any = None) -> None:
         soft = _soft_labels(q)

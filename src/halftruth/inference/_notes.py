@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from halftruth._errors import Note, bare
 from halftruth.evidence import Evidence
 from halftruth.inference._requests import Request
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.results._estimate import Estimate, Refuted
+from halftruth.results._estimate import Estimate
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
 from halftruth.table._strata import StratumRows
 
@@ -20,51 +21,59 @@ MATTERS = 0.05
 """Of an interval's width: what compression changes below that is not worth a note."""
 
 
-def on_evidence(evidence: Evidence, *, by_default: bool) -> Iterator[str]:
+def on_evidence(evidence: Evidence, *, by_default: bool) -> Iterator[Note]:
     """What the correction rests on, and what is thin."""
     if evidence.assumption:
         yield evidence.assumption
     known = evidence.table.strata.get(POSITIVE)
     if evidence.lone_positive:
-        yield "One known positive says nothing of its own error: there are no intervals."
+        yield Note(
+            "small_sample", "One known positive says nothing of its own error: there are no intervals."
+        )
     elif known is not None and len(known) < FEW_POSITIVES:
-        yield f"Only {len(known)} known positive(s): intervals are rough and likely too narrow."
+        text = f"Only {len(known)} known positive(s): intervals are rough and likely too narrow."
+        yield Note("small_sample", text)
     measure = evidence.measure()
     if by_default and not measure.bounded:
         low, high = measure.span
-        yield (
+        yield Note(
+            "undefined",
             f"Scores run from {low:g} to {high:g}, so they are no probabilities: "
-            f"brier, log_loss and calibration_error are left out."
+            f"brier, log_loss and calibration_error are left out.",
         )
     grid = evidence.table.grid
     if grid is not None and not evidence.bins_are_certified:
-        yield f"Rows were joined to bins ({grid}); with known negatives no bound on that is certified."
+        text = f"Rows were joined to bins ({grid}); with known negatives no bound on that is certified."
+        yield Note("histogram", text)
     for name in measure.empty_classes:
-        yield f"No {name} case: metrics that need one are undefined."
+        yield Note("undefined", f"No {name} case: metrics that need one are undefined.")
     yield from evidence.remarks()
 
 
-def on_resamples(n: int) -> Iterator[str]:
+def on_resamples(n: int) -> Iterator[Note]:
     """Whether resamples are too few for intervals."""
     if 0 < n < FEWEST_RESAMPLES:
-        yield f"Only {n} resample(s): intervals are rough. Pass n_resamples of 1000 or more, or 0."
+        text = f"Only {n} resample(s): intervals are rough. Pass {bare('n_resamples')} of 1000 or more, or 0."
+        yield Note("interval", text)
 
 
-def on_prior(evidence: Evidence, identified: tuple[float, float] | None) -> Iterator[str]:
+def on_prior(evidence: Evidence, identified: tuple[float, float] | None) -> Iterator[Note]:
     """Where the prior came from, and whether the evidence, by the 99% range it identifies, contradicts it."""
     given = evidence.prior
     yield from _on_estimates(evidence)
     population = evidence.population
     if population is not None and given.population not in (None, population):
         share = {"unlabeled": "α, of the unlabeled sample", "all": "π, of all rows"}[given.population]
-        yield (
-            f"The prior's estimate is {share}; it was converted to this population by π n = ρ n_P + α n_U."
+        yield Note(
+            "prior",
+            f"The prior's estimate is {share}; it was converted to this population by π n = ρ n_P + α n_U.",
         )
     alpha = evidence.measure().alpha
     if alpha is not None and not -1e-12 <= alpha <= 1 + 1e-12:
-        yield (
+        yield Note(
+            "impossible",
             f"The prior's estimate puts a share of {alpha:.4g} positives among the unlabeled, which the "
-            f"counts do not allow: it is too {'small' if alpha < 0 else 'large'} for this table."
+            f"counts do not allow: it is too {'small' if alpha < 0 else 'large'} for this table.",
         )
     if identified is None:
         return
@@ -74,29 +83,32 @@ def on_prior(evidence: Evidence, identified: tuple[float, float] | None) -> Iter
     suspect = negatives if NEGATIVE in evidence.table.strata else "the propensities or confidences"
     ends = evidence.prior_ends()
     if not ends:
-        yield f"The prior is identified by the evidence itself: {low:.4g} to {high:.4g} (99%)."
+        text = f"The prior is identified by the evidence itself: {low:.4g} to {high:.4g} (99%)."
+        yield Note("prior", text)
     elif ends[1] < low or ends[0] > high:
-        yield Refuted(
+        yield Note(
+            "refuted",
             f"The prior given ({evidence.measure().prior:.4g}) is refuted: the evidence itself puts it "
-            f"between {low:.4g} and {high:.4g} (99%). At fault is the prior, or {suspect}."
+            f"between {low:.4g} and {high:.4g} (99%). At fault is the prior, or {suspect}.",
         )
 
 
-def _on_estimates(evidence: Evidence) -> Iterator[str]:
+def _on_estimates(evidence: Evidence) -> Iterator[Note]:
     """How shares were estimated, and what that rests on."""
     for name, given in (("prior", evidence.prior), ("purity", evidence.purity)):
         made = given.estimate
         if made is None or not made.assumption:
             continue
         symbol = "ρ" if name == "purity" else "α" if made.population == "unlabeled" else "π"
-        yield (
+        yield Note(
+            "prior",
             f"The {name} was estimated ({made.method}): {symbol} = {made.value:.4g}, {made.low:.4g} to "
-            f"{made.high:.4g}."
+            f"{made.high:.4g}.",
         )
-        yield from made.notes or (f"It assumes that {made.assumption}.",)
+        yield from made.notes or (Note("assumption", f"It assumes that {made.assumption}."),)
 
 
-def on_row(request: Request, measure: ScoreMeasure, estimate: Estimate) -> tuple[str, ...]:
+def on_row(request: Request, measure: ScoreMeasure, estimate: Estimate) -> tuple[Note, ...]:
     """What happened to one metric."""
     metric = request.metric
     if metric is None:
@@ -104,51 +116,62 @@ def on_row(request: Request, measure: ScoreMeasure, estimate: Estimate) -> tuple
     out = []
     known = measure.unidentified is None
     if known and metric.clips and measure.precision_leaves_unit:
-        out.append("precision was clipped to [0, 1].")
+        out.append(Note("impossible", "precision was clipped to [0, 1]."))
     if known and metric.undefined and np.isnan(estimate.value):
-        out.append(f"undefined: {metric.undefined}.")
+        out.append(Note("undefined", f"undefined: {metric.undefined}."))
     if request.of_margins and measure.bounded:
         out.append(
-            "all scores lie in [0, 1], and were read as margins, such as logits. If they are probabilities, "
-            "pass loss='log' or 'brier'."
+            Note(
+                "remark",
+                "all scores lie in [0, 1], and were read as margins, such as logits. If they are "
+                "probabilities, pass loss='log' or 'brier'.",
+            )
         )
     low, high = metric.limits
     ends = (estimate.value, estimate.low, estimate.high)
     if any(end < low or end > high for end in ends):
         out.append(
-            f"leaves [{low:g}, {high:g}], what is possible: by noise, or because the prior, the purity or "
-            f"the sampling is not as given."
+            Note(
+                "impossible",
+                f"leaves [{low:g}, {high:g}], what is possible: by noise, or because the prior, the purity "
+                f"or the sampling is not as given.",
+            )
         )
     width = estimate.high - estimate.low
     if estimate.compression is not None and not estimate.compression <= MATTERS * width + 1e-9:
         out.append(compressed(estimate.compression))
     if request.inflated:
-        out.append("noise inflates the value; the interval allows for that and may lie below it.")
+        text = "noise inflates the value; the interval allows for that and may lie below it."
+        out.append(Note("bias", text))
     replicates = estimate.replicates
     undefined = 0 if replicates is None else int(np.isnan(replicates).sum())
     if replicates is not None and 0 < undefined < replicates.size:
-        out.append(f"{undefined} of {replicates.size} resamples leave it undefined and were left out.")
+        text = f"{undefined} of {replicates.size} resamples leave it undefined and were left out."
+        out.append(Note("interval", text))
     return tuple(out)
 
 
-def compressed(bound: float) -> str:
+def compressed(bound: float) -> Note:
     """What a bound on compression means."""
     if np.isinf(bound):
-        return "no bound is known on what joining rows to bins changed."
-    return f"joining rows to bins changed it by {bound:.2g} at most."
+        return Note("histogram", "no bound is known on what joining rows to bins changed.")
+    return Note("histogram", f"joining rows to bins changed it by {bound:.2g} at most.")
 
 
-DESIGN = (
+DESIGN = Note(
+    "theory",
     "No bound from theory: it holds for clean positives and unlabeled, two samples of rows without weights, "
-    "and a prior that is one number."
+    "and a prior that is one number.",
 )
-PLAIN = "No bound from theory: it holds for the plug-in error with norm 1."
-FEW = "No bound from theory: with bins of equal mass it needs two unlabeled rows for each bin."
+PLAIN = Note("theory", "No bound from theory: it holds for the plug-in error with norm 1.")
+FEW = Note(
+    "theory", "No bound from theory: with bins of equal mass it needs two unlabeled rows for each bin."
+)
 
 
 def bias_bound(
     request: Request, evidence: Evidence, lipschitz: float, level: float
-) -> tuple[float | None, str | None]:
+) -> tuple[float | None, Note | None]:
     """With probability ``level`` a calibration error lies no farther from the true one; a note to it.
 
     From positives and unlabeled, by the first theorem of `halftruth.theory`, where scores have a density and
@@ -179,7 +202,7 @@ def bias_bound(
         confidence_level=level,
     )
     within = f"by theory it lies within {float(bound):.3g} of the true one, the slope being as granted."
-    return float(bound), within if bound.informative else bound.note
+    return float(bound), Note("theory", within if bound.informative else bound.note)
 
 
 def _as_assumed(evidence: Evidence) -> bool:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from halftruth._errors import Note
 from halftruth.evidence import Evidence, Scenario
 from halftruth.inference._influence import identified_range
 from halftruth.prior._shares import Sizes
 from halftruth.prior.bounds import upper_bound
-from halftruth.results._estimate import Refuted
 from halftruth.table._score_table import POSITIVE, UNLABELED
 from halftruth.table._strata import StratumRows
 
@@ -32,7 +32,7 @@ class Range:
     """Scenarios to take the union over, and what to say of them."""
 
     scenarios: tuple[Scenario, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     unknown: bool = False
     """Whether nothing is known of the prior, so that only what is possible can bound a metric."""
 
@@ -45,7 +45,7 @@ def prior_range(evidence: Evidence, confidence_level: float) -> Range:
     """The scenarios of evidence: one, or a grid where prior or purity is only known to a range."""
     if evidence.measure().unidentified is not None:
         return _unrefuted(evidence, confidence_level)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     if evidence.scores_bound_prior:
         notes = refutations(evidence, confidence_level)
     both = evidence.prior.is_range and evidence.purity.is_range
@@ -181,19 +181,20 @@ def _unrefuted(evidence: Evidence, confidence_level: float) -> Range:
     of_all = evidence.population == "all"
     scenarios = [Scenario(prior=float(sizes.pi(a, r)) if of_all else a, purity=r) for a, r in pairs]
     highest = max(scenario.prior for scenario in scenarios)
-    note = (
+    note = Note(
+        "identifiability",
         f"No prior was given: intervals of what needs one cover every prior that the data do not refute, "
-        f"up to π = {highest:.4g}, as far as they are possible."
+        f"up to π = {highest:.4g}, as far as they are possible.",
     )
     return Range(tuple(scenarios), (note,), unknown=True)
 
 
-def refutations(evidence: Evidence, confidence_level: float) -> tuple[str, ...]:
+def refutations(evidence: Evidence, confidence_level: float) -> tuple[Note, ...]:
     """What the data say against the prior and the purity, of evidence without known negatives."""
     return _refuted(evidence, confidence_level) + _impure(evidence, confidence_level)
 
 
-def _refuted(evidence: Evidence, confidence_level: float) -> tuple[str, ...]:
+def _refuted(evidence: Evidence, confidence_level: float) -> tuple[Note, ...]:
     ends = evidence.alpha_ends()
     if not ends:
         return ()
@@ -212,10 +213,10 @@ def _refuted(evidence: Evidence, confidence_level: float) -> tuple[str, ...]:
         f"{upper:.4g} would need more scores like the positives' there than were seen (confidence "
         f"{confidence_level:g}). Lower the prior, or doubt the purity or SCAR."
     )
-    return (Refuted(note) if refuted else note,)
+    return (Note("refuted" if refuted else "prior", note),)
 
 
-def _impure(evidence: Evidence, confidence_level: float) -> tuple[str, ...]:
+def _impure(evidence: Evidence, confidence_level: float) -> tuple[Note, ...]:
     """Whether the known positives are purer than the purity given says."""
     purity, ends = max([evidence.purity.value or 1.0, *evidence.purity.ends()]), evidence.alpha_ends()
     if purity == 1 or not ends or evidence.purity.replicates is not None or ends[0] >= 1:
@@ -228,4 +229,4 @@ def _impure(evidence: Evidence, confidence_level: float) -> tuple[str, ...]:
         f"scores like the unlabeled's among the known positives than were seen (confidence "
         f"{confidence_level:g}). Raise the purity, or doubt SCAR."
     )
-    return (Refuted(note),)
+    return (Note("refuted", note),)

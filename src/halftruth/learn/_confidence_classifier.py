@@ -10,7 +10,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, arg
+from halftruth._errors import InputError, Note, arg
 from halftruth.evidence import PositiveConfidence
 from halftruth.learn._learner import Features, Prior, RandomState
 from halftruth.learn._network_arrays import Matrix, Scaling
@@ -137,7 +137,8 @@ class PositiveConfidenceClassifier(NetworkClassifier):
         self._keep(fit_network(plan, risk, risk, scaled, learned, held_out, row_values=confidence))
         self.shift_ = 0.0
         method = self._method(held_out is not None)
-        self.notes_ = () if method or self.loss == PROPER else (NO_POSTERIOR.format(self.loss),)
+        lacking = Note("method", NO_POSTERIOR.format(self.loss))
+        self.notes_ = () if method or self.loss == PROPER else (lacking,)
         self._calibrate(
             method,
             scaled,

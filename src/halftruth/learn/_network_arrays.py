@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth import _checks, _storage
-from halftruth._errors import HalftruthError, InputError
+from halftruth._errors import HalftruthError, InputError, as_notes, notes_to_dict
 from halftruth.calibration.calibrators.calibrator import Calibrator
 from halftruth.prior._belief import PriorEstimate
 
@@ -103,7 +103,7 @@ def save_network(model: Any, path: str | Path) -> None:
         "n_epochs": model.n_epochs_,
         "prior": model.prior_,
         "shift": model.shift_,
-        "notes": list(model.notes_),
+        **notes_to_dict(model.notes_),
     }
     arrays = {"center": model.scaling_.center, "factor": model.scaling_.factor}
     for i, (weight, constant) in enumerate(model.layers_):
@@ -133,7 +133,8 @@ def load_network(cls: type, path: str | Path) -> Any:
             str(name): [float(risk) for risk in risks] for name, risks in header["history"].items()
         }
         model.n_epochs_ = _checks.count(header["n_epochs"], "n_epochs", least=0)
-        model.prior_, model.notes_ = _checks.share(header["prior"], "prior"), tuple(_texts(header["notes"]))
+        model.prior_ = _checks.share(header["prior"], "prior")
+        model.notes_ = as_notes(_texts(header["notes"]), _texts(header.get("note_kinds", [])))
         model.shift_ = _checks.finite(header["shift"], "shift")
     except (HalftruthError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path} is a damaged {_title(cls)}: {error}") from error
@@ -189,5 +190,8 @@ def _from_json(value: Any) -> Any:
     """A setting as it was given: only an estimate of the prior is stored as a dictionary."""
     if isinstance(value, dict):
         fields = value["estimate"]
-        return PriorEstimate(**fields | {"notes": tuple(fields["notes"])})
+        notes = as_notes(fields["notes"], fields.get("note_kinds", ()))
+        return PriorEstimate(
+            **{name: x for name, x in fields.items() if name != "note_kinds"} | {"notes": notes}
+        )
     return tuple(value) if isinstance(value, list) else value

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, arg
+from halftruth._errors import InputError, Note, arg
 from halftruth.calibration.calibrators.calibrator import FLAT, Calibrator
 from halftruth.calibration.calibrators.logistic import LineCurve
 from halftruth.calibration.calibrators.methods import METHODS
@@ -71,7 +71,7 @@ class NetworkClassifier(Learner):
     history_: dict[str, list[float]]
     prior_: float
     n_epochs_: int
-    notes_: tuple[str, ...]
+    notes_: tuple[Note, ...]
     n_features_in_: int
 
     # Settings that both have; scikit-learn reads them from the signature of each class.
@@ -277,13 +277,13 @@ class NetworkClassifier(Learner):
         return model
 
 
-def _test_sigmoid(line: Calibrator, evidence: Evidence) -> tuple[bool, str]:
+def _test_sigmoid(line: Calibrator, evidence: Evidence) -> tuple[bool, Note]:
     """Whether evidence of σ(logit) refutes it in favour of the line, and a note that says so."""
     assert isinstance(line.curve_, LineCurve)
     p = calibration_test(evidence, "spiegelhalter", n_resamples=N_RESAMPLES).p_value
     # A slope below 1 draws probabilities in: they were too sure.
     word, level = ("sure", LEVEL) if line.curve_.slope < 1 else ("timid", STRICT)
-    return p < level, MENDED.format(word, p) if p < level else KEPT.format(p)
+    return p < level, Note("method", MENDED.format(word, p) if p < level else KEPT.format(p))
 
 
 def _calibrator_input(calibrator: Calibrator, logit: Vector) -> Vector:

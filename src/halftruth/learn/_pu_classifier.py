@@ -11,7 +11,7 @@ from scipy.special import logit
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, NotIdentifiable, arg
+from halftruth._errors import InputError, Note, NotIdentifiable, arg
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.evidence._positive_unlabeled import POPULATIONS
 from halftruth.learn._learner import (
@@ -43,8 +43,10 @@ if TYPE_CHECKING:  # PyTorch loads when a network is trained
 
 __all__ = ["PUClassifier"]
 
-NOT_CALIBRATED = "Probabilities are σ(logit) as it was trained: no row was held out to calibrate them."
-FOR_TARGET = "It leans to the target prior."
+NOT_CALIBRATED = Note(
+    "method", "Probabilities are σ(logit) as it was trained: no row was held out to calibrate them."
+)
+FOR_TARGET = Note("method", "It leans to the target prior.")
 
 
 class PUClassifier(NetworkClassifier):
@@ -246,10 +248,10 @@ class PUClassifier(NetworkClassifier):
         super()._check_choices()
         _checks.choice(self.population, "population", POPULATIONS)
 
-    def _notes(self, held_out: bool) -> tuple[str, ...]:
-        notes: tuple[str, ...] = () if held_out else (NOT_CALIBRATED,)
+    def _notes(self, held_out: bool) -> tuple[Note, ...]:
+        notes: tuple[Note, ...] = () if held_out else (NOT_CALIBRATED,)
         if self.loss != PROPER and (not held_out or self.calibration is None):
-            notes += (NO_POSTERIOR.format(self.loss),)
+            notes += (Note("method", NO_POSTERIOR.format(self.loss)),)
             notes += () if self.target_prior is None else (FOR_TARGET,)
         return notes
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from halftruth import _checks
-from halftruth._errors import InputError, arg, bare, call
+from halftruth._errors import InputError, Note, arg, bare, call
 from halftruth.calibration.calibrators import cross_calibrate
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence, as_evidence
@@ -187,11 +187,12 @@ def _checked(settings: Settings) -> Settings:
 
 
 POSSIBLE = (0.0, 0.5)
-BOUND = (
+BOUND = Note(
+    "identifiability",
     "An upper bound of the Bayes error: the measured error of calling a case positive where its score, "
     "calibrated on other rows, is ½ or more. Another rule may err less where the calibrator misses the score "
     "at which positives become the majority, and who sees more of the cases may, down to 0. The interval is "
-    "that of the bound."
+    "that of the bound.",
 )
 
 

@@ -12,7 +12,7 @@ from scipy.special import entr
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, arg
+from halftruth._errors import InputError, Note, arg
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
 from halftruth.evidence._soft_labeled import SoftRows
@@ -32,17 +32,19 @@ __all__ = ["OF_FEW_VOTES", "OF_LAW", "ROWS", "best_attainable"]
 BAYES, LOG_LOSS, PRECISION = "bayes_error", "log_loss", "average_precision"
 LONG = 300
 """Different counts of votes from which the limits take seconds."""
-OF_LAW = (
+OF_LAW = Note(
+    "interval",
     "The value is that of the law fitted to the votes; the interval spans the laws that they do not refute, "
-    "as far as a search finds them."
+    "as far as a search finds them.",
 )
 OF_SCORES = (
     "Scores do not say what is best: who sees more than the scores of {} evidence may do better. Pass soft "
     "labels, votes or positive confidences. `bayes_error` of scores is an upper bound."
 )
-OF_FEW_VOTES = (
+OF_FEW_VOTES = Note(
+    "bias",
     "Shares of few votes look surer than the posterior: the value is too small on average, and the "
-    "interval reaches to that of cases all alike."
+    "interval reaches to that of cases all alike.",
 )
 Functional = Callable[[ScoreMeasure], Number]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth._errors import InputError, arg
+from halftruth._errors import InputError, Note, arg
 from halftruth.evidence import Evidence, PositiveConfidence
 from halftruth.inference._influence import identified_range, spread_of
 from halftruth.inference._notes import on_prior
@@ -30,7 +30,6 @@ from halftruth.limits._row_means import (
 from halftruth.measure._score_measure import Number, as_measure, ratio
 from halftruth.metrics._mean_losses import ZERO_ONE, Pair, losses, total_loss
 from halftruth.prior._belief import Belief
-from halftruth.results._estimate import Refuted
 from halftruth.results._intervals import interval_of
 
 __all__ = ["from_confidences", "positive_confidence_risk"]
@@ -46,7 +45,8 @@ def from_confidences(evidence: Evidence, settings: Settings) -> LimitEstimate:
     assert evidence.confidences is not None  # asked for by the caller
     r, weight = evidence.confidences
     mean, prior = mean_of(losses_of_positives(r), weight, 1.0, settings), evidence.prior
-    notes = (str(evidence.assumption), *_on_prior(evidence, mean.value))
+    assert evidence.assumption is not None  # of confidences, as of the caller's
+    notes: tuple[Note, ...] = (evidence.assumption, *_on_prior(evidence, mean.value))
     if prior.value is None:
         product = Product(mean=mean, scaled=mean, prior=prior, method=settings.method)
         return estimate(mean, product.ends, (0.0, 1.0), settings, notes=notes)
@@ -61,7 +61,7 @@ def from_confidences(evidence: Evidence, settings: Settings) -> LimitEstimate:
             f"The value is above {most:.4g}, the most that is possible with this prior: at fault is the "
             f"prior, or the confidences."
         )
-        notes += (Refuted(text) if product.impossible() else text,)
+        notes += (Note("refuted" if product.impossible() else "impossible", text),)
     identified = None
     if prior.is_range:
         identified = product.over((mean.value, mean.value), (low, high))
@@ -155,7 +155,7 @@ def _over_range(out: LimitEstimate, mean: Mean, prior: Belief) -> LimitEstimate:
     )
 
 
-def _on_prior(evidence: Evidence, value: float) -> Iterator[str]:
+def _on_prior(evidence: Evidence, value: float) -> Iterator[Note]:
     """What the confidences themselves say of the prior, and where it came from."""
     assert evidence.confidences is not None  # asked for by the caller
     r, weight = evidence.confidences
@@ -163,27 +163,31 @@ def _on_prior(evidence: Evidence, value: float) -> Iterator[str]:
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         inverse = Mean.of(1 / r, weight, math.inf)  # E₊[1/r] = 1/π
     if prior.value is None:
-        yield (
+        yield Note(
+            "identifiability",
             "No prior was given: the value is the Bayes error divided by the prior, β/π. Multiply it by the "
-            "share of positives in the population, or pass `prior`."
+            f"share of positives in the population, or pass {arg('prior')}.",
         )
         if zeros:
-            yield f"The confidences identify no prior themselves, as {zeros} of them are 0."
+            text = f"The confidences identify no prior themselves, as {zeros} of them are 0."
+            yield Note("identifiability", text)
         else:
             share = 1 / inverse.value
-            yield (
+            yield Note(
+                "prior",
                 f"The confidences themselves identify π = {share:.4g}, and with it a Bayes error of "
-                f"{share * value:.4g}."
+                f"{share * value:.4g}.",
             )
     elif prior.estimate is not None:
-        yield (
-            f"The interval allows for the error of the prior, which was estimated ({prior.estimate.method})."
+        yield Note(
+            "prior",
+            f"The interval allows for the error of the prior, which was estimated ({prior.estimate.method}).",
         )
     if not zeros and inverse.n >= FEWEST and inverse.carriers > 0:
         yield from _checked(prior, r, weight, below=inverse.carriers >= FEW_CARRIERS)
 
 
-def _checked(prior: Belief, r: Vector, weight: Vector | None, *, below: bool) -> Iterator[str]:
+def _checked(prior: Belief, r: Vector, weight: Vector | None, *, below: bool) -> Iterator[Note]:
     """The 99% range of the prior that the confidences identify, or that they refute the one given.
 
     ``below``: whether it has a lower end. Where few rows carry the spread of 1/r, smaller confidences may be

@@ -15,6 +15,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from halftruth._checks import Vector
+from halftruth._errors import Note
 from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.limits._row_means import Ends, LimitEstimate, Mean, cut
 from halftruth.limits._vote_law import (
@@ -240,9 +241,10 @@ def _solve(rows: Vector, right: Vector) -> Vector:
 
 
 LIKELIHOOD = "likelihood"
-ASSUMPTION = (
+ASSUMPTION = Note(
+    "assumption",
     "Assumes that the votes on a case are independent given its probability, and that how many there are "
-    "does not depend on it."
+    "does not depend on it.",
 )
 MOST = 0.5
 """Of the Bayes error of two classes."""
@@ -333,17 +335,19 @@ def _holding(inside: Ends, ends: Callable[[float], Ends], level: float) -> Ends:
     return min(low, inside[0]), max(high, inside[1])
 
 
-def _in_words(naive: float, limit: LimitEstimate) -> list[str]:
+def _in_words(naive: float, limit: LimitEstimate) -> list[Note]:
     words = []
     if naive < limit.value:
-        words.append(
+        text = (
             f"Taking the shares of votes for the probabilities would give {naive:.4g}, too small: votes make "
             f"cases look surer than they are, the more so the fewer they are."
         )
+        words.append(Note("bias", text))
     low, high = limit.identified or (limit.value, limit.value)
     if high - low > PLAIN * limit.value:
-        words.append(
+        text = (
             f"However many the cases, as few votes on each leave the Bayes error open between {low:.4g} and "
             f"{high:.4g}; the value is that of a smooth law of the probabilities that explains the votes."
         )
+        words.append(Note("identifiability", text))
     return words

@@ -10,7 +10,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, arg
+from halftruth._errors import InputError, Note, arg
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import SoftLabeled
 from halftruth.measure._score_measure import integral
@@ -39,16 +39,18 @@ T, HOEFFDING, BOOTSTRAP = "t", "hoeffding", "bootstrap"
 METHODS = (T, HOEFFDING, BOOTSTRAP)
 NAMES = {T: T, HOEFFDING: HOEFFDING, BOOTSTRAP: "percentile"}
 """What a method is called in the result."""
-ONE_ROW = (
-    'One row says nothing of its own error: there is no interval. method="hoeffding" gives one that needs '
-    "no error."
+ONE_ROW = Note(
+    "small_sample",
+    f"One row says nothing of its own error: there is no interval. {arg('method', HOEFFDING)} gives one that "
+    "needs no error.",
 )
 
 FEW_CARRIERS = 10
 """Rows in effect that carry the spread, below which it says little of the error of a mean."""
-ALIKE = (
+ALIKE = Note(
+    "small_sample",
     "No row differs from the others, so that the interval shows nothing of the error: unlike rows may be "
-    'rare, and missing by chance. method="hoeffding" holds for any rows.'
+    f"rare, and missing by chance. {arg('method', HOEFFDING)} holds for any rows.",
 )
 FIRM = 0.99
 """Confidence at which data refute what was given."""
@@ -145,7 +147,7 @@ class Mean:
         """How far two more rows, as unlike the others as can be, would move it."""
         return 2 * self.span / self.effective
 
-    def remarks(self, method: str) -> Iterator[str]:
+    def remarks(self, method: str) -> Iterator[Note]:
         """What the interval does not show."""
         if method == HOEFFDING:
             return
@@ -154,9 +156,11 @@ class Mean:
         elif self.carriers == 0:
             yield ALIKE
         elif self.carriers < FEW_CARRIERS:
-            yield (
+            yield Note(
+                "small_sample",
                 f"Few rows differ from the others (the spread is that of {self.carriers:.2g} in effect), so "
-                f'that the interval shows little of the error: method="hoeffding" holds for any rows.'
+                f"that the interval shows little of the error: {arg('method', HOEFFDING)} holds for any "
+                "rows.",
             )
 
 
@@ -239,7 +243,7 @@ def estimate(
     settings: Settings,
     *,
     naive: float | None = None,
-    notes: tuple[str, ...] = (),
+    notes: tuple[Note, ...] = (),
     identified: Ends | None = None,
 ) -> LimitEstimate:
     """The estimate of a mean.

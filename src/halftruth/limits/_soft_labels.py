@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, NotIdentifiable, arg, call
+from halftruth._errors import InputError, Note, NotIdentifiable, arg, call
 from halftruth.evidence import as_evidence
 from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.limits._row_means import (
@@ -26,7 +26,6 @@ from halftruth.limits._row_means import (
     estimate,
     mean_of,
 )
-from halftruth.results._estimate import Refuted
 
 __all__ = [
     "EXACT",
@@ -44,30 +43,37 @@ __all__ = [
 SOFT, UNCERTAINTY, NOISY = "soft", "uncertainty", "noisy"
 KINDS = (SOFT, UNCERTAINTY, NOISY)
 
-EXACT = (
+EXACT = Note(
+    "assumption",
     "Assumes that the soft labels are the probabilities themselves. If they are right only on average, the "
-    'value is too small: pass labels="noisy", or votes by SoftLabeled.from_votes.'
+    f"value is too small: pass {arg('labels', 'noisy')}, or votes by "
+    f"{call('SoftLabeled.from_votes', 'votes')}.",
 )
-SIGNED = (
+SIGNED = Note(
+    "assumption",
     "Assumes that the labels are right on average at every case, and that the signs are those of the true "
-    "probabilities."
+    "probabilities.",
 )
-NOISE = (
+NOISE = Note(
+    "bias",
     "Assumes that the labels are right on average at every case; noise that is cut off at 0 and 1, or pulls "
     "towards the middle, is not. Then the value is too small on average: noise makes cases look surer "
     "than they are. The Bayes error lies between it and the error of calling all cases alike "
-    "(`identified`). Pass `sign`, the class that is likelier in truth, for a value without that bias."
+    f"(`identified`). Pass {arg('sign')}, the class that is likelier in truth, for a value without that "
+    "bias.",
 )
-VOTES = (
+VOTES = Note(
+    "bias",
     "The value is too small on average: few votes make cases look surer than they are. The Bayes error "
     "lies between it and how often two voters of a case disagree, or the error of calling all cases alike "
     "where that is smaller (`identified`). Votes for one class against all others, as two classes, have a "
-    "value with less of that bias."
+    "value with less of that bias.",
 )
-HARD = (
+HARD = Note(
+    "identifiability",
     "All labels are 0 or 1, which says that no case is uncertain. If they are hard labels, one observer's "
     "answer each, they say nothing of the Bayes error: pass Labeled(y, score), or the votes of several "
-    "observers."
+    "observers.",
 )
 
 
@@ -141,16 +147,21 @@ def votes_among_many(rows: SoftRows, settings: Settings) -> LimitEstimate:
     # above. The factor m/(m−1) makes the share of pairs that disagree unbiased.
     disagree = (1 - np.einsum("ij,ij->i", u, u)) * ballots / np.where(single, 1, ballots - 1)
     disagreement = mean_of(np.where(single, most(rows), disagree), rows.weight, 1.0, settings)
-    notes: tuple[str, ...] = (VOTES,)
+    notes: tuple[Note, ...] = (VOTES,)
     if single.any():
         notes += (
-            f"{int(single.sum())} row(s) have one vote, and no second voter who might disagree: in that "
-            f"bound they count as {most(rows):.4g}, the most that is possible.",
+            Note(
+                "identifiability",
+                f"{int(single.sum())} row(s) have one vote, and no second voter who might disagree: in that "
+                f"bound they count as {most(rows):.4g}, the most that is possible.",
+            ),
         )
     return _between(rows, disagreement, settings, notes)
 
 
-def _between(rows: SoftRows, above: Mean | None, settings: Settings, notes: tuple[str, ...]) -> LimitEstimate:
+def _between(
+    rows: SoftRows, above: Mean | None, settings: Settings, notes: tuple[Note, ...]
+) -> LimitEstimate:
     """The plug-in, with the interval from its lower limit to the upper limit of what bounds the truth."""
     top, u = most(rows), rows.q
     plug_in = mean_of(losses(u), rows.weight, top, settings)
@@ -232,12 +243,13 @@ def read_sign(sign: Any, rows: SoftRows) -> NDArray[np.intp]:
     return np.asarray(signs > 0 if n_classes == 2 else signs, dtype=np.intp)
 
 
-def _on_signs(mean: Mean, top: float) -> Iterator[str]:
+def _on_signs(mean: Mean, top: float) -> Iterator[Note]:
     if mean.value <= top + ROUNDING:
         return
     above = f"The value is above {top:.4g}, the most that is possible"
     advice = "check their order and their code"
     if mean.ends(FIRM, HOEFFDING)[0] > top:
-        yield Refuted(f"{above}: the signs contradict the labels; {advice}.")
+        yield Note("refuted", f"{above}: the signs contradict the labels; {advice}.")
     else:
-        yield f"{above}: by noise, or because the signs contradict the labels ({advice})."
+        text = f"{above}: by noise, or because the signs contradict the labels ({advice})."
+        yield Note("impossible", text)

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from halftruth import _checks, _errors
+from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, NotIdentifiable, arg, call
+from halftruth._errors import InputError, NotIdentifiable, Refuted, arg, call
 from halftruth.evidence import Evidence
 from halftruth.limits._bayes_error import bayes_error
 from halftruth.limits._row_means import LimitEstimate, Mean, Settings, T, estimate, scaled
 from halftruth.limits._soft_labels import NOISY, SOFT, UNCERTAINTY, need_posteriors
 from halftruth.limits._verdict import Judgement, TooGood, alternatives, notes_on, source_of
-from halftruth.results._estimate import Estimate, Refuted
+from halftruth.results._estimate import Estimate
 
 __all__ = ["too_good_to_be_true"]
 
@@ -149,11 +149,11 @@ def too_good_to_be_true(
 
 def _refuse_refuted(bayes: Estimate) -> None:
     """No verdict against what cannot be."""
-    against = next((note for note in bayes.notes if isinstance(note, Refuted)), None)
+    against = next((note for note in bayes.notes if note.kind == "refuted"), None)
     if against is not None:
-        raise _errors.Refuted(
-            f"The Bayes error found here, {bayes.value:.4g}, is none to judge a test error by. {against} "
-            f"Correct what was given with the evidence, or pass more rows."
+        raise Refuted(
+            f"The Bayes error found here, {bayes.value:.4g}, is none to judge a test error by. "
+            f"{against.source} Correct what was given with the evidence, or pass more rows."
         )
 
 

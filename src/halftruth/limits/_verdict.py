@@ -9,6 +9,7 @@ from html import escape
 from textwrap import fill
 from typing import Any
 
+from halftruth._errors import Note, arg, notes_to_dict
 from halftruth.evidence import Evidence
 from halftruth.limits._soft_labels import NOISY
 from halftruth.results._estimate import Estimate, figure, interval_text, json_number
@@ -64,7 +65,7 @@ class TooGood:
     adjusted_spread: float | None
     verdict: str
     alternatives: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(too_good={self.too_good}, p = {figure(self.p_value)})"
@@ -109,7 +110,7 @@ class TooGood:
             "too_good": self.too_good,
             "verdict": self.verdict,
             "alternatives": list(self.alternatives),
-            "notes": list(self.notes),
+            **notes_to_dict(self.notes),
         }
 
 
@@ -258,32 +259,36 @@ def _uneven(evidence: Evidence) -> bool:
     return bool((counting != counting[0]).any())
 
 
-def notes_on(judgement: Judgement, evidence: Evidence) -> Iterator[str]:
+def notes_on(judgement: Judgement, evidence: Evidence) -> Iterator[Note]:
     """What a reader should know of the test."""
     yield from judgement.bayes.notes
     if judgement.bayes.identified is not None and judgement.is_open:
         low, high = judgement.bayes.identified
-        yield (
+        yield Note(
+            "identifiability",
             f"The evidence leaves the Bayes error open between {figure(low)} and {figure(high)}; the test is "
-            f"against the lower end."
+            f"against the lower end.",
         )
     k = judgement.error * judgement.n
     if abs(k - round(k)) > 1e-6 * max(1.0, k):
-        yield (
-            f"`test_error` × `n_test` = {k:.5g} is no whole number of errors (a rounded figure, or weighted "
-            f"cases): the p-value lies between those of its neighbours."
+        yield Note(
+            "method",
+            f"{arg('test_error')} × {arg('n_test')} = {k:.5g} is no whole number of errors (a rounded "
+            f"figure, or weighted cases): the p-value lies between those of its neighbours.",
         )
     if judgement.adjusted is not None and evidence.labels is not None:
         share = ", where q is the share of votes" if judgement.source == VOTES else ""
         loss = "min(q, 1−q)" if evidence.labels.n_classes == 2 else "1 − max q"
-        yield (
+        yield Note(
+            "method",
             f"By construction no predictions have an adjusted error below the mean of {loss} over these "
-            f"rows{share}."
+            f"rows{share}.",
         )
         if judgement.bayes.naive is not None:
-            yield NOT_FROM_THEM.format(judgement.source)
+            yield Note("method", NOT_FROM_THEM.format(judgement.source))
         if judgement.too_good:
-            yield (
+            yield Note(
+                "method",
                 f"An adjusted error near that mean speaks for test labels that are surer than the "
-                f"{judgement.source}; one far above it for predictions that know the test labels."
+                f"{judgement.source}; one far above it for predictions that know the test labels.",
             )

@@ -15,9 +15,9 @@ import numpy as np
 from scipy.special import betainc, betaln, gammaln
 
 from halftruth._checks import Vector
+from halftruth._errors import Note
 from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.limits._row_means import scaled
-from halftruth.results._estimate import Refuted
 
 __all__ = [
     "LOSS",
@@ -174,7 +174,7 @@ def _tally(k: Vector, m: Vector, weight: Vector) -> Votes:
     return Votes(k=cells[seen] % base, m=cells[seen] // base, count=count[seen].astype(np.float64))
 
 
-def difficulty(rows: SoftRows) -> list[str]:
+def difficulty(rows: SoftRows) -> list[Note]:
     """A note where rows with more votes disagree more, or less, than chance explains.
 
     The share of pairs of votes that disagree has the same mean, E 2q(1 − q), whatever the number of votes, if
@@ -203,10 +203,11 @@ def difficulty(rows: SoftRows) -> list[str]:
     if chdtrc(known.sum() - 1, float(precision @ (means[known] - middle) ** 2)) > TAIL:
         return []
     return [
-        Refuted(
+        Note(
+            "refuted",
             f"How many votes a case has depends on how hard it is: by their number, two votes disagree in "
             f"{means.min():.3g} to {means.max():.3g} of the cases, beyond chance. The Bayes error is then "
-            f"not identified. Evaluate cases with one number of votes apart, or draw as many votes of each."
+            f"not identified. Evaluate cases with one number of votes apart, or draw as many votes of each.",
         )
     ]
 

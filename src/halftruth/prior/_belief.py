@@ -10,7 +10,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, arg, call, pair
+from halftruth._errors import InputError, Note, arg, as_notes, call, notes_to_dict, pair
 from halftruth.measure._score_measure import Number
 
 ESTIMATE = "estimate"
@@ -73,7 +73,7 @@ class PriorEstimate:
     assumption: str = ""
     population: str = "unlabeled"
     confidence_level: float = 0.95
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     curve: Curve | None = None
 
     def __post_init__(self) -> None:
@@ -85,6 +85,7 @@ class PriorEstimate:
                 remedy="Pass a share of positives.",
             )
         _checks.choice(self.population, "population", ("unlabeled", "all"))
+        object.__setattr__(self, "notes", as_notes(self.notes))
         if self.replicates is not None:
             replicates = _checks.probabilities(self.replicates, "replicates")
             if len(replicates) == 0:
@@ -120,7 +121,7 @@ class PriorEstimate:
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without replicates and curve."""
         names = ("value", "low", "high", "upper", "confidence_level", "method", "assumption", "population")
-        return {name: getattr(self, name) for name in names} | {"notes": list(self.notes)}
+        return {name: getattr(self, name) for name in names} | notes_to_dict(self.notes)
 
     def __repr__(self) -> str:
         return (

@@ -26,6 +26,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
+from halftruth._errors import Note
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.samples import Samples
 
@@ -85,7 +86,8 @@ def fit(samples: Samples, *, n_grid: int = 100, n_bins: int | None = None) -> Fi
     profile = _profile(p, w, alpha)
     value = _elbow(p, w, alpha, profile, n)
     edge = min(value, 1 - value) < NEAR_EDGE
-    notes = ("AlphaMax is unreliable near 0 and 1: the elbow may be missing.",) if edge else ()
+    unsure = Note("method", "AlphaMax is unreliable near 0 and 1: the elbow may be missing.")
+    notes = (unsure,) if edge else ()
     curve = Curve(x=alpha, y=profile, x_label="α", y_label="profile log likelihood", chosen=value)
     return Fit(value=value, curve=curve, notes=notes)
 
@@ -103,7 +105,8 @@ def fit_noisy(samples: Samples, one_way: Callable[[Samples], Fit] = fit) -> tupl
     """
     forth, back = one_way(samples), one_way(samples.swapped())
     alpha, purity, determinant = _unmixed(forth.value, 1 - back.value)
-    notes = ("P and U are so alike that α and ρ are hardly identified.",) if determinant < UNRESOLVED else ()
+    alike = Note("identifiability", "P and U are so alike that α and ρ are hardly identified.")
+    notes = (alike,) if determinant < UNRESOLVED else ()
     return (
         Fit(value=alpha, curve=_relabeled(forth, "α/ρ"), notes=forth.notes + notes),
         Fit(value=purity, curve=_relabeled(back, "(1−ρ)/(1−α)"), notes=back.notes + notes),

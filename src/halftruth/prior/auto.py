@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from halftruth._checks import Vector
+from halftruth._errors import Note
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.sampler import draw_posterior
 from halftruth.prior.samples import Samples
@@ -60,14 +61,14 @@ class Posterior:
     misfit: float
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         if self.misfit <= 2 * MISFIT:
             return ()
-        note = (
+        text = (
             f"No usual shape of the classes fits the scores (deviance {self.misfit:.1f} times the usual); "
             f"the interval was widened. Check that higher scores mean more positive."
         )
-        return (note,)
+        return (Note("method", text),)
 
 
 def fit(samples: Samples, *, known: Knowledge | None = None, rng: np.random.Generator) -> Fit:
@@ -83,7 +84,7 @@ def fit_noisy(samples: Samples, known: Knowledge, rng: np.random.Generator) -> t
     return fit_of(drawn.alpha, alpha, notes=drawn.notes), fit_of(drawn.purity, purity, label="ρ")
 
 
-def fit_of(draws: Vector, value: float, *, label: str = "α", notes: tuple[str, ...] = ()) -> Fit:
+def fit_of(draws: Vector, value: float, *, label: str = "α", notes: tuple[Note, ...] = ()) -> Fit:
     """A value with the draws it stands for; their density is the diagnostic."""
     low, high = draws.min(), max(draws.max(), draws.min() + 1e-6)
     edge = np.linspace(max(0.0, low - (high - low) / 20), min(1.0, high + (high - low) / 20), 41)

@@ -11,6 +11,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
+from halftruth._errors import Note
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.roc_slope import ROUNDS, Cells, bent_line, likelihood_weights
 from halftruth.prior.samples import Samples
@@ -97,7 +98,7 @@ def fit_corrected(samples: Samples, *, delta: float = 0.1, gamma: float = 0.01) 
         y_label="α extrapolated from the tail",
         chosen=float(cells.above[size[np.argmax(of_tail)] - 1]),
     )
-    note = f"Without the correction: {published.value:.3g}."
+    note = Note("method", f"Without the correction: {published.value:.3g}.")
     return Fit(value=min(1.0, float((weight * alpha).sum())), curve=curve, notes=(note,))
 
 

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from halftruth._checks import Vector
+from halftruth._errors import Note
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.samples import Samples
 
@@ -66,7 +67,8 @@ def fit(samples: Samples) -> Fit:
     gap = discrepancy(trial, ratio)
     stopped, bend = _em(trial, gap), _sharpest_bend(trial, gap, ratio)
     value = max(stopped, bend)
-    notes = () if value == stopped else (f"EM went down to {stopped:.3g}: the sharpest bend was taken.",)
+    bent = Note("method", f"EM went down to {stopped:.3g}: the sharpest bend was taken.")
+    notes = () if value == stopped else (bent,)
     inside = slice(0, -1)
     curve = Curve(x=trial[inside], y=gap[inside], x_label="a", y_label="a − EM(a)", chosen=value)
     return Fit(value=value, curve=curve, notes=notes)

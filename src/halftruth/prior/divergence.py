@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from halftruth._checks import Vector
+from halftruth._errors import Note
 from halftruth.prior.em import joined, mid_ranks
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.km import standard
@@ -75,7 +76,7 @@ def fit_features(positive_x: Any, unlabeled_x: Any, *, rng: np.random.Generator)
     p, u = np.asarray(positive_x, dtype=np.float64), np.asarray(unlabeled_x, dtype=np.float64)
     mean, spread = standard(p, u)
     notes = tuple(
-        f"{MAX_ROWS} of {len(x)} {name} rows were used."
+        Note("method", f"{MAX_ROWS} of {len(x)} {name} rows were used.")
         for name, x in (("positive", p), ("unlabeled", u))
         if len(x) > MAX_ROWS
     )
@@ -106,7 +107,7 @@ def _squares(x: Vector, centre: Vector) -> Vector:
 
 
 def _fit(
-    means: tuple[Vector, Vector], totals: list[Vector], counts: list[Any], notes: tuple[str, ...]
+    means: tuple[Vector, Vector], totals: list[Vector], counts: list[Any], notes: tuple[Note, ...]
 ) -> Fit:
     """From the means of the bases, (widths, bases), and their sums in folds, (widths, folds, bases)."""
     inside = _violation(means, means)

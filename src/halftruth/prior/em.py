@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth._errors import NotIdentifiable, arg
+from halftruth._errors import Note, NotIdentifiable, arg
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.samples import Samples
 
@@ -61,7 +61,8 @@ def label_shift(samples: Samples) -> Fit:
     grid = np.linspace(0, 1, 101)
     likelihood = np.log(np.outer(grid, positive) + np.outer(1 - grid, negative)) @ u
     if np.allclose(positive, negative, rtol=1e-9):
-        value, notes = 1.0, ["Known positives and negatives look alike, so any share fits; 1 is shown."]
+        text = "Known positives and negatives look alike, so any share fits; 1 is shown."
+        value, notes = 1.0, [Note("identifiability", text)]
     else:
         value, notes = mixing_share(positive, negative, u), []
     curve = Curve(
@@ -105,10 +106,11 @@ def presence_only(samples: Samples) -> Fit:
         x = np.linspace(max(0.0, x[best] - step), min(1.0, x[best] + step), GRID)
         y, theta = tilt.profile(x, np.repeat(theta[:, best : best + 1], GRID, axis=1), 8)
         best = int(np.argmax(y))
-    notes = [f"α is identified only if log f₁/f₀ is a line in the {tilt.scale}."]
+    notes = [Note("identifiability", f"α is identified only if log f₁/f₀ is a line in the {tilt.scale}.")]
     if 2 * (y[best] - tilt.level()) < FREE_FIT:
         value = 1.0
-        notes.append("Positives and unlabeled differ no more than two samples of one law: any share fits.")
+        text = "Positives and unlabeled differ no more than two samples of one law: any share fits."
+        notes.append(Note("identifiability", text))
     else:
         value = float(x[best])
     top = max(height.max(), y[best])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from halftruth import _checks
-from halftruth._errors import InputError, NotIdentifiable, arg
+from halftruth._errors import InputError, Note, NotIdentifiable, arg
 from halftruth.prior import alphamax, auto, methods
 from halftruth.prior._belief import PriorEstimate
 from halftruth.prior.fit import Fit
@@ -22,9 +22,10 @@ CONTRADICTS = 0.005
 """Chance of so many positives in a labeled sample below which it contradicts a smaller α."""
 SMALLEST = 1e-12
 """Of a probability that can still be told from rounding."""
-UNUSED = (
+UNUSED = Note(
+    "unused",
     "Known negatives were not used: with positives of unknown purity they identify only α/ρ. Pass the purity "
-    "and the prior is estimated with them."
+    "and the prior is estimated with them.",
 )
 
 
@@ -115,9 +116,8 @@ def _alpha(
         else:
             fitted = _resampled(given, chosen, _count(chosen, n_resamples), generator)
     if given.has_negatives and method not in USES_NEGATIVES:
-        fitted = replace(
-            fitted, notes=(*fitted.notes, f"Known negatives were not used by {method}; mixture does.")
-        )
+        unused = Note("unused", f"Known negatives were not used by {method}; mixture does.")
+        fitted = replace(fitted, notes=(*fitted.notes, unused))
     fitted = replace(fitted, notes=fitted.notes + _conflict(known, given.upper(level)))
     return result(fitted, given, method, assumption, level)
 
@@ -182,8 +182,8 @@ def estimate_alpha(table: ScoreTable, purity: float) -> PriorEstimate:
     if least <= made.value <= 1 - least:
         return made
     value = min(max(made.value, least), 1 - least)
-    note = f"The estimate is {made.value:g}; {value:.3g} is taken, half a row away: no class is empty."
-    return replace(made, value=value, notes=(*made.notes, note))
+    text = f"The estimate is {made.value:g}; {value:.3g} is taken, half a row away: no class is empty."
+    return replace(made, value=value, notes=(*made.notes, Note("prior", text)))
 
 
 def estimate_both(table: ScoreTable) -> PriorAndPurity:
@@ -255,7 +255,7 @@ def _from_sample(known: auto.Knowledge, rng: np.random.Generator) -> Fit:
     return auto.fit_of(draws, float(np.median(draws)))
 
 
-def _conflict(known: auto.Knowledge, upper: float) -> tuple[str, ...]:
+def _conflict(known: auto.Knowledge, upper: float) -> tuple[Note, ...]:
     """What to say where the labeled sample and the scores contradict each other."""
     from scipy.special import betaincinv
 
@@ -265,12 +265,12 @@ def _conflict(known: auto.Knowledge, upper: float) -> tuple[str, ...]:
     least = float(betaincinv(positives, negatives + 1, CONTRADICTS)) if positives else 0.0
     if least <= upper:
         return ()
-    note = (
+    text = (
         f"The labeled sample contradicts the scores: it puts α above {least:.4g}, they allow {upper:.4g} "
-        f"at most. The known positives are then no random sample of the positives (SCAR), or not pure: trust "
-        f'the sample (method="sample"), and see `scar_test`.'
+        "at most. The known positives are then no random sample of the positives (SCAR), or not pure: trust "
+        f"the sample ({arg('method', SAMPLE)}), and see `scar_test`."
     )
-    return (note,)
+    return (Note("contradiction", text),)
 
 
 def _resampled(given: Given, chosen: methods.Method, n: int, rng: np.random.Generator) -> Fit:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from halftruth._checks import Vector
+from halftruth._errors import Note
 from halftruth.prior._belief import Curve
 
 __all__ = ["Curve", "Fit"]
@@ -16,6 +17,6 @@ class Fit:
 
     value: float
     curve: Curve | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     replicates: Vector | None = None
     """Draws that show its error, where the estimator makes them itself; else it is resampled."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
+from halftruth._errors import Note
 from halftruth.prior.em import mid_ranks
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.samples import Samples
@@ -109,13 +110,14 @@ def _fit(positive: Vector, unlabeled: Vector, form: str, sizes: tuple[float, flo
     _checks.choice(form, "form", FORMS)
     used = len(positive), len(unlabeled)
     notes = tuple(
-        f"{few} of {round(size)} {name} rows were used."
+        Note("method", f"{few} of {round(size)} {name} rows were used.")
         for few, size, name in zip(used, sizes, ("positive", "unlabeled"), strict=True)
         if few < size
     )
     gap = _gap(positive, unlabeled, noise)
     if gap is None:
-        same = "Positives and unlabeled differ no more than two samples of one law."
+        text = "Positives and unlabeled differ no more than two samples of one law."
+        same = Note("identifiability", text)
         return Fit(value=1.0, notes=(*notes, same))
     threshold = gap.threshold(form)
     low, high, seen = 0.0, LARGEST, {LARGEST: gap.at(LARGEST)[1]}

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth._errors import NotIdentifiable, arg
+from halftruth._errors import Note, NotIdentifiable, arg
 from halftruth.prior import em
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.samples import Samples
@@ -105,14 +105,15 @@ def _result(alpha: float, mean: Vector, variance: Vector, sizes: Vector) -> Fit:
         y_label="misfit of αP + (1−α)N to U, in squared standard errors",
         chosen=alpha,
     )
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     if (mean[0] - mean[2]) ** 2 < HARDLY**2 * (noise[0] + noise[2]):
-        notes = ("Known positives and negatives hardly differ in score, so the value is mostly noise.",)
+        text = "Known positives and negatives hardly differ in score, so the value is mostly noise."
+        notes = (Note("identifiability", text),)
     return Fit(value=alpha, curve=curve, notes=notes)
 
 
 def _uninformed(samples: Samples) -> Fit:
     """P and N say nothing: what P and U say by themselves, under the assumption of `em.presence_only`."""
     rest = em.presence_only(samples.without_negatives())
-    why = "Known positives and negatives have the same scores: the value comes from P and U alone."
-    return Fit(value=rest.value, curve=rest.curve, notes=(why, *rest.notes))
+    text = "Known positives and negatives have the same scores: the value comes from P and U alone."
+    return Fit(value=rest.value, curve=rest.curve, notes=(Note("identifiability", text), *rest.notes))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from halftruth._errors import Note
 from halftruth.prior._belief import Curve, PriorEstimate
 from halftruth.prior.fit import Fit
 from halftruth.prior.given import Given
@@ -51,14 +52,18 @@ def result(
     value, replicates = (share * np.minimum(x, 1) for x in (fitted.value, fitted.replicates))
     notes = fitted.notes
     if method in (SAMPLE, "mixture"):
-        notes = (f"This estimate assumes that {assumption}.", *notes)
+        notes = (Note("assumption", f"This estimate assumes that {assumption}."), *notes)
     else:
-        told = f"Within that, this estimate assumes that {assumption}."
-        notes = (f"The scores alone allow every α from 0 to {upper:.4g}. {told}", *notes)
+        within = f"Within that, this estimate assumes that {assumption}."
+        text = f"The scores alone allow every α from 0 to {upper:.4g}. {within}"
+        notes = (Note("assumption", text), *notes)
     if value > upper and method != SAMPLE:
         notes += (
-            f"The estimate α = {value:.4g} is above what the data do not refute, {upper:.4g}: its assumption "
-            f"fails here, or noise is large.",
+            Note(
+                "impossible",
+                f"The estimate α = {value:.4g} is above what the data do not refute, {upper:.4g}: its "
+                f"assumption fails here, or noise is large.",
+            ),
         )
     notes += tuple(_remarks(given, upper))
     rho = (given.purity, given.purity) if purity is None else (purity.value, purity.replicates)
@@ -82,20 +87,22 @@ def result(
     )
 
 
-def _remarks(given: Given, upper: float) -> Iterator[str]:
+def _remarks(given: Given, upper: float) -> Iterator[Note]:
     """What makes an estimate weak, or suspect."""
     n = given.samples.n_positive
     if n < FEW_POSITIVES:
-        yield f"Only {n:g} known positive(s): the estimate is rough."
+        yield Note("small_sample", f"Only {n:g} known positive(s): the estimate is rough.")
     if upper > UNTOLD * given.purity:
-        yield (
+        yield Note(
+            "identifiability",
             "The scores hardly tell the known positives from the unlabeled: nearly every α fits, and the "
-            "estimate says little. Use scores that rank better."
+            "estimate says little. Use scores that rank better.",
         )
     if given.positives_among_unlabeled:
-        yield (
+        yield Note(
+            "remark",
             "Every known positive's score also occurs among the unlabeled. If the known positives are part "
-            "of the unlabeled sample, take them out of it."
+            "of the unlabeled sample, take them out of it.",
         )
 
 

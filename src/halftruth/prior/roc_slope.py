@@ -15,6 +15,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
+from halftruth._errors import Note
 from halftruth.prior.fit import Curve, Fit
 from halftruth.prior.samples import Samples
 
@@ -55,7 +56,7 @@ def fit(samples: Samples, *, delta: float = 0.1) -> Fit:
     )
     usable = (samples.positive > 0) & (samples.p_above > slack_p * (1 + 1e-9))
     if not usable.any():
-        return Fit(value=1.0, notes=("Too few positives for a bound below 1.",))
+        return Fit(value=1.0, notes=(Note("small_sample", "Too few positives for a bound below 1."),))
     above = samples.p_above[usable]
     bound = (samples.u_above[usable] + slack_u) / (above - slack_p)
     best = int(np.argmin(bound))

@@ -6,15 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from halftruth._errors import Note, bare, notes_to_dict
 from halftruth.results._estimate import figure, json_number
 
 SCAR = "SCAR"
-UNSEEN = (
-    "Every check looks at scores alone: selection by features that leaves their law as it is stays unseen."
+UNSEEN = Note(
+    "identifiability",
+    "Every check looks at scores alone: selection by features that leaves their law as it is stays unseen.",
 )
-LITTLE = (
+LITTLE = Note(
+    "identifiability",
     "Without a prior, known negatives, sources or a labeled sample nothing can be refuted: unlabeled scores "
-    "fit any positives if few enough of them are positive."
+    "fit any positives if few enough of them are positive.",
 )
 
 
@@ -61,7 +64,7 @@ class ScarTest:
 
     checks: tuple[Check, ...]
     confidence_level: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def refuted(self) -> bool:
@@ -78,7 +81,7 @@ class ScarTest:
         rows = [
             asdict(c) | {"p_value": json_number(c.p_value), "concerns": list(c.concerns)} for c in self.checks
         ]
-        return head | {"checks": rows, "notes": list(self.notes)}
+        return head | {"checks": rows, **notes_to_dict(self.notes)}
 
     def __str__(self) -> str:
         made = any(SCAR in c.concerns and c.p_value is not None for c in self.checks)
@@ -104,15 +107,20 @@ def judged_by_holm(found: Sequence[tuple[Check, str]], error: float) -> tuple[Ch
     return tuple(judged(*pair) for pair in found)
 
 
-def notes_on(judged: tuple[Check, ...], n: int, error: float) -> Iterator[str]:
+def notes_on(judged: tuple[Check, ...], n: int, error: float) -> Iterator[Note]:
     """What a reader should know of the checks."""
     made = [c for c in judged if c.p_value is not None and SCAR in c.concerns]
     yield UNSEEN
     if not made:
         yield LITTLE
     elif not any(check.refuted for check in made):
-        yield "What is not refuted need not be true: few rows refute little."
+        yield Note("identifiability", "What is not refuted need not be true: few rows refute little.")
     if len(made) > error * (n + 1) and any(check.name != "prior" for check in made):
-        yield f"Only {n} resamples: they cannot refute at this level. Pass n_resamples of 2000 or more."
+        yield Note(
+            "interval",
+            f"Only {n} resamples: they cannot refute at this level. Pass {bare('n_resamples')} of 2000 or "
+            "more.",
+        )
     if any(check.refuted and SCAR not in check.concerns for check in judged):
-        yield "The labeled sample refutes the prior: what is refuted jointly with it may be its fault alone."
+        text = "The labeled sample refutes the prior: what is refuted jointly with it may be its fault alone."
+        yield Note("contradiction", text)

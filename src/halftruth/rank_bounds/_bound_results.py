@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from halftruth._checks import Vector
+from halftruth._errors import Note, notes_to_dict
 from halftruth.measure._score_measure import ratio
 from halftruth.metrics._curves import Curve
 from halftruth.rank_bounds._rank_paths import Paths, Ranking
@@ -50,7 +51,7 @@ class _Said:
     """What bounds of both kinds say of themselves."""
 
     alpha: tuple[float, float]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     band_name: str
     confidence_level: float
 
@@ -85,7 +86,7 @@ class MetricBounds(_Said):
     alpha: tuple[float, float]
     band_name: str
     confidence_level: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __repr__(self) -> str:
         return f"MetricBounds({self.metric}: {self.low:.4f} to {self.high:.4f}; {self._how()})"
@@ -94,7 +95,10 @@ class MetricBounds(_Said):
         """JSON-ready."""
         names = ("metric", "low", "high", "alpha_at_low", "alpha_at_high", "band_name", "confidence_level")
         made = {name: getattr(self, name) for name in names}
-        return made | {"alpha": list(self.alpha), "notes": list(self.notes)}
+        return made | {
+            "alpha": list(self.alpha),
+            **notes_to_dict(self.notes),
+        }
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -128,7 +132,7 @@ class CurveBounds(_Said):
     ranking: Ranking
     every: tuple[Paths, ...]
     """The counts of latent positives behind the curves, at rising α."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @cached_property
     def band(self) -> RankBand:
@@ -154,7 +158,7 @@ class CurveBounds(_Said):
         """JSON-ready, without the curves."""
         made = {"curve": type(self.lower).__name__, "area": list(self.area), "alpha": list(self.alpha)}
         names = ("band_name", "confidence_level")
-        return made | {name: getattr(self, name) for name in names} | {"notes": list(self.notes)}
+        return made | {name: getattr(self, name) for name in names} | notes_to_dict(self.notes)
 
     def __repr__(self) -> str:
         low, high = self.area

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, Note
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.rank_bounds._bound_results import CurveBounds, MetricBounds
 from halftruth.rank_bounds._extremes import AREAS, bounded_curve, extremes
@@ -120,7 +120,8 @@ def bounds(
         return bounded_curve(of, totals, said)
     low_end, high_end = totals.extremes(ends)
     if np.isnan(low_end.value):
-        said["notes"] += (f"{name} has no value: a class is empty, or no row is called positive.",)
+        text = f"{name} has no value: a class is empty, or no row is called positive."
+        said["notes"] += (Note("undefined", text),)
     return MetricBounds(
         metric=name,
         low=low_end.value,
@@ -160,27 +161,32 @@ def _refuse_few(n_resamples: int, error: float) -> None:
         )
 
 
-def _notes(evidence: PositiveUnlabeled, totals: Totals, band: str, no_sample: bool) -> tuple[str, ...]:
+def _notes(evidence: PositiveUnlabeled, totals: Totals, band: str, no_sample: bool) -> tuple[Note, ...]:
     notes = [evidence.assumption]
     low, high = totals.range
     if totals.searched:
-        notes.append(
+        text = (
             f"α was looked at in {len(totals.numbers)} places from {low:.4g} to {high:.4g}, and closer "
             f"around the extremes of a number."
         )
+        notes.append(Note("method", text))
     kind = KINDS[band]
     if not kind.prediction:
-        notes.append(
+        text = (
             f"band={band!r} is for the population of positives, not for the latent ones at hand, whose own "
             f"noise it leaves out."
         )
+        notes.append(Note("interval", text))
     if not kind.simultaneous:
-        notes.append(f"band={band!r} holds at any one threshold, not at all of them together.")
+        text = f"band={band!r} holds at any one threshold, not at all of them together."
+        notes.append(Note("interval", text))
     if no_sample and evidence.prior.value is None:
-        notes.append(
+        text = (
             f"No prior was given: α may be from {low:.4g} to {high:.4g}, which the ranks do not refute. "
             f"A few hidden positives may lie anywhere: a prior that rules out the least α says much more."
         )
+        notes.append(Note("identifiability", text))
     elif totals.cut:
-        notes.append(f"Of the α allowed, the ranks refute all but {low:.4g} to {high:.4g}.")
+        text = f"Of the α allowed, the ranks refute all but {low:.4g} to {high:.4g}."
+        notes.append(Note("prior", text))
     return tuple(notes)

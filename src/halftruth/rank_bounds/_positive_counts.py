@@ -10,7 +10,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, Refuted, arg, call
+from halftruth._errors import InputError, Note, Refuted, arg, call
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.rank_bounds._rank_paths import Bander, Paths
 from halftruth.table._score_table import UNLABELED
@@ -24,7 +24,7 @@ class Believed:
     high: int
     confidence_level: float
     """Of the band: what is left where α has an error of its own."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @classmethod
     def of(cls, evidence: PositiveUnlabeled, labeled_sample: Any, level: float) -> Believed:
@@ -42,11 +42,12 @@ class Believed:
         else:
             low, high = evidence.alpha_ends()
         least, most = max(_up(low * n), 0), min(_down(high * n), n)
-        notes: tuple[str, ...] = ()
+        notes: tuple[Note, ...] = ()
         if least > most or (low == high and least != most):
             least = most = round((low + high) / 2 * n)
             share = f"α = {low:.4g}" if low == high else f"α from {low:.4g} to {high:.4g}"
-            notes = (f"{share} of {n:,} unlabeled rows is no whole number of positives: taken as {least:,}.",)
+            text = f"{share} of {n:,} unlabeled rows is no whole number of positives: taken as {least:,}."
+            notes = (Note("prior", text),)
         own = level if prior.estimate is None else halved
         return cls(low=least, high=most, confidence_level=own, notes=notes)
 
@@ -236,6 +237,6 @@ def _refuted(bander: Bander, low: int, high: int) -> str:
     shares = f"α = {low / n:.4g}" if low == high else f"every α from {low / n:.4g} to {high / n:.4g}"
     return (
         f"The ranks refute {shares} at confidence {bander.confidence_level:g}: no labels of the unlabeled "
-        f"rows with that share of positives have the ranks of the known ones. Pass another `prior` (see "
-        f"prior_upper_bound), or doubt that the known positives are a random sample (see scar_test)."
+        f"rows with that share of positives have the ranks of the known ones. Pass another {arg('prior')} "
+        f"(see prior_upper_bound), or doubt that the known positives are a random sample (see scar_test)."
     )

@@ -59,7 +59,7 @@ def _each(comparison: Comparison) -> dict[str, Evaluation]:
 def in_notebook(result: Evaluation | Comparison) -> str:
     """The answer, the table and the notes of the page, for a notebook."""
     if isinstance(result, Comparison):
-        text, about, notes = words.answer({}, result), "", list(result.notes)
+        text, about, notes = words.answer({}, result), "", list(map(str, result.notes))
         table = parts.differences_table(result, list(result.evidence))
     else:
         report = Report(results={"": result}, title="")

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from halftruth._errors import is_refuted
 from halftruth.evidence import Evidence
 from halftruth.inference._prior_range import prior_range
 from halftruth.inference._requests import Request
 from halftruth.report.names import named
 from halftruth.report.outlook import LABELS, WHAT, Outlook, alike, closed_form, smooth
-from halftruth.results._estimate import Refuted, figure
+from halftruth.results._estimate import figure
 from halftruth.table._score_table import POSITIVE
 
 HEADLINES = ("roc_auc", "average_precision", "precision", "recall", "f1", "accuracy", "brier", "log_loss")
@@ -68,7 +69,7 @@ def next_steps(
         where the data refute what was given.
     """
     span = prior_range(evidence, confidence_level)
-    if evidence.lone_positive or any(isinstance(note, Refuted) for note in span.notes):
+    if evidence.lone_positive or is_refuted(span.notes):
         return ()
     asked = smooth(evidence, sorted(requests, key=_rank), span.scenarios)
     low, high = evidence.measure().span

@@ -7,11 +7,12 @@ from itertools import chain
 
 import numpy as np
 
+from halftruth._errors import Note, is_refuted
 from halftruth.evidence import Evidence
 from halftruth.report import rivals
 from halftruth.report.names import headline, named
 from halftruth.results._comparison import Comparison
-from halftruth.results._estimate import Estimate, Evaluation, Refuted, figure, interval_text
+from halftruth.results._estimate import Estimate, Evaluation, figure, interval_text
 from halftruth.table._score_table import UNLABELED
 
 KINDS = {
@@ -28,7 +29,7 @@ FOUND = (
 
 def answer(results: Mapping[str, Evaluation], comparison: Comparison | None = None, by: str = "") -> str:
     """What the reader came for, in a sentence or two."""
-    if any(isinstance(note, Refuted) for note in _all_notes(results, comparison)):
+    if is_refuted(_all_notes(results, comparison)):
         return "Do not rely on these numbers: the data refute what was given. The first note says what."
     if comparison is not None:
         return rivals.answer(comparison, results)
@@ -38,7 +39,7 @@ def answer(results: Mapping[str, Evaluation], comparison: Comparison | None = No
     return _verdict(result) + _at_threshold(result)
 
 
-def _all_notes(results: Mapping[str, Evaluation], comparison: Comparison | None) -> Iterator[str]:
+def _all_notes(results: Mapping[str, Evaluation], comparison: Comparison | None) -> Iterator[Note]:
     yield from chain.from_iterable(result.notes for result in results.values())
     yield from comparison.notes if comparison is not None else ()
 
@@ -111,7 +112,7 @@ def refuted(results: Mapping[str, Evaluation]) -> list[str]:
     about: dict[str, list[str]] = {}
     for name, result in results.items():
         for note in result.notes:
-            if isinstance(note, Refuted):
+            if note.kind == "refuted":
                 about.setdefault(str(note), []).append(name)
     return _told(about, len(results))
 
@@ -131,7 +132,7 @@ def remarks(results: Mapping[str, Evaluation], comparison: Comparison | None = N
         return told + _on_groups(results)
     return [
         *told,
-        *(note for note in comparison.notes if not isinstance(note, Refuted) and note not in about),
+        *(note for note in comparison.notes if note.kind != "refuted" and note not in about),
     ]
 
 
@@ -155,8 +156,7 @@ def _several(names: list[str], shown: int = 3) -> str:
 
 
 def _remarks(result: Evaluation) -> Iterator[str]:
-    notes = [line.removeprefix("Note: ") for line in result._note_lines() if line]
-    own = {str(note) for note in result.notes if isinstance(note, Refuted)}
+    notes = [note for note in result.all_notes() if note.kind != "refuted"]
     evidence = None if result.origin is None else result.origin.evidence[""]
     assumed = "" if evidence is None else evidence.assumption
     if assumed in notes:
@@ -166,7 +166,7 @@ def _remarks(result: Evaluation) -> Iterator[str]:
     if evidence is not None:
         yield _population(evidence)
         yield from _source(evidence)
-    yield from (note for note in notes if note != assumed and note not in own)
+    yield from (note for note in notes if note != assumed)
 
 
 def rows_of(results: Mapping[str, Evaluation]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from halftruth._errors import Note, notes_to_dict
 from halftruth.results._estimate import (
     Estimate,
     Origin,
@@ -70,7 +71,7 @@ class Comparison(Paged):
     evidence: Mapping[str, str]
     paired: bool
     threshold: float | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     origin: Origin | None = field(default=None, repr=False)
 
     @property
@@ -108,7 +109,7 @@ class Comparison(Paged):
                 {"first": a, "second": b, "metrics": {name: row.to_dict() for name, row in rows.items()}}
                 for (a, b), rows in self.pairs.items()
             ],
-            "notes": list(self.notes),
+            **notes_to_dict(self.notes),
         }
 
     def to_frame(self) -> Any:

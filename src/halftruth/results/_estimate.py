@@ -12,7 +12,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, MissingDependency, bare
+from halftruth._errors import InputError, MissingDependency, Note, bare, is_refuted, notes_to_dict
 from halftruth.results._intervals import interval_of, normal_interval
 
 SCHEMA = 1
@@ -56,7 +56,7 @@ class Estimate:
     naive: float | None = None
     confidence_level: float = 0.95
     method: str = "none"
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     replicates: Vector | None = None
     centers: Vector | None = None
     errors: Vector | None = None
@@ -108,13 +108,10 @@ class Estimate:
         numbers["identified"] = None if self.identified is None else [json_number(x) for x in self.identified]
         unbounded = self.compression is not None and math.isinf(self.compression)
         numbers["compression"] = "unbounded" if unbounded else json_number(self.compression)
-        return numbers | {"method": self.method, "notes": list(self.notes)}
-
-
-class Refuted(str):
-    """A note that the data refute what was given."""
-
-    __slots__ = ()
+        return numbers | {
+            "method": self.method,
+            **notes_to_dict(self.notes),
+        }
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -170,7 +167,7 @@ class Evaluation(Paged, Mapping[str, Estimate]):
     evidence: str
     prior: Estimate
     alpha: Estimate | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     threshold: float | None = None
     origin: Origin | None = field(default=None, repr=False)
 
@@ -182,7 +179,7 @@ class Evaluation(Paged, Mapping[str, Estimate]):
     @property
     def refuted(self) -> bool:
         """Whether the data refute the prior that was given, so that no number here can be relied on."""
-        return any(isinstance(note, Refuted) for note in self.notes)
+        return is_refuted(self.notes)
 
     def __getitem__(self, name: str) -> Estimate:
         if name not in self.rows:
@@ -205,7 +202,7 @@ class Evaluation(Paged, Mapping[str, Estimate]):
             "threshold": json_number(self.threshold),
             "metrics": {name: row.to_dict() for name, row in self.rows.items()},
             "refuted": self.refuted,
-            "notes": list(self.notes),
+            **notes_to_dict(self.notes),
         }
 
     def to_frame(self) -> Any:
@@ -247,12 +244,16 @@ class Evaluation(Paged, Mapping[str, Estimate]):
         return self.evidence + ("" if self.threshold is None else f"; threshold {self.threshold:g}")
 
     def _note_lines(self) -> list[str]:
-        own: dict[str, list[str]] = {}
+        notes = self.all_notes()
+        return ["", *(f"Note: {note}" for note in notes)] if notes else []
+
+    def all_notes(self) -> list[Note]:
+        """Those of the whole, then those of the rows, each once and with the rows it is about."""
+        about: dict[Note, list[str]] = {}
         for name, row in self.rows.items():
             for note in row.notes:
-                own.setdefault(note, []).append(name)
-        notes = [*self.notes, *(f"{', '.join(names)}: {note}" for note, names in own.items())]
-        return ["", *(f"Note: {note}" for note in notes)] if notes else []
+                about.setdefault(note, []).append(name)
+        return [*self.notes, *(note.about(", ".join(names)) for note, names in about.items())]
 
     __repr__ = __str__
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from halftruth._errors import Note
 from halftruth.calibration.binned import calibration_error
 from halftruth.calibration.calibrators.calibrator import Calibrator
 from halftruth.calibration.calibrators.crossing import cross_calibrate, smallest_stratum
@@ -20,7 +21,10 @@ ERRORS: Mapping[str, Callable[[Any], Any]] = {
     "log_loss": log_loss,
 }
 N_FOLDS = 5
-NO_BEFORE = "Scores outside [0, 1] are no probabilities: there is nothing to say of them before calibration."
+NO_BEFORE = Note(
+    "undefined",
+    "Scores outside [0, 1] are no probabilities: there is nothing to say of them before calibration.",
+)
 NO_AFTER = (
     "One {} row cannot be measured by a curve that was fitted on others like it: there are no values after "
     "calibration."
@@ -36,7 +40,7 @@ class Assessment:
     """Errors by name, before and after; None where there is nothing to measure."""
 
     errors: Mapping[str, tuple[float | None, float | None]]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def assess(
@@ -76,9 +80,9 @@ def assess(
         for label, f in ERRORS.items()
     }
     notes = [NO_BEFORE] if before is None else []
-    notes += [NO_AFTER.format(name)] if after is None else []
+    notes += [Note("small_sample", NO_AFTER.format(name))] if after is None else []
     below = [
         label for label, pair in errors.items() if any(value is not None and value < 0 for value in pair)
     ]
-    notes += [BELOW.format(", ".join(below))] if below else []
+    notes += [Note("impossible", BELOW.format(", ".join(below)))] if below else []
     return Assessment(errors=errors, notes=tuple(notes))

@@ -11,14 +11,17 @@ import numpy as np
 
 from halftruth import _checks, _storage
 from halftruth._checks import Vector
-from halftruth._errors import HalftruthError, InputError, arg
+from halftruth._errors import HalftruthError, InputError, Note, arg, notes_to_dict
 from halftruth.calibration.calibrators.methods import Method, method_for
 from halftruth.calibration.calibrators.parts import Curve
 from halftruth.calibration.calibrators.settings import Settings
 from halftruth.calibration.calibrators.stored import SCHEMA, WHAT, Content, opened
 from halftruth.measure._score_measure import ScoreMeasure, as_measure
 
-FLAT = "The curve is flat: scores rank the positives no higher than the rest. Are labels or samples swapped?"
+FLAT = Note(
+    "method",
+    "The curve is flat: scores rank the positives no higher than the rest. Are labels or samples swapped?",
+)
 FOR_MARGINS = (
     f'For margins take {arg("method", "platt")} with {arg("scale", "score")}, "isotonic" or "histogram".'
 )
@@ -82,7 +85,7 @@ class Calibrator(Settings):
     """
 
     curve_: Curve
-    notes_: tuple[str, ...]
+    notes_: tuple[Note, ...]
     prior_: float
     _fitted: Method
     _fitted_with: dict[str, Any]
@@ -201,7 +204,7 @@ class Calibrator(Settings):
             "schema": SCHEMA,
             "settings": settings,
             "prior": self.prior_,
-            "notes": list(self.notes_),
+            **notes_to_dict(self.notes_),
             "curve": self.curve_.to_dict(),
         }
 
@@ -262,7 +265,7 @@ class Calibrator(Settings):
         return _read(cls, opened(Path(path)), str(path))
 
 
-def _on_flat(measure: ScoreMeasure, curve: Any) -> tuple[str, ...]:
+def _on_flat(measure: ScoreMeasure, curve: Any) -> tuple[Note, ...]:
     low, high = measure.span
     values = np.asarray(curve(np.linspace(low, high, 9)))
     return (FLAT,) if low < high and np.ptp(values) < 1e-9 else ()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from halftruth._checks import Vector
+from halftruth._errors import Note
 from halftruth.calibration.rising import Possible, possible
 from halftruth.measure._score_measure import ScoreMeasure, integral
 
@@ -23,9 +24,10 @@ TINY = 1e-100
 MOST = 200
 LEAST = 2.0**-40
 """Scores nearer to 0 or 1 than this are read as this near (about 1e-12): their logit stays finite."""
-REFUTED = (
+REFUTED = Note(
+    "contradiction",
     "At the highest scores the positives outnumber the population beyond noise: the prior is too large, or "
-    "the known positives are no random sample of the positives."
+    "the known positives are no random sample of the positives.",
 )
 
 
@@ -66,7 +68,7 @@ class Pair:
 
     population: Atoms
     positives: Atoms
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @classmethod
     def of(cls, measure: ScoreMeasure) -> Pair:
@@ -89,7 +91,7 @@ def masses(measure: ScoreMeasure, found: Possible | None) -> tuple[Vector, Vecto
     return found.filled(measure.score, measure.mass)
 
 
-def notes_on(found: Possible | None) -> tuple[str, ...]:
+def notes_on(found: Possible | None) -> tuple[Note, ...]:
     """What a reader should know of positives that were not possible as they came."""
     if found is None:
         return ()
@@ -98,7 +100,8 @@ def notes_on(found: Possible | None) -> tuple[str, ...]:
         f"curve is fitted to a rising frequency within [0, 1] that has the prior; it takes at most "
         f"{100 * found.moved:.2g}% of the positives across any score."
     )
-    return (moved, REFUTED) if found.refuted else (moved,)
+    note = Note("impossible", moved)
+    return (note, REFUTED) if found.refuted else (note,)
 
 
 class Loss:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from halftruth._checks import Vector
+from halftruth._errors import Note
 from halftruth.calibration.calibrators.convex import (
     FEW,
     Family,
@@ -27,9 +28,10 @@ from halftruth.measure._score_measure import ScoreMeasure, integral
 STEEPEST = 1000.0
 """Slopes end where the log odds would change by this much for each standard deviation of the scores."""
 SATURATED = 1e-6
-NO_END = (
+NO_END = Note(
+    "method",
     "The log loss has no minimum here: a threshold on the score separates the classes. The slope stopped "
-    "where little is left to gain."
+    "where little is left to gain.",
 )
 
 
@@ -105,7 +107,7 @@ def beta(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
     return Fitted(LogOddsCurve(a, b, c), notes)
 
 
-def _of_logs(measure: ScoreMeasure, shape: Vector) -> tuple[list[float], tuple[str, ...]]:
+def _of_logs(measure: ScoreMeasure, shape: Vector) -> tuple[list[float], tuple[Note, ...]]:
     """The best parameters of lines in ln s and −ln(1−s)."""
     pair = Pair.of(measure)
     moments = integral(pair.positives.features(), pair.positives.mass)
@@ -113,7 +115,7 @@ def _of_logs(measure: ScoreMeasure, shape: Vector) -> tuple[list[float], tuple[s
     return found, (*pair.notes, *notes)
 
 
-def _fit(measure: ScoreMeasure, loss: Loss, shape: Vector) -> tuple[list[float], tuple[str, ...]]:
+def _fit(measure: ScoreMeasure, loss: Loss, shape: Vector) -> tuple[list[float], tuple[Note, ...]]:
     """The best parameters, from those that leave a probability as it is."""
     unit = float(min(measure.positives, measure.negatives))
     family = _family(loss, shape)

@@ -10,7 +10,7 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, arg
+from halftruth._errors import InputError, Note, arg
 
 LARGEST = 1e300
 """Stored numbers beyond would overflow in a product with a score's logarithm."""
@@ -33,7 +33,7 @@ class Fitted:
     """A curve, and what a reader should know of its fit."""
 
     curve: Curve
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def real(value: Any, name: str) -> float:

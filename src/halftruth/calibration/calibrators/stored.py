@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from halftruth._checks import instance, share
-from halftruth._errors import InputError
+from halftruth._errors import InputError, Note, as_notes
 from halftruth.calibration.calibrators.parts import real
 
 WHAT, SCHEMA = "halftruth calibrator", 1
@@ -34,7 +34,7 @@ class Content:
     settings: Mapping[str, Any]
     curve: Mapping[str, Any]
     prior: float
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     source: str
 
     @classmethod
@@ -51,10 +51,12 @@ class Content:
         try:
             settings, curve = (instance(stored[name], name, dict) for name in ("settings", "curve"))
             notes = [instance(note, "notes", str) for note in instance(stored["notes"], "notes", list)]
+            kinds = [instance(kind, "note_kinds", str) for kind in stored.get("note_kinds", [])]
+            kinds = [instance(kind, "note_kinds", str) for kind in stored.get("note_kinds", [])]
             prior = share(real(stored["prior"], "prior"), "prior")
         except (InputError, KeyError) as error:
             raise damaged(source, error) from error
-        return cls(settings, curve, prior, tuple(notes), source)
+        return cls(settings, curve, prior, as_notes(notes, kinds), source)
 
     def damaged(self, why: Exception) -> InputError:
         return damaged(self.source, why)
