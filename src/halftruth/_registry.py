@@ -7,7 +7,7 @@ oracle test by its record alone.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from halftruth._errors import InputError
 from halftruth.calibration import binned, binomial_process, cumulative, smooth, sweep
@@ -15,7 +15,7 @@ from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.metrics import _areas, _decision, _mean_losses, _rates
 from halftruth.metrics._record import DECLARED, Metric
 
-__all__ = ["REGISTRY", "Metric", "default_rows", "get", "titled"]
+__all__ = ["REGISTRY", "Metric", "default_rows", "get", "headline", "titled"]
 
 _HOMES = (_rates, _decision, _areas, _mean_losses, binned, sweep, cumulative, smooth, binomial_process)
 
@@ -54,3 +54,11 @@ def titled(label: str) -> tuple[str, str]:
     if metric is None or not metric.title:
         return label.replace("_", " "), ""
     return metric.title, metric.meaning
+
+
+def headline(labels: Iterable[str]) -> str:
+    """The row that is told first: only the first three metrics can speak for a model by themselves."""
+    rows = list(labels)
+    places = {label: REGISTRY[label].headline or 0 for label in rows if label in REGISTRY}
+    leading = [label for label, place in places.items() if 1 <= place <= 3]
+    return min(leading, key=places.__getitem__, default=rows[0])

@@ -16,10 +16,10 @@ import halftruth as ht
 from halftruth._errors import EmptyClassWarning
 from halftruth.evidence import Evidence
 from halftruth.inference._requests import Request, read_requests
-from halftruth.report.figures_at import figures_at, measure_at
 from halftruth.results._estimate import figure
 
 from .conftest import DRAWN
+from .figures_at import figures_at, measure_at
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

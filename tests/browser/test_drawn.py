@@ -19,11 +19,11 @@ import halftruth as ht
 from halftruth.cli import main
 from halftruth.inference._prior_range import prior_span
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.report.figures_at import figures_at, measure_at
 from halftruth.results._estimate import figure
 from halftruth.simulate import GaussianClasses
 
 from .conftest import DRAWN
+from .figures_at import figures_at, measure_at
 from .reports import Report, interval, metrics_of, number_in, slide, type_in
 
 pytestmark = pytest.mark.browser

@@ -10,11 +10,11 @@ import pytest
 
 import halftruth as ht
 from halftruth.cli import main
-from halftruth.report.figures_at import figures_at
 from halftruth.results._comparison import Comparison
 from halftruth.results._estimate import figure
 
 from .conftest import DRAWN
+from .figures_at import figures_at
 from .reports import NONE, Report, metrics_of, shown, type_in
 from .test_report import POPULATION, assert_confusion, assert_thresholds, ends_of, weighted
 

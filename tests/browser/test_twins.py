@@ -17,15 +17,22 @@ import pytest
 
 import halftruth as ht
 from halftruth._registry import REGISTRY
+from halftruth.evaluation._page_data import (
+    ATOMS_OF_ERRORS,
+    metric_of,
+    model_of,
+    table_of,
+    without_prior,
+)
 from halftruth.evidence import Evidence, Scenario
 from halftruth.inference._influence import gradients, unsigned, variance
 from halftruth.inference._prior_range import prior_span
 from halftruth.inference._requests import Request, read_requests
-from halftruth.report.embedded import ATOMS_OF_ERRORS, WITHOUT_TWIN, metric_of, model_of, plainly, table_of
-from halftruth.report.figures_at import measure_at
 from halftruth.results._estimate import figure
 from halftruth.results._intervals import normal_interval
 from halftruth.table._support import Sums
+
+from .figures_at import measure_at
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -208,7 +215,7 @@ VARIANTS = {
     "risk, at a score": partial(ht.risk, loss="zero_one", threshold=0.5),
 }
 OF_PROBABILITIES = ("risk, log", "risk, brier")
-TWINS = [name for name in REGISTRY if name not in WITHOUT_TWIN]
+TWINS = [name for name, metric in REGISTRY.items() if metric.twin]
 
 
 @cache
@@ -240,7 +247,7 @@ def _errors(case: str, requests: list[Request], scenario: Scenario) -> dict[Requ
 
     def values(sums: Sums) -> dict[Request, Any]:
         with np.errstate(all="ignore"):
-            measure = plainly(evidence).rule(sums, scenario).apply(support.score, sums)
+            measure = without_prior(evidence).rule(sums, scenario).apply(support.score, sums)
             return {request: request.over(measure) for request in requests}
 
     slopes = gradients(values, support)

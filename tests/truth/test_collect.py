@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 import halftruth as ht
+from halftruth.evaluation._planning import Outlook, next_steps
 from halftruth.evidence import Scenario
 from halftruth.inference._prior_range import prior_range
 from halftruth.inference._requests import read_requests
-from halftruth.report.collect import next_steps
-from halftruth.report.outlook import Outlook
 
 pytestmark = pytest.mark.slow
 MODEL = ht.simulate.GaussianClasses(prior=0.3)

@@ -39,7 +39,11 @@ def write(result: Any, path: str | None, title: str, by: str | None = None) -> N
     """The page of an evaluation, a comparison, or groups by name; where it is goes to stderr."""
     if path is None:
         return
-    from halftruth import report
+    if by is None:
+        result.to_html(path, title=title)
+    else:
+        from halftruth import _storage
+        from halftruth.evaluation._page_data import groups_page
 
-    report.page_of(result, path, title=title, by=by or "")
+        _storage.write(path, groups_page(result, title=title, by=by))
     streams.say(f"Report: {Path(path).resolve()}")

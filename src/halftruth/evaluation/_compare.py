@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg
+from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence, as_evidence
 from halftruth.inference import _notes as remarks
 from halftruth.inference._influence import identified_range, unsigned
@@ -19,7 +21,9 @@ from halftruth.inference._prior_range import Range, prior_range
 from halftruth.inference._requests import read_requests
 from halftruth.prior._belief import Belief
 from halftruth.results._comparison import Comparison, Difference
-from halftruth.results._estimate import Origin
+from halftruth.results._estimate import Evaluation, Origin, Pages
+
+__all__ = ["compare"]
 
 MAX_ATOMS = 128
 """Distinct scores of each model on which rows are drawn for both: pairs of these are the cells."""
@@ -100,7 +104,10 @@ def compare(
             requests=requests,
             one_sample=all(_one_sample(e, stratified) for e in evidence.values()),
             n_resamples=n_resamples,
+            # A generator has no seed to keep: one is drawn from a stream of its own, which nobody else reads.
+            seed=int(rng if isinstance(rng, Integral) else streams[0].integers(2**32)),
         ),
+        pages=PAGES,
         notes=tuple(
             dict.fromkeys([*of_prior, *_notes(evidence, level, metrics is None), *distances, *joined])
         ),
@@ -229,3 +236,40 @@ def _dominant(evidence: Mapping[str, Evidence]) -> str | None:
 def _limits_at(x: Vector, x_of: Vector, y_of: Vector) -> Vector:
     """Where a line comes to and where it goes on, at each x; they differ where it rises upright."""
     return np.concatenate([np.interp(-x, -x_of[::-1], y_of[::-1]), np.interp(x, x_of, y_of)])
+
+
+# --- The page -------------------------------------------------------------------------------------------
+
+
+def _page(comparison: Comparison, title: str) -> str:
+    """The models, each evaluated by itself as it was compared, and their differences."""
+    from halftruth.evaluation import _page_data
+
+    return _page_data.page(_evaluations(comparison), title=title, comparison=comparison, by="model")
+
+
+def _preview(comparison: Comparison) -> str:
+    from halftruth.evaluation import _page_data
+
+    return _page_data.preview(comparison)
+
+
+def _evaluations(comparison: Comparison) -> dict[str, Evaluation]:
+    origin = comparison.origin
+    if origin is None:
+        raise InputError(f"This comparison no longer holds its evidence. Make it anew with {arg('compare')}.")
+    return {
+        name: evaluate(
+            evidence,
+            {request.label: request.call for request in origin.requests},
+            threshold=comparison.threshold,
+            confidence_level=comparison.confidence_level,
+            n_resamples=origin.n_resamples,
+            rng=origin.seed,
+            stratified=not origin.one_sample,
+        )
+        for name, evidence in origin.evidence.items()
+    }
+
+
+PAGES: Pages[Comparison] = Pages(page=_page, preview=_preview)

@@ -13,7 +13,7 @@ from scipy.special import entr
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg
-from halftruth.evaluation._evaluate import evaluate
+from halftruth.evaluation._evaluate import PAGES, evaluate
 from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
 from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.inference._progress import progress
@@ -254,6 +254,7 @@ def _from_votes(evidence: Evidence, rows: SoftRows, names: tuple[str, ...], sett
         prior=_mean(rows.q, rows.weight, 1.0, settings),
         alpha=None,
         notes=(ASSUMPTION,) if BAYES not in names else (),
+        pages=PAGES,
     )
 
 
@@ -285,6 +286,7 @@ def _many_classes(
         prior=Estimate(value=np.nan, low=np.nan, high=np.nan),
         alpha=None,
         notes=() if BAYES in names else (EXACT if rows.ballots is None else ASSUMPTION,),
+        pages=PAGES,
     )
 
 

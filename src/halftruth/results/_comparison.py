@@ -11,6 +11,7 @@ from halftruth.results._estimate import (
     Estimate,
     Origin,
     Paged,
+    Pages,
     data_frame,
     figure,
     interval_text,
@@ -73,6 +74,7 @@ class Comparison(Paged):
     threshold: float | None = None
     notes: tuple[Note, ...] = ()
     origin: Origin | None = field(default=None, repr=False)
+    pages: Pages[Comparison] | None = field(default=None, repr=False)
 
     @property
     def confidence_level(self) -> float:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from halftruth import _checks
+from halftruth import _checks, _storage
 from halftruth._checks import Vector
-from halftruth._errors import InputError, MissingDependency, Note, bare, is_refuted, notes_to_dict
+from halftruth._errors import InputError, MissingDependency, Note, arg, bare, is_refuted, notes_to_dict
 from halftruth.results._intervals import interval_of, normal_interval
 
 SCHEMA = 1
@@ -122,21 +123,40 @@ class Origin:
     requests: tuple[Any, ...]
     one_sample: bool
     n_resamples: int
+    seed: int = 0
+    """With which the page of a comparison evaluates each model by itself."""
+
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Pages(Generic[Result]):
+    """How a result is shown: functions of whoever made it, since results know nothing of pages.
+
+    They are functions of a module, so that they are stored by name and a stored result still has its page.
+    """
+
+    page: Callable[[Result, str], str]
+    """The whole page of a result, under a title."""
+    preview: Callable[[Result], str]
+    """The answer, the table and the notes, for a notebook."""
 
 
 class Paged:
     """A result that holds, while it lives, the evidence it was made from, and can be shown as a page."""
 
+    origin: Origin | None
+    pages: Pages[Any] | None
+
     def __getstate__(self) -> dict[str, Any]:
         """Without the evidence: a result that is stored or sent is its numbers."""
         return self.__dict__ | {"origin": None}
 
-    def _repr_html_(self: Any) -> str:
-        from halftruth import report
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>" if self.pages is None else self.pages.preview(self)
 
-        return report.in_notebook(self)
-
-    def to_html(self: Any, path: str | Path | None = None, *, title: str = "halftruth report") -> str | None:
+    def to_html(self, path: str | Path | None = None, *, title: str = "halftruth report") -> str | None:
         """An interactive page in one file: it needs no network and no program but a browser.
 
         Parameters
@@ -150,9 +170,15 @@ class Paged:
         str or None
             The page; None where it was written.
         """
-        from halftruth import report
-
-        return report.page_of(self, path, title=title)
+        if self.pages is None:
+            raise InputError(
+                f"Only a result of {arg('evaluate')} or {arg('compare')} has a page. Make it so."
+            )
+        page = self.pages.page(self, title)
+        if path is None:
+            return page
+        _storage.write(path, page)
+        return None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -170,6 +196,7 @@ class Evaluation(Paged, Mapping[str, Estimate]):
     notes: tuple[Note, ...] = ()
     threshold: float | None = None
     origin: Origin | None = field(default=None, repr=False)
+    pages: Pages[Evaluation] | None = field(default=None, repr=False)
 
     @property
     def confidence_level(self) -> float:

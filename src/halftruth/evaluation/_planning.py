@@ -1,4 +1,4 @@
-"""The outlook: how wide intervals will be with more rows of one kind, or with labels.
+"""What to collect next: how wide intervals will be with more rows of one kind, or with labels.
 
 The table to expect with more rows is the present one with other counts, which need not be whole. What
 `evaluate` says of it is what it will say to a user who has the rows.
@@ -18,32 +18,38 @@ it is the least of many, and rows that repeat those seen, with their noise, woul
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth._errors import HalftruthError
+from halftruth._errors import HalftruthError, is_refuted
 from halftruth.calibration.rising import possible, shares
-from halftruth.evaluation._evaluate import FEWER_ATOMS, evaluate
+from halftruth.evaluation._estimation import FEWER_ATOMS, Estimation
 from halftruth.evidence import Evidence, Scenario
 from halftruth.inference._influence import unsigned
-from halftruth.inference._prior_range import Range
+from halftruth.inference._prior_range import Range, prior_range
 from halftruth.inference._requests import Request
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior.estimating import estimate_prior
-from halftruth.results._estimate import INFLUENCE, LOGIT, Estimate
+from halftruth.report._page_record import Step
+from halftruth.results._estimate import LOGIT, Estimate
 from halftruth.results._intervals import normal_interval
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 from halftruth.table._strata import StratumRows
 from halftruth.table._support import Cells, Support
 
-LABELS = "labels"
+__all__ = ["Outlook", "next_steps", "smooth"]
+
+What = Literal["positives", "unlabeled", "negatives", "labels"]
+LABELS: What = "labels"
 QUARTERS = (0.25, 0.5, 0.75)
-WHAT = {POSITIVE: "positives", UNLABELED: "unlabeled", NEGATIVE: "negatives"}
+WHAT: dict[str, What] = {POSITIVE: "positives", UNLABELED: "unlabeled", NEGATIVE: "negatives"}
 FEWEST_OF_CLASS = 5
 """Labels say little of a class of which they show fewer."""
 
@@ -51,6 +57,91 @@ NEW, OF_THE_TABLE = "new ones", "unlabeled ones of the table"
 BOTH, ONLY_NEGATIVES = "given as known positives and negatives", "the negatives given as known negatives"
 NO_PRIOR, THEIR_PRIOR = ", without a prior", ", with the prior that they show"
 UNKNOWN = "; less at some priors"
+
+FEWEST = 50
+"""Rows worth speaking of."""
+FEW_POSITIVES = 30
+"""Known positives whose own scatter is known only roughly."""
+NOTHING = 1e-9
+"""The width of an interval that is none."""
+
+
+def next_steps(
+    evidence: Evidence, requests: Sequence[Request], *, confidence_level: float, one_sample: bool
+) -> tuple[Step, ...]:
+    """What more rows of each kind would do to the interval of each metric that has a closed form.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    requests : sequence of Request
+        Those without an error in closed form, and those whose interval has no width, are left out.
+    confidence_level : float
+    one_sample : bool
+        Whether rows of all strata were drawn together, as for `variance`.
+
+    Returns
+    -------
+    tuple of Step
+        The same number of rows for each kind: a round number near that of the known positives, or of
+        the rows where all are labeled. By metric, headlines first; of one metric the best step first. None
+        where the data refute what was given.
+    """
+    span = prior_range(evidence, confidence_level)
+    if evidence.lone_positive or is_refuted(span.notes):
+        return ()
+    ranked = smooth(evidence, sorted(requests, key=_rank), span.scenarios)
+    low, high = evidence.measure().span
+    # All rows have one score: more of them would rank no better.
+    if not ranked or low == high:
+        return ()
+    known = evidence.prior_is_free
+    n = len(evidence.table.strata[POSITIVE]) if known else len(evidence.table)
+    rows = _round_number(n)
+    if evidence.population is not None:
+        outlook = Outlook(evidence, ranked, span, confidence_level, one_sample)
+        widths, options = outlook.widths(), outlook.widths_with_more(rows)
+    else:
+        now = closed_form(evidence, ranked, confidence_level, one_sample=one_sample)
+        widths = {r: row.high - row.low for r, row in now.items()}
+        options = {WHAT[POSITIVE] if known else LABELS: {r: alike(x, n, rows) for r, x in now.items()}}
+    rough = known and n < FEW_POSITIVES
+    return tuple(
+        step
+        for request in ranked
+        if widths.get(request, np.nan) > NOTHING
+        for step in sorted(
+            (
+                Step(
+                    what=what,
+                    rows=rows,
+                    metric=request.label,
+                    width=widths[request],
+                    then=then[request].width,
+                    how=then[request].how,
+                    rough=rough,
+                )
+                for what, then in options.items()
+                if request in then and then[request].width > NOTHING
+            ),
+            key=lambda step: step.then,
+        )
+    )
+
+
+def _round_number(n: float) -> int:
+    """1, 2 or 5 times a power of ten: the one with the least ratio to n, from FEWEST."""
+    numbers: list[int] = [digit * 10**power for power in range(1, 18) for digit in (1, 2, 5)]
+    return min((x for x in numbers if x >= FEWEST), key=lambda x: abs(math.log(x / max(n, 1))))
+
+
+def _rank(request: Request) -> int:
+    """Headlines first, others as they were asked for: the sort is stable."""
+    headline = None if request.metric is None else request.metric.headline
+    return sys.maxsize if headline is None else headline
+
+
+# --- The rows to expect ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -146,12 +237,12 @@ class Outlook:
 
     # --- more rows --------------------------------------------------------------------------------
 
-    def widths_with_more(self, rows: int) -> dict[str, dict[Request, Width]]:
+    def widths_with_more(self, rows: int) -> dict[What, dict[Request, Width]]:
         """By what is collected."""
         what = [*(WHAT[name] for name in self.support.strata), LABELS]
         return {one: self.widths_with(one, rows) for one in what}
 
-    def widths_with(self, what: str, rows: int) -> dict[Request, Width]:
+    def widths_with(self, what: What, rows: int) -> dict[Request, Width]:
         """With so many more rows; none where they are not to be had, or what was given would be refused."""
         if what == LABELS:
             return self._widths_with_labels(rows)
@@ -270,9 +361,10 @@ def closed_form(
     evidence: Evidence, requests: Sequence[Request], level: float, *, one_sample: bool
 ) -> dict[Request, Estimate]:
     """What `evaluate` says, where its intervals are from standard errors."""
-    metrics = {request.label: request.call for request in requests}
-    result = evaluate(evidence, metrics, confidence_level=level, n_resamples=0, stratified=not one_sample)
-    return {r: result[r.label] for r in requests if result[r.label].method in (INFLUENCE, LOGIT)}
+    evidence = evidence.to_host()
+    span = prior_range(evidence, level)
+    run = Estimation(evidence, tuple(requests), span, None, 0, one_sample=one_sample)
+    return run.in_closed_form(level)
 
 
 def alike(row: Estimate, n: int, more: int) -> Width:

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import halftruth as ht
+from halftruth.evaluation._planning import Outlook, next_steps, smooth
 from halftruth.evidence import Scenario
 from halftruth.inference._prior_range import prior_range
 from halftruth.inference._requests import read_requests
-from halftruth.report.collect import Step, in_words, next_steps
-from halftruth.report.outlook import Outlook, smooth
+from halftruth.report._page_record import Step
 from halftruth.results._intervals import normal_interval
 
 Z = NormalDist().inv_cdf(0.975)
@@ -346,7 +346,6 @@ EMPTY = {
 @pytest.mark.parametrize("kind", EMPTY)
 def test_where_nothing_can_be_computed_nothing_is_said(kind: str) -> None:
     assert steps(EMPTY[kind](), ["roc_auc", "prevalence"] if kind == "one class" else ["roc_auc"]) == ()
-    assert in_words(()) == []
 
 
 def test_a_table_with_few_hidden_positives_has_none_to_find() -> None:
@@ -356,54 +355,7 @@ def test_a_table_with_few_hidden_positives_has_none_to_find() -> None:
     assert {step.what for step in found} == {"positives", "unlabeled", "labels"}
 
 
-def step(what: str, then: float, metric: str = "roc_auc", width: float = 0.042, rows: int = 2000) -> Step:
-    return Step(what=what, rows=rows, metric=metric, width=width, then=then)
-
-
-def test_words_on_one_metric() -> None:
-    found = [step("positives", 0.031), step("labels", 0.038), step("unlabeled", 0.0415)]
-    assert in_words(found) == [
-        "2,000 more known positives would narrow the interval of ROC AUC most, from 0.042 to 0.031. "
-        "Labels for 2,000 random cases: to 0.038. 2,000 more unlabeled cases: hardly (0.042)."
-    ]
-
-
-def test_words_on_labels_and_few_positives() -> None:
-    found = [
-        Step(what=what, rows=50, metric="roc_auc", width=0.2, then=then, how=how, rough=True)
-        for what, then, how in (("labels", 0.1, "new ones"), ("positives", 0.15, ""))
-    ]
-    assert in_words(found) == [
-        "Labels for 50 random cases (new ones) would narrow the interval of ROC AUC most, from 0.200 to 0.100 "
-        "(rough: few known positives). 50 more known positives: to 0.150."
-    ]
+def test_few_known_positives_make_it_rough() -> None:
     assert [x.rough for n in (29, 30) for x in steps(MODEL.positive_unlabeled(n, 900, 0), ["roc_auc"])] == [
         *(True, True, True, False, False, False),
-    ]
-
-
-def test_words_where_another_metric_differs() -> None:
-    found = [
-        *(step("positives", 0.031), step("labels", 0.038)),
-        *(step("labels", 0.02, "precision"), step("positives", 0.04, "precision")),
-        *(step("labels", 0.021, "f1"), step("positives", 0.04, "f1")),
-        *(step("labels", 0.0305, "brier"), step("positives", 0.031, "brier")),
-    ]
-    assert in_words(found)[1:] == [
-        "For Precision another step is best: labels for 2,000 random cases, from 0.042 to 0.020. "
-        "The same helps most for F1."
-    ]
-
-
-def test_words_where_little_helps_or_one_step_is_all() -> None:
-    assert in_words([step("positives", 0.0415), step("unlabeled", 0.042)]) == [
-        "2,000 more known positives would hardly narrow the interval of ROC AUC, from 0.042 to 0.042; "
-        "nor would 2,000 more unlabeled cases."
-    ]
-    assert in_words([step("labels", 0.03)]) == [
-        "Labels for 2,000 more random cases would narrow the interval of ROC AUC, from 0.042 to 0.030."
-    ]
-    assert in_words([step("positives", 0.03)]) == [
-        "2,000 more known positives with their confidences would narrow the interval of ROC AUC, "
-        "from 0.042 to 0.030."
     ]

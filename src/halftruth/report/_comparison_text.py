@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from halftruth.report.names import headline, named
+from halftruth._registry import headline, titled
 from halftruth.results._comparison import Comparison, Difference, Pair
 from halftruth.results._estimate import Evaluation, figure
+
+__all__ = ["answer"]
 
 Rows = Mapping[str, Difference]
 
@@ -25,7 +27,7 @@ def answer(comparison: Comparison, results: Mapping[str, Evaluation]) -> str:
         return _order(pairs, label)
     ((names, rows),) = pairs.items()
     row = rows[label]
-    return f"By {named(label)[0]} {_ahead(row, names)}.{_turns(row)}{_otherwise(rows, row, names)}"
+    return f"By {titled(label)[0]} {_ahead(row, names)}.{_turns(row)}{_otherwise(rows, row, names)}"
 
 
 def _as_shown(pair: Pair, rows: Rows, results: Mapping[str, Evaluation]) -> dict[str, Difference]:
@@ -61,7 +63,7 @@ def _otherwise(rows: Rows, told: Difference, names: tuple[str, str]) -> str:
     others: dict[int, list[str]] = {}
     for label, row in rows.items():
         if row.leader is not None and row.leader != told.leader:
-            others.setdefault(row.leader, []).append(named(label)[0])
+            others.setdefault(row.leader, []).append(titled(label)[0])
     return "".join(f" By {', '.join(labels)} {names[k]} is better." for k, labels in others.items())
 
 
@@ -74,7 +76,7 @@ def _order(pairs: Mapping[Pair, Rows], label: str) -> str:
         values |= dict(zip(pair, row.values, strict=True))
         if row.leader is not None:
             wins[pair[row.leader]] = wins.get(pair[row.leader], 0) + 1
-    name = named(label)[0]
+    name = titled(label)[0]
     best = next((model for model, n in wins.items() if n == len(values) - 1), None)
     if any(map(np.isnan, values.values())):
         ahead = f"{best} is better than every other" if best else "no model is better than every other"

@@ -1,19 +1,21 @@
-"""Parts of a page as HTML: tables and lists. Whatever comes from data is escaped here."""
+"""Tables and lists of a page as HTML. Whatever comes from data is escaped here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
 
-from halftruth.report.names import named
+from halftruth._registry import titled
+from halftruth.report._page_record import ModelData
 from halftruth.results._comparison import Comparison
 from halftruth.results._estimate import figure
+
+__all__ = ["differences_table", "groups_table", "items", "metrics_table"]
 
 DASH = "–"
 
 
-def metrics_table(models: Sequence[Mapping[str, Any]], level: float, name: str = "") -> str:
+def metrics_table(models: Sequence[ModelData], level: float, name: str = "") -> str:
     """Naive, corrected and interval; a block of rows for each metric where there are several models."""
     several = len(models) > 1
     head = ["metric", *(["of"] if several else []), "naive", "corrected", f"{100 * level:g}% interval"]
@@ -22,17 +24,18 @@ def metrics_table(models: Sequence[Mapping[str, Any]], level: float, name: str =
     return _table(name, head, "".join(blocks))
 
 
-def _block(label: str, models: Sequence[Mapping[str, Any]], *, several: bool) -> str:
-    title, says = named(label)
+def _block(label: str, models: Sequence[ModelData], *, several: bool) -> str:
+    title, says = titled(label)
     small = f"<br><small>{escape(says)}</small>" if says else ""
-    held = [(i, model) for i, model in enumerate(models) if label in model["home"]]
+    having = [(i, model) for i, model in enumerate(models) if label in model["home"]]
     rows = []
-    for k, (i, model) in enumerate(held):
+    for k, (i, model) in enumerate(having):
         row = model["home"][label]
-        first = f'<th scope="rowgroup" rowspan="{len(held)}">' if several else '<th scope="row">'
+        first = f'<th scope="rowgroup" rowspan="{len(having)}">' if several else '<th scope="row">'
         lead = f"{first}{escape(title)}{small}</th>" if k == 0 else ""
         name = f'<th scope="row" class="model">{escape(model["name"])}</th>' if several else ""
-        texts = {"naive": shown(row["naive"]), "value": shown(row["value"]), "interval": between(row)}
+        interval = _between(row["low"], row["high"])
+        texts = {"naive": figure(row["naive"]), "value": figure(row["value"]), "interval": interval}
         cells = "".join(
             f'<td data-cell="{cell}" data-model="{i}">{escape(text)}</td>' for cell, text in texts.items()
         )
@@ -40,10 +43,10 @@ def _block(label: str, models: Sequence[Mapping[str, Any]], *, several: bool) ->
     return f"<tbody>{''.join(rows)}</tbody>"
 
 
-def groups_table(models: Sequence[Mapping[str, Any]], by: str) -> str:
+def groups_table(models: Sequence[ModelData], by: str) -> str:
     """Too many groups for pictures: one row each."""
     labels = list(dict.fromkeys(label for model in models for label in model["home"]))
-    head = [by or "group", *(named(label)[0] for label in labels)]
+    head = [by or "group", *(titled(label)[0] for label in labels)]
     rows = []
     for i, model in enumerate(models):
         cells = "".join(
@@ -54,12 +57,12 @@ def groups_table(models: Sequence[Mapping[str, Any]], by: str) -> str:
     return _table("groups", head, f"<tbody>{''.join(rows)}</tbody>")
 
 
-def _stacked(model: Mapping[str, Any], label: str) -> str:
+def _stacked(model: ModelData, label: str) -> str:
     row = model["home"].get(label)
     if row is None:
         return DASH
-    naive = "" if row["naive"] is None else f" · naive {shown(row['naive'])}"
-    return f"{shown(row['value'])}<small>{between(row)}{naive}</small>"
+    naive = "" if row["naive"] is None else f" · naive {figure(row['naive'])}"
+    return f"{figure(row['value'])}<small>{_between(row['low'], row['high'])}{naive}</small>"
 
 
 def differences_table(comparison: Comparison, names: list[str], name: str = "") -> str:
@@ -67,21 +70,21 @@ def differences_table(comparison: Comparison, names: list[str], name: str = "") 
     level = f"{100 * comparison.confidence_level:g}% interval"
     head = ["metric", "models", "difference", level, "better", "order turns at π"]
     rows = []
-    for (a, b), found in comparison.pairs.items():
+    for (a, b), differences in comparison.pairs.items():
         pair = f"{names.index(a)}-{names.index(b)}"
-        for label, row in found.items():
+        for label, row in differences.items():
             better = DASH if row.leader is None else (a, b)[row.leader]
             flips = ", ".join(map(figure, row.flips)) or DASH
             texts = {
                 "value": figure(row.value),
-                "interval": between({"low": row.low, "high": row.high}),
+                "interval": _between(row.low, row.high),
                 "better": better,
                 "flips": flips,
             }
             cells = "".join(f'<td data-cell="{cell}">{escape(text)}</td>' for cell, text in texts.items())
             rows.append(
                 f'<tr data-pair="{pair}" data-metric="{escape(label)}">'
-                f'<th scope="row">{escape(named(label)[0])}</th>'
+                f'<th scope="row">{escape(titled(label)[0])}</th>'
                 f"<td>{escape(a)} − {escape(b)}</td>{cells}</tr>"
             )
     return _table(name, head, f"<tbody>{''.join(rows)}</tbody>")
@@ -100,12 +103,7 @@ def items(texts: Iterable[str], kind: str = "") -> str:
     return "".join(f"<li{mark}>{escape(text)}</li>" for text in texts)
 
 
-def shown(value: float | None) -> str:
-    """A number, or a dash where there is none."""
-    return DASH if value is None else figure(value)
-
-
-def between(row: Mapping[str, Any]) -> str:
+def _between(low: float | None, high: float | None) -> str:
     """An interval; a dash where there is none."""
-    low, high = shown(row["low"]), shown(row["high"])
-    return DASH if low == high == DASH else f"{low} to {high}"
+    ends = figure(low), figure(high)
+    return DASH if ends == (DASH, DASH) else f"{ends[0]} to {ends[1]}"

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from halftruth.evaluation import _page_data
+from halftruth.evaluation._page_data import without_prior
 from halftruth.evidence import Evidence, Scenario
 from halftruth.inference._influence import gradients, unsigned, variance
 from halftruth.inference._requests import Request
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.report.embedded import plainly
 from halftruth.results._intervals import normal_interval
 from halftruth.table._support import Cells, Sums, Support
 
@@ -23,13 +24,7 @@ Figures = dict[str, tuple[float, float, float]]
 
 def measure_at(model: Model, evidence: Evidence, prior: float | None, purity: float | None) -> ScoreMeasure:
     """The measure of the embedded scores at a prior and a purity."""
-    sums = {
-        (stratum, column): np.asarray(values, dtype=np.float64)
-        for stratum, columns in model["table"]["sums"].items()
-        for column, values in columns.items()
-    }
-    score = np.asarray(model["table"]["score"], dtype=np.float64)
-    return plainly(evidence).rule(sums, Scenario(prior=prior, purity=purity)).apply(score, sums)
+    return _page_data.measure_at(model["table"], evidence, prior, purity)
 
 
 def figures_at(
@@ -62,7 +57,7 @@ def _errors(
     if model["errors"] is None:
         return {}
     support = _support_of(model["errors"])
-    plain = plainly(evidence)
+    plain = without_prior(evidence)
 
     def values(sums: Sums) -> dict[Request, Any]:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

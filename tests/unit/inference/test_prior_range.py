@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.inference._prior_range import open_priors, share_bounds
+from halftruth.inference._prior_range import open_priors, prior_span, share_bounds
 
 SIMULATED = ht.simulate.GaussianClasses(prior=0.3)
 NOISY = SIMULATED.draw_strata(500, 5000, rng=3, purity=0.8)
@@ -176,3 +176,35 @@ def test_what_to_do_with_easy_negatives_follows_from_the_population(population, 
         noisy(negative=easy, prior=0.3, population=population), "The prior given (0.3) is refuted"
     )
     assert note.endswith(f"a random sample of the negatives (if not, {remedy}).")
+
+
+# --- The range of the sliders ---------------------------------------------------------------------
+
+
+WHOLE = SIMULATED.positive_unlabeled(300, 3000, rng=1)
+
+
+def noisy_table(n=4000):
+    return ht.simulate.GaussianClasses(prior=0.3).positive_unlabeled(n, 10 * n, purity=0.8, rng=2)
+
+
+def test_the_range_of_the_sliders_holds_the_truth_and_ends_where_the_data_refute():
+    evidence = noisy_table()
+    alpha_high, kappa = share_bounds(evidence, 0.95)
+    assert kappa > 0.2 / 0.7  # the true (1 − ρ)/(1 − α)
+    low, high = prior_span(evidence, alpha_high, kappa, 0.8)
+    assert low < 0.3 < high
+    # A purity so low that the known positives would be like the unlabeled leaves no prior at all.
+    least, most = prior_span(evidence, alpha_high, kappa, 1 - kappa)
+    assert most <= least
+    clean = SIMULATED.positive_unlabeled(4000, 40_000, rng=3)
+    _, of_clean = share_bounds(clean, 0.95)
+    assert of_clean < kappa
+
+
+def test_shares_of_the_whole_table_follow_from_those_of_the_unlabeled():
+    table = ht.PositiveUnlabeled.from_table(WHOLE.table, population="all")
+    low, high = prior_span(table, 0.4, 0.5, 0.9)
+    alpha = min(0.4 * 0.9, 1 - 0.1 / 0.5)
+    assert high == pytest.approx((0.9 * 300 + alpha * 3000) / 3300)
+    assert low == pytest.approx((0.9 * 300 + 0.4 * 0.9 / 1000 * 3000) / 3300)

@@ -7,13 +7,17 @@ import json
 import pickle
 import re
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 import halftruth as ht
 from halftruth.cli.groups import Failed, evaluations
-from halftruth.report import page_of, words
+from halftruth.evaluation._page_data import groups_page, measure_at, model_of, subjects_of, table_of
+from halftruth.evidence import Scenario
+from halftruth.report._page_record import PageData
+from halftruth.report._summary_text import answer
 from halftruth.results._estimate import figure
 
 SIMULATED = ht.simulate.GaussianClasses(prior=0.3)
@@ -32,6 +36,11 @@ def evaluated(evidence, metrics=None, **settings):
     return ht.evaluate(evidence, metrics, **({"n_resamples": 0} | settings))
 
 
+def told(results, comparison=None, by=""):
+    """What sentences are made of."""
+    return PageData(results=results, subjects=subjects_of(results), comparison=comparison, by=by)
+
+
 def data_of(page):
     """The numbers in a page, as its scripts read them."""
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])
@@ -40,6 +49,63 @@ def data_of(page):
 def notes_of(page):
     listed = re.search(r'<ul id="notes">(.*?)</ul>', page, re.S)[1]
     return [html.unescape(note) for note in re.findall(r"<li[^>]*>(.*?)</li>", listed, re.S)]
+
+
+# --- What is embedded -----------------------------------------------------------------------------
+
+
+PU = SIMULATED.positive_unlabeled(300, 3000, rng=1)
+
+
+def embedded(result, n_bytes=200_000):
+    """What a page holds of an evaluation, as its scripts read it."""
+    return json.loads(json.dumps(model_of("", result) | {"table": table_of(result, n_bytes)}))
+
+
+@pytest.mark.parametrize("population", ["unlabeled", "all"])
+def test_few_rows_are_embedded_as_they_are(population):
+    evidence = ht.PositiveUnlabeled.from_table(PU.table, prior=0.35, population=population)
+    result = ht.evaluate(evidence, n_resamples=0)
+    model = embedded(result)
+    for prior, purity in ((0.3, 1.0), (0.2, 0.9)):
+        ours = measure_at(model["table"], evidence, prior, purity)
+        rows = evidence.measure_at(Scenario(prior=prior, purity=purity))
+        np.testing.assert_array_equal(ours.score, rows.score)
+        np.testing.assert_allclose(ours.pos_mass, rows.pos_mass, rtol=1e-12, atol=1e-12)
+
+
+def test_no_score_is_joined_where_all_fit():
+    result = ht.evaluate(PU, "roc_auc", n_resamples=0)
+    n, size = len(PU.table.support.score), len(json.dumps(table_of(result, 10**6), separators=(",", ":")))
+    assert len(table_of(result, size)["score"]) == n
+    assert len(table_of(result, size - 1)["score"]) < n
+
+
+def test_labeled_rows_have_nothing_to_move():
+    y, score = np.arange(40) % 3 == 0, np.linspace(0, 1, 40)
+    (model,) = data_of(ht.evaluate(ht.Labeled(y, score), n_resamples=0).to_html())["models"]
+    assert not model["shares"]["moves"]
+    assert not model["shares"]["noisy"]
+
+
+def test_one_positive_has_no_errors_and_does_not_move():
+    evidence = ht.PositiveUnlabeled([0.8], np.linspace(0, 1, 50), prior=0.1)
+    (model,) = data_of(ht.evaluate(evidence, n_resamples=0).to_html())["models"]
+    assert model["errors"] is None
+    assert not model["shares"]["moves"]
+
+
+def test_what_only_python_computes_has_a_line_over_the_priors():
+    rows = ["roc_auc", "smooth_calibration_error", {"own": 1}][:2]
+    mine = {"top": partial(ht.precision_at_k, k=0.1), "mean": lambda m: float(m.prior), **dict.fromkeys(rows)}
+    mine = {label: metric or label for label, metric in mine.items()}
+    data = data_of(ht.evaluate(PU, mine, n_resamples=50).to_html())
+    twins = {metric["label"]: metric["twin"] for metric in data["metrics"]}
+    assert twins == {"top": True, "mean": False, "roc_auc": True, "smooth_calibration_error": False}
+    (model,) = data["models"]
+    assert set(model["sensitivity"]) == {"mean", "smooth_calibration_error"}
+    for prior, value in model["sensitivity"]["mean"]:
+        assert value == pytest.approx(prior)
 
 
 # --- Joined scores -------------------------------------------------------------------------------
@@ -102,6 +168,41 @@ def test_models_of_a_comparison_are_evaluated_as_they_were_compared(stratified):
             assert found[1:] != pytest.approx((wrong[row].low, wrong[row].high), rel=1e-3)
 
 
+@pytest.mark.parametrize("seed", [0, 7, np.random.default_rng])
+def test_models_of_a_comparison_are_evaluated_with_its_seed(seed):
+    def compared():
+        rng = seed(3) if callable(seed) else seed
+        models = {"plain": two_samples(), "moved": two_samples(1.0)}
+        return ht.compare(models, ["average_precision"], n_resamples=60, rng=rng)
+
+    def intervals(comparison):
+        rows = [model["home"]["average_precision"] for model in data_of(comparison.to_html())["models"]]
+        return [(row["low"], row["high"]) for row in rows]
+
+    comparison = compared()
+    # Made twice, a page is the same, whether its comparison was made with a number or with a generator.
+    assert intervals(comparison) == intervals(comparison) == intervals(compared())
+    if not callable(seed):
+        evaluations = (
+            evaluated(two_samples(shift), ["average_precision"], n_resamples=60, rng=seed)[
+                "average_precision"
+            ]
+            for shift in (0.0, 1.0)
+        )
+        assert intervals(comparison) == [(row.low, row.high) for row in evaluations]
+
+
+def test_a_generator_is_left_as_if_it_had_no_page():
+    rng = np.random.default_rng(3)
+    models = {"plain": two_samples(), "moved": two_samples(1.0)}
+    comparison = ht.compare(models, ["average_precision"], n_resamples=20, rng=rng)
+    comparison.to_html()
+    untouched = np.random.default_rng(3)
+    untouched.spawn(1)  # one stream for the one pair
+    assert rng.spawn(1)[0].random() == untouched.spawn(1)[0].random()
+    assert rng.random() == untouched.random()
+
+
 def test_a_comparison_says_where_its_order_turns():
     models = {"bold": two_samples(1.0), "timid": two_samples(-1.0)}
     comparison = ht.compare(models, ["brier"], n_resamples=0)
@@ -111,10 +212,10 @@ def test_a_comparison_says_where_its_order_turns():
         for prior in (turn - 0.01, turn + 0.01)
     )
     assert below > 0 > above  # few positives: the timid one has the smaller error
-    said = words.answer({}, comparison)
+    said = answer(told({}, comparison))
     assert said.endswith(f" The order turns where the share of positives passes {figure(turn)}.")
     steady = ht.compare(models, ["roc_auc"], n_resamples=0)
-    assert "turns" not in words.answer({}, steady)
+    assert "turns" not in answer(told({}, steady))
 
 
 def test_a_comparison_names_the_metrics_that_say_otherwise():
@@ -127,7 +228,7 @@ def test_a_comparison_names_the_metrics_that_say_otherwise():
     }
     comparison = ht.compare(models, ["brier", "roc_auc", "log_loss"], n_resamples=0)
     assert [comparison[name].leader for name in ("brier", "roc_auc", "log_loss")] == [0, 1, 0]
-    said = words.answer({}, comparison)
+    said = answer(told({}, comparison))
     assert said.startswith("By ROC AUC sharp is better than honest: sharp has 0.98")
     assert said.endswith("). By Brier score, Log loss honest is better.")
 
@@ -141,7 +242,7 @@ def test_the_naive_figure_of_soft_labels_is_of_hard_ones():
     result = evaluated(ht.SoftLabeled(q, q + rng.normal(0, 0.3, 500)), ["roc_auc"])
     naive = figure(result["roc_auc"].naive)
     assert naive != figure(result["roc_auc"].value)
-    assert words.answer({"": result}).endswith(f", not {naive} as it looks with hard labels.")
+    assert answer(told({"": result})).endswith(f", not {naive} as it looks with hard labels.")
 
 
 @pytest.mark.parametrize(("priors", "n"), [((None, None), 0), ((0.3, None), 1), ((None, 0.3), 1)])
@@ -149,7 +250,7 @@ def test_groups_are_not_compared_where_fewer_than_two_have_values(priors, n):
     results = {
         name: evaluated(two_samples(prior=p), ["roc_auc"]) for name, p in zip("ab", priors, strict=True)
     }
-    assert words.answer(results, by="month") == f"Over 2 groups of month ROC AUC has a value in {n}."
+    assert answer(told(results, by="month")) == f"Over 2 groups of month ROC AUC has a value in {n}."
 
 
 # --- Groups --------------------------------------------------------------------------------------
@@ -159,7 +260,7 @@ def test_groups_have_the_rows_of_any_of_them():
     raw = ht.PositiveUnlabeled(5 * DRAWN.positive.score, 5 * DRAWN.unlabeled.score, prior=0.3)
     results = {"raw": evaluated(raw), "probabilities": evaluated(two_samples())}
     assert "brier" not in results["raw"]
-    page = page_of(results, title="", by="scale")
+    page = groups_page(results, title="", by="scale")
     data = data_of(page)
     assert {metric["label"] for metric in data["metrics"]} == set(results["probabilities"])
     assert [set(model["home"]) for model in data["models"]] == [set(result) for result in results.values()]
@@ -176,7 +277,7 @@ def test_groups_that_are_left_out_are_named():
         "april": Failed("it has no positive <b>"),
         "may": Failed("why not"),
     }
-    page = page_of(evaluations(found), title="", by="month")
+    page = groups_page(evaluations(found), title="", by="month")
     assert notes_of(page)[-2:] == [
         "april: not evaluated: it has no positive <b>",
         "may: not evaluated: why not",

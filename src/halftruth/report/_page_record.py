@@ -1,0 +1,137 @@
+"""What a page tells, as plain data: `evaluation` fills it in, and the rest of this room renders it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NotRequired, TypedDict
+
+from halftruth.results._comparison import Comparison
+from halftruth.results._estimate import Evaluation
+
+__all__ = ["Figures", "MetricData", "ModelData", "PageData", "Shares", "Step", "Subject", "SumsAtScores"]
+
+
+class Figures(TypedDict):
+    """A row of a table as JSON holds it: None where a number is undefined."""
+
+    naive: float | None
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+class SumsAtScores(TypedDict):
+    """The scores of a model, and the sums of each stratum's columns at them."""
+
+    score: list[float]
+    sums: dict[str, dict[str, list[float]]]
+
+
+class Shares(TypedDict):
+    """The prior and the purity as evaluated, and between which values the sliders may move them."""
+
+    prior: float | None
+    purity: float | None
+    moves: bool
+    noisy: bool
+    purity_low: float | None
+    alpha_high: float | None
+    kappa: float | None
+    low: float | None
+    high: float | None
+
+
+class ModelData(TypedDict):
+    """One model or group, as the scripts of the page read it.
+
+    A page without pictures holds only the figures; the keys that come last are for its scripts.
+    """
+
+    name: str
+    evidence: str
+    home: NotRequired[dict[str, Figures]]
+    """The figures as evaluated, by row."""
+    kind: NotRequired[str]
+    bounded: NotRequired[bool]
+    rule: NotRequired[Mapping[str, object]]
+    errors: NotRequired[Mapping[str, object] | None]
+    """Few joined scores, from which the scripts compute standard errors; None where there are none."""
+    shares: NotRequired[Shares]
+    table: NotRequired[SumsAtScores]
+    sensitivity: NotRequired[dict[str, list[tuple[float, float | None]]]]
+    """Lines over the priors of what only Python computes."""
+
+
+class MetricData(TypedDict):
+    """What the scripts have to know of a row."""
+
+    label: str
+    name: str | None
+    parameters: Mapping[str, object]
+    better: str | None
+    limits: list[float | None]
+    twin: bool
+    """Whether the scripts compute it too."""
+    smooth: bool
+    curve: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """Whom a result is about: its rows, their population, and where the share of positives comes from."""
+
+    rows: Mapping[str, int]
+    """By stratum."""
+    population: Literal["unlabeled", "all"] | None
+    """None where no row is unlabeled."""
+    naive_reading: str
+    """What the naive figure takes the rows for."""
+    assumption: str | None
+    assumes_scar: bool
+    """Whether the known positives are taken for a random sample of the positives."""
+    prior_is_counted: bool
+    """Whether the labels say the share of positives."""
+    given_prior: float | tuple[float, float] | None
+    """A number taken as exact, or a range; None where it is unknown or was estimated."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """Rows to collect, and what they would do to one interval."""
+
+    what: Literal["positives", "unlabeled", "negatives", "labels"]
+    """"labels" are of random cases."""
+    rows: int
+    metric: str
+    width: float
+    """Of the interval now."""
+    then: float
+    """Its width to expect with these rows."""
+    how: str = ""
+    """What to do with labels to get it."""
+    rough: bool = False
+    """Whether few known positives stand behind it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageData:
+    """One evaluation, several with their names, or a comparison, with all that a page says of them."""
+
+    title: str = ""
+    results: Mapping[str, Evaluation]
+    """With the values that the page shows: those of the scores that it holds."""
+    subjects: Mapping[str, Subject] = field(default_factory=dict)
+    """Of the results whose evidence is at hand."""
+    models: Sequence[ModelData] = ()
+    metrics: Sequence[MetricData] = ()
+    comparison: Comparison | None = None
+    by: str = ""
+    """What the names of groups are values of."""
+    left_out: Mapping[str, Evaluation] = field(default_factory=dict)
+    """Groups of which nothing can be said but why."""
+    drawn: bool = False
+    """Whether there are pictures, and sliders under them."""
+    joining_changed: float = 0.0
+    """By how much a figure of the scores that the page holds differs from that of the rows, at most."""
+    steps: Sequence[Step] = ()

@@ -1,0 +1,304 @@
+"""The sentences of a report: the answer, what was assumed, what was refuted, what to collect next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+
+from halftruth._errors import Note, is_refuted
+from halftruth._registry import headline, titled
+from halftruth.report import _comparison_text
+from halftruth.report._page_record import PageData, Step, Subject
+from halftruth.results._estimate import Estimate, Evaluation, figure, interval_text
+
+__all__ = ["advice", "answer", "notes", "refuted", "remarks", "shares"]
+
+STRATA = {
+    "positive": "known positives",
+    "unlabeled": "unlabeled",
+    "negative": "known negatives",
+    "soft": "rows with soft labels",
+}
+FOUND_BY_SCORE = (
+    "Positives that became known because they scored high are no random sample: with them recall and the ROC "
+    "curve look better than they are."
+)
+UNLABELED_AS_NEGATIVE = "unlabeled cases counted as negatives"
+LITTLE = 0.05
+"""An interval that loses less of its width hardly changes."""
+
+
+# --- The answer -----------------------------------------------------------------------------------------
+
+
+def answer(page: PageData) -> str:
+    """What the reader came for, in a sentence or two."""
+    if is_refuted(_all_notes(page)):
+        return "Do not rely on these numbers: the data refute what was given. The first note says what."
+    if page.comparison is not None:
+        return _comparison_text.answer(page.comparison, page.results)
+    if len(page.results) > 1:
+        return _over_groups(page.results, page.by)
+    ((name, result),) = page.results.items()
+    subject = page.subjects.get(name)
+    reading = UNLABELED_AS_NEGATIVE if subject is None else subject.naive_reading
+    return _verdict(result, reading) + _at_threshold(result)
+
+
+def _all_notes(page: PageData) -> Iterator[Note]:
+    yield from chain.from_iterable(result.notes for result in page.results.values())
+    yield from page.comparison.notes if page.comparison is not None else ()
+
+
+def _verdict(result: Evaluation, naive_reading: str) -> str:
+    label = headline(result)
+    row, name = result[label], titled(label)[0]
+    naive = "" if row.naive is None or np.isnan(row.naive) else figure(row.naive)
+    if np.isnan(row.value):
+        if np.isnan(row.low):
+            return f"{name} cannot be computed from these data."
+        limits = f"{name} lies between {figure(row.low)} and {figure(row.high)}: the data do not say more"
+        return f"{limits} while the share of positives is unknown." + (
+            f" Counting unlabeled cases as negatives would show {naive}." if naive else ""
+        )
+    low, high = row.limits
+    if not low <= row.value <= high:
+        return (
+            f"{name} comes out at {figure(row.value)}, which is impossible: by noise, or because the share "
+            f"of positives, the purity or the sampling is not as given."
+        )
+    value = f"{name} is {figure(row.value)}{_interval(row)}"
+    # Two numbers that look alike are no news.
+    if naive in ("", figure(row.value)):
+        return f"{value}."
+    return f"{value}, not {naive} as it looks with {naive_reading}."
+
+
+def _interval(row: Estimate) -> str:
+    return "" if np.isnan(row.low) else f" ({interval_text(row)})"
+
+
+def _at_threshold(result: Evaluation) -> str:
+    if result.threshold is None or not {"precision", "recall"} <= set(result):
+        return ""
+    precision, recall = result["precision"], result["recall"]
+    if np.isnan(precision.value) or np.isnan(recall.value):
+        return ""
+    value, naive = _percent(precision.value), _percent(precision.naive)
+    instead = "" if naive in ("", value) else f", not {naive},"
+    return (
+        f" At the threshold {result.threshold:g}, {value} of the flagged cases are positive{instead} and "
+        f"{_percent(recall.value)} of the positives are flagged."
+    )
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None or np.isnan(share) else f"{100 * share:.3g}%"
+
+
+def _over_groups(results: Mapping[str, Evaluation], by: str) -> str:
+    """Between which values the metric that is told first lies over the groups."""
+    label = headline(next(iter(results.values())))
+    rows = {name: result[label] for name, result in results.items() if label in result}
+    values = {name: row.value for name, row in rows.items() if not np.isnan(row.value)}
+    over = f"Over {len(results)} groups" + (f" of {by}" if by else "")
+    if len(values) < 2:
+        return f"{over} {titled(label)[0]} has a value in {len(values)}."
+    low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
+    return (
+        f"{over} {titled(label)[0]} runs from {figure(values[low])}{_interval(rows[low])} in {low} to "
+        f"{figure(values[high])}{_interval(rows[high])} in {high}."
+    )
+
+
+def shares(page: PageData) -> str:
+    """How many cases of which kind the numbers rest on, and the shares of positives that all results have."""
+    lines = {result._shares() for result in page.results.values()}
+    threshold = next(iter(page.results.values())).threshold
+    at = "" if threshold is None else f"rates are at the threshold {threshold:g}"
+    return "; ".join(text for text in (_rows(page), lines.pop() if len(lines) == 1 else "", at) if text)
+
+
+def _rows(page: PageData) -> str:
+    if len(page.results) != 1:
+        return ""
+    ((name, result),) = page.results.items()
+    if name not in page.subjects:
+        return result.evidence
+    return ", ".join(f"{n:,} {STRATA[stratum]}" for stratum, n in page.subjects[name].rows.items())
+
+
+# --- Notes ----------------------------------------------------------------------------------------------
+
+
+def refuted(page: PageData) -> list[str]:
+    """What the data contradict, each once, with the models or groups that it is about."""
+    names_of: dict[str, list[str]] = {}
+    for name, result in page.results.items():
+        for note in result.notes:
+            if note.kind == "refuted":
+                names_of.setdefault(str(note), []).append(name)
+    return _with_names(names_of, len(page.results))
+
+
+def notes(page: PageData) -> list[str]:
+    """All that a page notes beside what is refuted."""
+    left_out = [f"{name}: {note}" for name, result in page.left_out.items() for note in result.notes]
+    return [*remarks(page), *left_out, *_on_joining(page)]
+
+
+def remarks(page: PageData) -> list[str]:
+    """What was assumed, whom the numbers are about, where the prior came from, and what else to know."""
+    names_of: dict[str, list[str]] = {}
+    for name, result in page.results.items():
+        for note in _remarks(result, page.subjects.get(name)):
+            names_of.setdefault(note, []).append(name)
+    texts = _with_names(names_of, len(page.results))
+    if page.comparison is None:
+        return texts + _on_groups(page)
+    more = [n for n in page.comparison.notes if n.kind != "refuted" and n not in names_of]
+    return [*texts, *more]
+
+
+def _with_names(names_of: Mapping[str, list[str]], n_results: int) -> list[str]:
+    """Notes, each with the results that it is about where these are not all."""
+    return [
+        note if len(names) == n_results else f"{_several(names)}: {note}" for note, names in names_of.items()
+    ]
+
+
+def _several(names: list[str], n_shown: int = 3) -> str:
+    more = len(names) - n_shown
+    return ", ".join(names[:n_shown]) + (f" and {more} more" if more > 0 else "")
+
+
+def _remarks(result: Evaluation, subject: Subject | None) -> Iterator[str]:
+    others = [note for note in result.all_notes() if note.kind != "refuted"]
+    assumption = "" if subject is None else subject.assumption
+    # The assumption comes first, and beside it what would break it.
+    if assumption in others:
+        yield str(assumption)
+        if subject is not None and subject.assumes_scar:
+            yield FOUND_BY_SCORE
+    if subject is not None:
+        yield _population(subject)
+        yield from _source_of_prior(subject)
+    yield from (note for note in others if note != assumption)
+
+
+def _population(subject: Subject) -> str:
+    n = sum(subject.rows.values())
+    if subject.population is None:
+        return f"The population is what the {n:,} rows were drawn from."
+    if subject.population == "all":
+        return f"The population is the whole table: its {n:,} rows, known and unlabeled together."
+    return (
+        f"The population is what the {subject.rows['unlabeled']:,} unlabeled cases were drawn from; the "
+        f"known positives were drawn apart."
+    )
+
+
+def _source_of_prior(subject: Subject) -> Iterator[str]:
+    prior = subject.given_prior
+    if subject.prior_is_counted:
+        yield "The share of positives is that of the labels."
+    elif isinstance(prior, tuple):
+        yield (
+            f"The share of positives was given as a range, {prior[0]:.4g} to {prior[1]:.4g}: values are at "
+            f"its middle, and intervals cover it all."
+        )
+    elif prior is not None:
+        yield f"The share of positives, π = {prior:.4g}, was given and is taken as exact."
+
+
+def _on_groups(page: PageData) -> list[str]:
+    priors = {page.subjects[name].given_prior if name in page.subjects else None for name in page.results}
+    prior = priors.pop()
+    if len(page.results) < 2 or priors or prior is None or isinstance(prior, tuple):
+        return []
+    return [f"The same share of positives, π = {prior:.4g}, was taken in every group."]
+
+
+def _on_joining(page: PageData) -> Iterator[str]:
+    if page.joining_changed:
+        n = max(len(model["table"]["score"]) for model in page.models)
+        of_each = " of each" if len(page.models) > 1 else ""
+        yield (
+            f"The page holds rows joined to {n:,} scores{of_each}, and its figures are of these; none "
+            f"that was evaluated differs from that of the rows by more than {figure(page.joining_changed)}."
+        )
+
+
+# --- What to collect next -------------------------------------------------------------------------------
+
+
+def advice(steps: Sequence[Step]) -> list[str]:
+    """What to collect next: for the first metric, and for others where another step is best."""
+    by_metric: dict[str, list[Step]] = {}
+    for step in steps:
+        by_metric.setdefault(step.metric, []).append(step)
+    if not by_metric:
+        return []
+    first, *others = by_metric.values()
+    differing: dict[str, list[Step]] = {}
+    for other in others:
+        best = other[0]
+        same = next((step for step in other if step.what == first[0].what), best)
+        if _much(best.then, same.then) and _much(best.then, best.width):
+            differing.setdefault(best.what, []).append(best)
+    return [_advice(first), *(_other_advice(group) for group in differing.values())]
+
+
+def _advice(steps: Sequence[Step]) -> str:
+    """On one metric, of which the best step comes first."""
+    best, others = steps[0], steps[1:]
+    what, change = _what(best, alone=not others), f"from {figure(best.width)} to {figure(best.then)}"
+    rough = " (rough: few known positives)" if best.rough else ""
+    if not _much(best.then, best.width):
+        tried = ", ".join(_what(step) for step in others)
+        return (
+            f"{_capital(what)} would hardly narrow the interval of {_name(best)}, {change}"
+            f"{f'; nor would {tried}' if tried else ''}{rough}."
+        )
+    most = " most" if others else ""
+    out = [f"{_capital(what)}{_how(best)} would narrow the interval of {_name(best)}{most}, {change}{rough}."]
+    for step in others:
+        much = _much(step.then, step.width)
+        then = f"to {figure(step.then)}" if much else f"hardly ({figure(step.then)})"
+        out.append(f"{_capital(_what(step))}{_how(step) if much else ''}: {then}.")
+    return " ".join(out)
+
+
+def _other_advice(steps: Sequence[Step]) -> str:
+    """On metrics that one step helps most, which is not the step of the first metric."""
+    best, others = steps[0], [_name(step) for step in steps[1:]]
+    also = f" The same helps most for {', '.join(others)}." if others else ""
+    return (
+        f"For {_name(best)} another step is best: {_what(best)}{_how(best)}, from {figure(best.width)} to "
+        f"{figure(best.then)}.{also}"
+    )
+
+
+def _how(step: Step) -> str:
+    return f" ({step.how})" if step.how else ""
+
+
+def _name(step: Step) -> str:
+    return titled(step.metric)[0]
+
+
+def _what(step: Step, *, alone: bool = False) -> str:
+    if step.what == "labels":
+        return f"labels for {step.rows:,} {'more ' if alone else ''}random cases"
+    noun = "unlabeled cases" if step.what == "unlabeled" else f"known {step.what}"
+    return f"{step.rows:,} more {noun}{' with their confidences' if alone else ''}"
+
+
+def _much(then: float, width: float) -> bool:
+    return then < (1 - LITTLE) * width
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
