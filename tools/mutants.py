@@ -1,0 +1,151 @@
+"""Do the tests notice when the code is wrong? Small changes of it, one by one; each must fail a test.
+
+python -m tools.mutants                      five mutants of every room
+python -m tools.mutants prior metrics -n 10  ten of these two
+
+A mutant is one comparison turned round, one operation replaced, one constant moved by one or one condition
+negated, drawn with a fixed seed from the functions of a room. Each is tried on a copy of the package: the
+tests of its room first, then golden answers, laws and oracles. What survives is printed with its
+place: it is a gap in the tests, or a change that means nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "halftruth"
+WIDER = ("tests/golden", "tests/laws", "tests/oracle")
+"""What is asked after the tests of the room."""
+ELSEWHERE = {
+    "engines": ("tests/engines",),
+    "report": ("tests/browser", "tests/unit/cli"),
+    "cli": ("tests/unit/cli",),
+}
+"""Where the tests of a room are, if not only in its folder of `tests/unit`."""
+SECONDS = 600
+COMPARED = {
+    ast.Lt: ast.GtE,
+    ast.GtE: ast.Lt,
+    ast.Gt: ast.LtE,
+    ast.LtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+}
+COMPUTED = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A file, the line that changes, and its new source."""
+
+    path: Path
+    line: int
+    change: str
+    source: str
+
+
+def changed(node: ast.AST) -> tuple[ast.AST, str] | None:
+    """The node with another meaning, and what was done to it."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARED:
+        ops: list[ast.cmpop] = [COMPARED[type(node.ops[0])]()]
+        return ast.Compare(node.left, ops, node.comparators), "comparison turned round"
+    if isinstance(node, ast.BinOp) and type(node.op) in COMPUTED:
+        if any(isinstance(side, (ast.JoinedStr, ast.List, ast.Tuple)) for side in (node.left, node.right)):
+            return None
+        return ast.BinOp(node.left, COMPUTED[type(node.op)](), node.right), "operation replaced"
+    if isinstance(node, ast.IfExp):
+        return type(node)(
+            test=ast.UnaryOp(ast.Not(), node.test), body=node.body, orelse=node.orelse
+        ), "condition negated"
+    if (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, (int, float))
+        and not isinstance(node.value, bool)
+    ):
+        return ast.Constant(node.value + 1), f"{node.value} moved by one"
+    return None
+
+
+def mutants(path: Path) -> Iterator[Mutant]:
+    """All mutants of the functions of one file."""
+    text = path.read_text("utf-8")
+    tree = ast.parse(text)
+    inside = [
+        n for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for s in f.body for n in ast.walk(s)
+    ]
+    lines = text.encode().splitlines(keepends=True)
+    starts = [sum(map(len, lines[:k])) for k in range(len(lines))]
+    for node in dict.fromkeys(inside):
+        replaced = changed(node)
+        if replaced is None or not isinstance(node, ast.expr):
+            continue
+        begin = starts[node.lineno - 1] + node.col_offset
+        end = starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[operator]
+        data = text.encode()
+        new = f"({ast.unparse(ast.fix_missing_locations(replaced[0]))})".encode()
+        yield Mutant(path, node.lineno, replaced[1], (data[:begin] + new + data[end:]).decode())
+
+
+def survives(mutant: Mutant, room: str) -> str | None:
+    """The first group of tests that fails, or None if none does."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "halftruth"
+        shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        (copy / mutant.path.relative_to(PACKAGE)).write_text(mutant.source, "utf-8")
+        paths = os.pathsep.join([folder, str(ROOT / "papers" / "src")])
+        env = os.environ | {"PYTHONPATH": paths, "NUMBA_CACHE_DIR": folder}
+        mirror = f"tests/unit/{room.removesuffix('.py').lstrip('_')}"
+        for group in dict.fromkeys((mirror, *ELSEWHERE.get(room, ()), *WIDER)):
+            if not (ROOT / group).exists():
+                continue
+            call = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", group]
+            try:
+                done = subprocess.run(
+                    call, cwd=ROOT, env=env, capture_output=True, timeout=SECONDS, check=False
+                )
+            except subprocess.TimeoutExpired:
+                return f"{group} (no end)"
+            if done.returncode not in (0, 5):  # 5: there was no test
+                return group
+    return None
+
+
+def main() -> int:
+    """Try the mutants of the rooms that are named."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    rooms = sorted(
+        p.name for p in PACKAGE.iterdir() if p.is_dir() and any(p.rglob("*.py")) and p.name != "__pycache__"
+    )
+    parser.add_argument("rooms", nargs="*", default=rooms, metavar="ROOM")
+    parser.add_argument("-n", type=int, default=5, help="mutants of a room")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    alive = 0
+    for room in options.rooms:
+        draw = random.Random(f"{room} {options.seed}")
+        files = sorted((PACKAGE / room).rglob("*.py")) if (PACKAGE / room).is_dir() else [PACKAGE / room]
+        everything = [mutant for file in files for mutant in mutants(file)]
+        for mutant in draw.sample(everything, min(options.n, len(everything))):
+            caught = survives(mutant, room)
+            alive += caught is None
+            place = f"{mutant.path.relative_to(PACKAGE)}:{mutant.line}"
+            verdict = "SURVIVED" if caught is None else "caught"
+            print(f"{verdict:9} {place:50} {mutant.change:26} {caught or ''}", flush=True)
+    return int(alive > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
