@@ -3,7 +3,7 @@
 import importlib
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -31,6 +31,19 @@ def _skip_or_fail(reason: str, *, required_by: str) -> NoReturn:
     if _is_set(required_by):
         pytest.fail(f"{reason} ({required_by} is set)", pytrace=False)
     pytest.skip(reason)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Files of tests are not read for examples.
+
+    Reading them so would forgive an import that fails (`--doctest-ignore-import-errors` is meant for modules
+    that need an optional library), and the whole file would be left out without a word.
+    """
+    collectors = yield
+    if file_path.name.startswith("test_"):
+        collectors = [one for one in collectors if type(one).__name__ != "DoctestModule"]
+    return collectors
 
 
 OPTIONAL = re.compile(r"^import .*\b(torch|ibis)\b", re.M)

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from halftruth.cli import _demo
+from halftruth import demo
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "report.png"
 WIDTH, HEIGHT = 1120, 1300
@@ -23,7 +23,7 @@ def main() -> None:
         sys.exit("The picture needs chromium: install it, or name it by $CHROMIUM.")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
         report = Path(folder, "report.html")
-        _demo.run()[0].to_html(report, title=_demo.TITLE)
+        demo.run()[0].to_html(report, title=demo.TITLE)
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, device_scale_factor=1.5)
         page.goto(report.as_uri())

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import halftruth as ht
-from halftruth.cli import _demo, main
+from halftruth import demo
+from halftruth.cli import main
 
 ROOT = Path(__file__).parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -32,11 +33,11 @@ def figures(text):
 
 
 def test_the_demo_prints_what_the_readme_shows(capsys):
-    _demo.main()
+    demo.main()
     printed = figures(capsys.readouterr().out)
     shown = figures((ROOT / "README.md").read_text().partition("## Seven recipes")[0])
-    assert list(shown) == list(printed) == list(_demo.ROWS)
-    for name in _demo.ROWS:
+    assert list(shown) == list(printed) == list(demo.ROWS)
+    for name in demo.ROWS:
         # Other versions of scikit-learn move the last digit.
         assert shown[name] == pytest.approx(printed[name], abs=0.004)
         _, value, low, high, truth = printed[name]

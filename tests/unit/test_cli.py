@@ -111,7 +111,7 @@ def test_every_keyword_is_an_option_with_help(run: Any, function: Any) -> None:
 
 
 def test_demo(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("halftruth.cli._demo.main", lambda html, csv: sys.stdout.write("the demo\n"))
+    monkeypatch.setattr("halftruth.demo.main", lambda html, csv: sys.stdout.write("the demo\n"))
     assert run("demo") == (0, "the demo\n", "")
 
 
@@ -119,7 +119,7 @@ def test_interrupt(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(html: str, csv: str | None) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("halftruth.cli._demo.main", interrupted)
+    monkeypatch.setattr("halftruth.demo.main", interrupted)
     assert run("demo") == (130, "", "Interrupted.\n")
 
 
@@ -129,7 +129,7 @@ def test_the_unexpected_is_one_line(
     def broken(html: str, csv: str | None) -> None:
         raise RuntimeError("so\nwrong")
 
-    monkeypatch.setattr("halftruth.cli._demo.main", broken)
+    monkeypatch.setattr("halftruth.demo.main", broken)
     monkeypatch.delenv("HALFTRUTH_DEBUG", raising=False)
     assert main(["demo"]) == 70
     err = capsys.readouterr().err
@@ -146,7 +146,7 @@ def test_status_of_errors(run: Any, monkeypatch: pytest.MonkeyPatch, error: type
     def refuses(html: str, csv: str | None) -> None:
         raise error("no \x1b[31m")
 
-    monkeypatch.setattr("halftruth.cli._demo.main", refuses)
+    monkeypatch.setattr("halftruth.demo.main", refuses)
     expected = 3 if error is ht.NotIdentifiable else 2
     assert run("demo") == (expected, "", "Error: no \\x1b[31m\n")
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from halftruth import demo
 from halftruth._errors import InputError
-from halftruth.cli import _demo, main, pages
+from halftruth.cli import main, pages
 
 ROWS = "".join(f"{i / 50},{i * 7 % 50 / 50},{1 if i % 5 == 0 else ''}\n" for i in range(50))
 COMMANDS = {"evaluate": ["--score", "a"], "compare": ["--score", "a", "--score", "b"]}
@@ -80,7 +81,7 @@ def test_titles(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_demo_checks_its_places_before_it_works(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_demo, "odd_digits", lambda seed: pytest.fail("it worked"))
+    monkeypatch.setattr(demo, "odd_digits", lambda seed: pytest.fail("it worked"))
     for save in ("nowhere/x.csv", "folder.csv"):
         Path("folder.csv").mkdir(exist_ok=True)
         status, out, err = run("demo", "--save", save)
@@ -91,18 +92,18 @@ def test_the_demo_checks_its_places_before_it_works(run: Any, monkeypatch: pytes
 
 def test_the_demo_scores_once(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    really = _demo.odd_digits
+    really = demo.odd_digits
 
     def counted(seed: int) -> Any:
         calls.append(seed)
         return really(seed)
 
-    monkeypatch.setattr(_demo, "odd_digits", counted)
+    monkeypatch.setattr(demo, "odd_digits", counted)
     status, out, err = run("demo", "--save", "x.csv", "--html", "demo.html")
     assert (status, calls) == (0, [0])
     assert "truth" in out
     assert err == "The scores and labels are in x.csv.\n"
-    _demo.save("y.csv")
+    demo.save("y.csv")
     assert Path("x.csv").read_text() == Path("y.csv").read_text()
     assert Path("demo.html").stat().st_size > 10_000
 

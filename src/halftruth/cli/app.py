@@ -115,8 +115,9 @@ def demo(
     html: Annotated[str, typer.Option(metavar="FILE", help="Where its report goes.")] = "halftruth-demo.html",
 ) -> None:
     """Hide most labels of a real data set, evaluate, reveal the truth."""
+    from halftruth import demo
     from halftruth._errors import InputError
-    from halftruth.cli import _demo, pages
+    from halftruth.cli import pages
     from halftruth.files.writing import check_target
 
     if save is not None and not save.endswith(".csv"):
@@ -124,6 +125,6 @@ def demo(
     pages.check(html)
     if save is not None:
         check_target(save)
-    _demo.main(html, save)
+    demo.main(html, save)
     if save is not None:
         typer.echo(f"The scores and labels are in {save}.", err=True)
