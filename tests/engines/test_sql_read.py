@@ -276,11 +276,11 @@ def test_days_that_python_does_not_have_are_refused_unless_cast_to_text(table, d
 
 
 def test_nan_is_one_group_where_no_nan_is_the_same_as_another(table):
-    from halftruth.engines.sql import refusals
-    from halftruth.engines.sql.columns import bound
+    from halftruth.engines.sql._sql_columns import bind_columns
+    from halftruth.engines.sql._sql_reading import distinct_groups
 
     rows = table(score=[0.1, 0.2, 0.3, 0.4], g=[NAN, NAN, 0.5, 0.5])
-    counted = refusals.groups(bound(rows, score="score", label="label", by="g")).to_pyarrow()["g"]
+    counted = distinct_groups(bind_columns(rows, score="score", label="label", by="g")).to_pyarrow()["g"]
     assert set(counted.to_pylist()) == {None, 0.5}
 
 

@@ -22,7 +22,7 @@ import pyspark
 from pyspark.sql import SparkSession
 
 import halftruth as ht
-from halftruth.engines.sql.spark import LOCAL, _find_java
+from halftruth.engines.sql._spark import LOCAL, _find_java
 
 SETTINGS = LOCAL | {
     "spark.master": "local-cluster[2,1,1024]",

@@ -35,7 +35,7 @@ def check(names: Sequence[str], saved: Sequence[str]) -> None:
 def read(engine: str, name: str, grid: Grid | str | None, **columns: Any) -> Any:
     """The table by its histogram, which the engine makes; with ``by``, one for each group."""
     try:
-        from halftruth.engines.sql.connections import open_table
+        from halftruth.engines.sql._connections import open_table
     except MissingDependency as error:
         if engine == "spark":
             raise MissingDependency("Spark needs PySpark and Ibis: pip install 'halftruth[spark]'") from error
@@ -49,7 +49,7 @@ def read(engine: str, name: str, grid: Grid | str | None, **columns: Any) -> Any
 
 def _check_numbers(table: Any, columns: dict[str, Any]) -> None:
     """Refuse words where numbers are needed, with what can be done outside Python."""
-    from halftruth.engines.sql.columns import holds_numbers
+    from halftruth.engines.sql._sql_columns import holds_numbers
     from halftruth.files.messages import quoted
 
     for role in ("score", "label", "weight"):

@@ -1,4 +1,7 @@
-"""Tables of an open connection, by name or path, and those there are where one is missing."""
+"""Tables of an open connection, by name or path, and those there are where one is missing.
+
+A name has parts between dots, in double quotes where a dot is their own.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from halftruth._errors import InputError
-from halftruth.engines.sql import spark
-from halftruth.engines.sql.complaints import complaint
-from halftruth.engines.sql.identifiers import has_quotes, in_quotes, parts
-from halftruth.engines.sql.library import ibis
+from halftruth.engines.sql._spark import complaint, session_of
+from halftruth.engines.sql._sql_columns import ibis
 from halftruth.files.messages import printable, quoted
+
+__all__ = ["find_table", "name_parts"]
 
 FORMS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".orc": "orc"}
 OF_PATHS = r"[/\\*?]"
@@ -23,13 +26,17 @@ PLAIN = r"[A-Za-z_][A-Za-z0-9_]*"
 """A name that Spark parses without quotes."""
 UNREAD = ("Illegal Parquet type", "Parquet type not supported")
 """What Spark says of a column that it has no type for, whether the column is used or not."""
+QUOTED = r'"(?:[^"]|"")+"'
+PART = rf'{QUOTED}|[^".][^.]*'
+"""A quote within an unquoted part is one of its letters."""
+MOST_PARTS = 3
 
 
-def found(connection: Any, name: str) -> Any:
+def find_table(connection: Any, name: str) -> Any:
     """The table of this name or, where the engine reads files, of this path."""
     if connection.name in ("pyspark", "duckdb") and _is_path(name):
-        return _of_path(connection, name)
-    *schema, table = parts(name)
+        return _table_of_path(connection, name)
+    *schema, table = name_parts(name)
     try:
         if connection.name == "pyspark" and not re.fullmatch(PLAIN, table):  # Ibis has Spark parse it
             path = ".".join("`" + part.replace("`", "``") + "`" for part in (*schema, table))
@@ -39,7 +46,7 @@ def found(connection: Any, name: str) -> Any:
         raise InputError(_missing(connection, name, complaint(error))) from error
 
 
-# Paths -------------------------------------------------------------------------------------------------
+# --- Paths ----------------------------------------------------------------------------------------
 
 
 def _is_path(name: str) -> bool:
@@ -50,7 +57,7 @@ def _form(name: str) -> str | None:
     return FORMS.get(Path(re.sub(r"\.(gz|zst)$", "", name.lower())).suffix)
 
 
-def _of_path(connection: Any, path: str) -> Any:
+def _table_of_path(connection: Any, path: str) -> Any:
     form = _form(path) or "parquet"
     read: Callable[[str], Any] | None = getattr(connection, f"read_{form}", None)
     if form == "orc" and connection.name == "pyspark":
@@ -65,8 +72,8 @@ def _of_path(connection: Any, path: str) -> Any:
         ) from error
 
 
-def _remedy(path: str, told: str) -> str:
-    if any(words in told for words in UNREAD):
+def _remedy(path: str, complaint: str) -> str:
+    if any(words in complaint for words in UNREAD):
         return (
             "Spark does not read a column of this type: write the file without it or with its values as "
             "text, or use --engine duckdb://."
@@ -82,19 +89,19 @@ def _orc(connection: Any) -> Callable[[str], Any]:
 def _viewed(connection: Any, read: Callable[[Any], Any]) -> Any:
     """What Spark reads by itself, as a table of Ibis."""
     name = ibis.util.gen_name("view")
-    read(spark.session_of(connection)).createOrReplaceTempView(name)
+    read(session_of(connection)).createOrReplaceTempView(name)
     return connection.table(name)
 
 
-# What is not there -------------------------------------------------------------------------------------
+# --- What is not there ----------------------------------------------------------------------------
 
 
-def _missing(connection: Any, name: str, told: str) -> str:
+def _missing(connection: Any, name: str, complaint: str) -> str:
     """That a table is not there, which are, and which was perhaps meant."""
-    *schema, table = parts(name)
+    *schema, table = name_parts(name)
     tables = _tables(connection, schema)
     if tables is None or table in tables:
-        return f"Table {quoted(name)} cannot be read: {told}. Check its name."
+        return f"Table {quoted(name)} cannot be read: {complaint}. Check its name."
     where = f"the schema {quoted('.'.join(schema))}" if schema else "the database"
     if schema and name in (_tables(connection, ()) or ()):
         return f"There is no table {quoted(table)} in {where}. Did you mean {quoted(in_quotes(name))}?"
@@ -105,9 +112,9 @@ def _missing(connection: Any, name: str, told: str) -> str:
             f"schema.table."
         )
     near = get_close_matches(table, tables, 1)
-    shown = ", ".join(quoted(_typed(each)) for each in tables[:10]) + (", …" if len(tables) > 10 else "")
+    some = ", ".join(quoted(_typed(other)) for other in tables[:10]) + (", …" if len(tables) > 10 else "")
     remedy = f"Did you mean {quoted(_typed(near[0]))}?" if near else "Name one of these, or schema.table."
-    return f"{where[0].upper()}{where[1:]} has no table {quoted(table)}. Its tables: {shown}. {remedy}"
+    return f"{where[0].upper()}{where[1:]} has no table {quoted(table)}. Its tables: {some}. {remedy}"
 
 
 def _typed(table: str) -> str:
@@ -117,20 +124,58 @@ def _typed(table: str) -> str:
 
 def _tables(connection: Any, schema: Sequence[str]) -> list[str] | None:
     """The tables of a schema, or None where the engine does not tell."""
-    for told in (_described, _listed):
+    for list_tables in (_described, _listed):
         with suppress(Exception):  # of whatever class the driver has
-            return sorted(told(connection, schema))
+            return sorted(list_tables(connection, schema))
     return None
 
 
 def _described(connection: Any, schema: Sequence[str]) -> list[str]:
     """By the SQL standard, which most engines follow; Ibis 12 does not list the tables of DuckDB 2."""
-    every = connection.table("tables", database="information_schema")
-    *catalog, own = schema or (connection.current_database,)
-    held = every.filter(every.table_schema == own)
-    held = held.filter(held.table_catalog == catalog[0]) if catalog else held
-    return list(held.table_name.to_pyarrow().to_pylist())
+    tables = connection.table("tables", database="information_schema")
+    *catalog, database = schema or (connection.current_database,)
+    inside = tables.filter(tables.table_schema == database)
+    inside = inside.filter(inside.table_catalog == catalog[0]) if catalog else inside
+    return list(inside.table_name.to_pyarrow().to_pylist())
 
 
 def _listed(connection: Any, schema: Sequence[str]) -> list[str]:
     return list(connection.list_tables(database=tuple(schema) or None))
+
+
+# --- Names ----------------------------------------------------------------------------------------
+
+
+def name_parts(name: str) -> tuple[str, ...]:
+    """The table, after its schema and its catalog where they are named.
+
+    Examples
+    --------
+    >>> from halftruth.engines.sql._engine_tables import name_parts
+    >>> name_parts("fraud.scores"), name_parts('fraud."scores.csv"')
+    (('fraud', 'scores'), ('fraud', 'scores.csv'))
+    """
+    written = _written(name)
+    if not 0 < len(written) <= MOST_PARTS:
+        raise InputError(
+            f"A table must be named table, schema.table or catalog.schema.table, got {quoted(name)}. A part "
+            f"with a dot of its own stands in double quotes, and a quote in it twice: '\"my.table\"'."
+        )
+    return tuple(part[1:-1].replace('""', '"') if part.startswith('"') else part for part in written)
+
+
+def has_quotes(name: str) -> bool:
+    """Whether a part of a name stands in quotes: whatever it looks like, it is then a table's."""
+    return any(part.startswith('"') for part in _written(name))
+
+
+def in_quotes(table: str) -> str:
+    """A table as one part of a name, in quotes."""
+    return '"' + table.replace('"', '""') + '"'
+
+
+def _written(name: str) -> list[str]:
+    """The parts as they are written; none where it is unclear what is a part."""
+    if not re.fullmatch(rf"(?:{PART})(?:\.(?:{PART}))*", name):
+        return []
+    return re.findall(rf"({PART})(?:\.|\Z)", name)

@@ -1,4 +1,7 @@
-"""Columns: which expressions of an Ibis table hold scores, labels, weights and groups, checked by type."""
+"""Which expressions of an Ibis table hold scores, labels, weights and groups, checked by type.
+
+The one place where Ibis, which is optional, is imported, with Arrow, in which its results come.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from halftruth import _checks
-from halftruth._errors import InputError, arg
-from halftruth.engines.sql.library import ibis
+from halftruth._errors import InputError, MissingDependency, arg
 from halftruth.files.messages import excerpt, missing_column, quoted
+
+try:
+    import ibis
+    import pyarrow  # noqa: ICN001
+except ModuleNotFoundError as error:
+    raise MissingDependency(
+        "Reading a table of a SQL engine needs Ibis and PyArrow: pip install 'halftruth[ibis]'"
+    ) from error
+
+__all__ = ["Columns", "bind_columns", "holds_numbers", "ibis", "pyarrow"]
 
 NEEDED = ("score", "label")
 
@@ -30,7 +42,7 @@ class Columns:
     unlabeled: float | None = None
 
 
-def bound(
+def bind_columns(
     table: Any, *, score: Any, label: Any, weight: Any = None, unlabeled: Any = None, by: Any = None
 ) -> Columns:
     """The columns of a table, given by name or as Ibis expressions."""
@@ -43,17 +55,19 @@ def bound(
             remedy="Make one, e.g. ibis.connect(url).table(name); ibis.memtable takes data frames, and "
             "ScoreTable.from_file reads files.",
         )
-    given = {"score": score, "label": label, "weight": weight, "by": by}
-    every = {role: _column(table, x, role) for role, x in given.items() if x is not None or role in NEEDED}
-    numbers = {role: _number(x, role) for role, x in every.items() if role != "by"}
+    arguments = {"score": score, "label": label, "weight": weight, "by": by}
+    columns = {
+        role: _column(table, x, role) for role, x in arguments.items() if x is not None or role in NEEDED
+    }
+    numbers = {role: _number(x, role) for role, x in columns.items() if role != "by"}
     return Columns(
         table=table,
         names={"table": _name(table)}
-        | {role: x.get_name() if role == "by" else called(x, role) for role, x in every.items()},
+        | {role: x.get_name() if role == "by" else column_title(x, role) for role, x in columns.items()},
         score=_plain(numbers["score"].cast("float64")),
         label=_plain(numbers["label"]),
         weight=_plain(numbers["weight"].cast("float64")) if "weight" in numbers else None,
-        group=_group(every["by"]) if "by" in every else None,
+        group=_group(columns["by"]) if "by" in columns else None,
         unlabeled=None if unlabeled is None else _checks.unlabeled_code(unlabeled),
     )
 
@@ -67,12 +81,12 @@ def _name(table: Any) -> str:
     return "The table" if name.startswith("ibis_") else name
 
 
-def _column(table: Any, given: Any, role: str) -> Any:
-    if isinstance(given, str) and given not in table.columns:
-        raise missing_column(_name(table), given, table.columns)
+def _column(table: Any, argument: Any, role: str) -> Any:
+    if isinstance(argument, str) and argument not in table.columns:
+        raise missing_column(_name(table), argument, table.columns)
     try:
-        found = table.bind(given)
-        column = found[0] if len(found) == 1 else None
+        bound = table.bind(argument)
+        column = bound[0] if len(bound) == 1 else None
         if isinstance(column, ibis.expr.types.Column):
             table.select(column.name("x"))  # raises where the expression is of another table
             return column
@@ -82,11 +96,11 @@ def _column(table: Any, given: Any, role: str) -> Any:
             "column, or an expression made from the table, e.g. table.x."
         ) from error
     raise InputError(
-        argument=role, must="be the name of a column or an Ibis expression of one", got=repr(given)
+        argument=role, must="be the name of a column or an Ibis expression of one", got=repr(argument)
     )
 
 
-def called(column: Any, role: str) -> str:
+def column_title(column: Any, role: str) -> str:
     """How messages call a column; an expression without a name of its own has one that nobody gave."""
     if isinstance(column.op(), (ibis.expr.operations.Field, ibis.expr.operations.Alias)):
         return f"column {quoted(column.get_name())}"
@@ -100,7 +114,7 @@ def holds_numbers(column: Any) -> bool:
 
 def _number(column: Any, role: str) -> Any:
     """A column of numbers, as an engine compares and adds them."""
-    kind, name = column.type(), called(column, role)
+    kind, name = column.type(), column_title(column, role)
     if not holds_numbers(column):
         field = (
             f"table[{column.get_name()!r}]" if isinstance(column.op(), ibis.expr.operations.Field) else "x"
@@ -128,7 +142,7 @@ def _group(column: Any) -> Any:
     """A column of groups, each as one value on its way from the engine."""
     kind = column.type()
     if kind.is_nested() or kind.is_binary() or kind.is_interval():
-        name = called(column, "by")
+        name = column_title(column, "by")
         raise InputError(
             f"{name[0].upper()}{name[1:]} holds {kind}, which has no plain text to name groups by. Pass an "
             f"expression that does for {arg('by')}."

