@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._checks import Vector
-from halftruth._registry import REGISTRY
 from halftruth.evidence import Evidence
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.results._intervals import normal_interval
@@ -29,7 +28,6 @@ STEP = 1e-3
 """Part of a sum by which it moves up and down: far above rounding, and no sum changes its sign."""
 ROUNDING = 1e-14
 """Smaller changes, relative to the value, are none."""
-CURVES = tuple(metric.name for metric in REGISTRY.values() if metric.influence == "unsigned")
 
 
 def unsigned(measure: ScoreMeasure) -> bool:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 import math
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
 import pytest
 import sklearn.metrics as skm
+from tests.oracle import naive
+from tests.oracle.rows import Row
 
 from halftruth._errors import InputError
 from halftruth.simulate import TRUTH_NAMES, Draw, GaussianClasses, logistic_model
@@ -110,32 +113,16 @@ class Grid:
         least, most = max_fpr**2 / 2, max_fpr
         return 0.5 * (1 + (area - least) / (most - least))
 
-    def rate(self, name: str, threshold: float, beta: float = 1.0) -> float:
+    def rate(self, name: str, threshold: float, **params: float) -> float:
+        """By its naive definition, of one row above the threshold and one below."""
         tpr, fpr = (self.at(rate, self.score, threshold) for rate in (self.tpr, self.fpr))
-        tp, fn = self.prior * tpr, self.prior * (1 - tpr)
-        fp, tn = (1 - self.prior) * fpr, (1 - self.prior) * (1 - fpr)
-        chance = (tp + fp) * (tp + fn) + (fn + tn) * (fp + tn)
-        values = {
-            "prevalence": tp + fn,
-            "predicted_positive_rate": tp + fp,
-            "precision": tp / (tp + fp),
-            "recall": tpr,
-            "fpr": fpr,
-            "specificity": 1 - fpr,
-            "npv": tn / (tn + fn),
-            "fdr": fp / (tp + fp),
-            "f1": 2 * tp / (2 * tp + fp + fn),
-            "fbeta": (1 + beta**2) * tp / ((1 + beta**2) * tp + beta**2 * fn + fp),
-            "accuracy": tp + tn,
-            "balanced_accuracy": (tpr + 1 - fpr) / 2,
-            "mcc": (tp * tn - fp * fn) / math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)),
-            "cohen_kappa": (tp + tn - chance) / (1 - chance),
-            "jaccard": tp / (tp + fp + fn),
-            "youden_j": tpr - fpr,
-            "lift": tp / (tp + fp) / self.prior,
-            "net_benefit": tp - fp * threshold / (1 - threshold),
-        }
-        return values[name]
+        tp, fp = self.prior * tpr, (1 - self.prior) * fpr
+        rows = [
+            Row(Fraction(threshold), Fraction(tp + fp), Fraction(tp)),
+            Row(Fraction(threshold) - 1, Fraction(1 - tp - fp), Fraction(self.prior - tp)),
+        ]
+        definition = getattr(naive, name)
+        return float(definition(rows) if name == "prevalence" else definition(rows, threshold, **params))
 
 
 @pytest.fixture(scope="module", params=MODELS)
