@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from halftruth.figures import canvas
+from halftruth.figures import _canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +47,7 @@ def error_boxes(groups: Sequence[str], errors: Errors, *, ylabel: str, xlabel: s
     >>> [text.get_text() for text in figure.legends[0].get_texts()]
     ['PU', 'IR']
     """
-    figure = canvas.new_figure(7.5, 4.2)
+    figure = _canvas.new_figure(7.5, 4.2)
     ax = figure.add_subplot()
     handles = [
         _boxes(ax, place, len(errors), method, per_group)

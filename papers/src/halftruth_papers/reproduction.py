@@ -154,9 +154,9 @@ def run(
     **options: Any,
 ) -> Outcome:
     """Do a paper again: what `reproduce` does, and the command shows."""
-    from halftruth.figures import canvas
+    from halftruth.figures import _canvas
 
-    canvas.new_figure()  # without matplotlib there is no page: known before the work, not after
+    _canvas.new_figure()  # without matplotlib there is no page: known before the work, not after
     folder = out_folder(paper, out)
     experiments, store, steps = prepare(paper, data, folder, quick=quick, **options)
     title = f"{paper.title}, quick run" if quick else paper.title

@@ -13,14 +13,14 @@ Examples
 
 from __future__ import annotations
 
-from halftruth.figures.curve_lines import precision_recall, roc
-from halftruth.figures.diagnostic import prior
-from halftruth.figures.over_priors import sensitivity
-from halftruth.figures.ranking_bounds import area_bounds, curve_bounds, rank_band
-from halftruth.figures.recovery import recovery_error_map, recovery_regions
-from halftruth.figures.reliability_diagram import reliability
-from halftruth.figures.score_shapes import scores
-from halftruth.figures.together import prior_and_purity, priors
+from halftruth.figures._curve_lines import precision_recall, roc
+from halftruth.figures._prior_diagnostic import prior
+from halftruth.figures._prior_scatter import prior_and_purity, priors
+from halftruth.figures._rank_bound_figures import area_bounds, curve_bounds, rank_band
+from halftruth.figures._recovery_maps import recovery_error_map, recovery_regions
+from halftruth.figures._reliability_diagram import reliability
+from halftruth.figures._score_shapes import scores
+from halftruth.figures._sensitivity import sensitivity
 
 __all__ = [
     "area_bounds",

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.figures import canvas
+from halftruth.figures import _canvas
 from halftruth.prior._belief import Curve
 from halftruth.prior.methods import METHODS
 
@@ -419,7 +419,7 @@ def test_every_method_is_drawn_with_its_texts_apart(method: str, strata: Any) ->
     figure = ht.figures.prior(found)
     texts_inside(figure)
     assert extent(named(figure.axes[-1], "refuted")) == (found.upper, 1.0)
-    assert canvas.wrapped(found.curve.y_label, 36) == figure.axes[0].get_ylabel()
+    assert _canvas.wrapped(found.curve.y_label, 36) == figure.axes[0].get_ylabel()
 
 
 @pytest.mark.parametrize(

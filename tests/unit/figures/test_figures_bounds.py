@@ -9,7 +9,7 @@ import pytest
 
 from halftruth._errors import InputError
 from halftruth.evidence import PositiveUnlabeled
-from halftruth.figures.ranking_bounds import FINEST, area_bounds, curve_bounds, rank_band
+from halftruth.figures._rank_bound_figures import FINEST, area_bounds, curve_bounds, rank_band
 from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve
 from halftruth.rank_bounds._bound_results import CurveBounds
 from halftruth.rank_bounds._bounds import bounds

@@ -10,7 +10,7 @@ import pytest
 
 import halftruth as ht
 from halftruth.calibration.reliability import METHODS, ReliabilityCurve, reliability_curve
-from halftruth.figures.reliability_diagram import reliability
+from halftruth.figures._reliability_diagram import reliability
 
 matplotlib_figure = pytest.importorskip("matplotlib.figure")
 SCORE = np.array([0.1, 0.5, 0.9])

@@ -7,7 +7,7 @@ import pytest
 
 import halftruth as ht
 from halftruth import recover
-from halftruth.figures.recovery import recovery_error_map, recovery_regions
+from halftruth.figures._recovery_maps import recovery_error_map, recovery_regions
 
 pytest.importorskip("matplotlib")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halftruth.figures import canvas
+from halftruth.figures import _canvas
 from halftruth_papers.bayes_error import lines, tables
 from halftruth_papers.bayes_error.lines import Sizes, percent
 from halftruth_papers.bayes_error.settings import (
@@ -121,7 +121,7 @@ def networks(results: Results) -> Figure:
 
 def reviews(results: Results) -> Figure:
     """By year: the mean of min(p, 1 − p) in-sample, and the errors on other rows."""
-    figure = canvas.new_figure(7.5, 4.2)
+    figure = _canvas.new_figure(7.5, 4.2)
     ax = figure.add_subplot()
     years = np.array(YEARS)
     said = {
@@ -171,7 +171,7 @@ def _panels(
 
 def _grid(n: int, height: float) -> tuple[Figure, list[Axes]]:
     rows = -(-n // COLUMNS)
-    figure = canvas.new_figure(10, height * rows + 0.8)
+    figure = _canvas.new_figure(10, height * rows + 0.8)
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.set(h_pad=PAD)  # type: ignore[call-arg]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halftruth.figures import canvas
+from halftruth.figures import _canvas
 from halftruth_papers.bpm import tables
 from halftruth_papers.bpm.experiments import CURVES, GRID
 from halftruth_papers.bpm.settings import METRICS, SAID
@@ -108,7 +108,7 @@ def _lines(
 
 def _panels(n: int, columns: int, height: float) -> tuple[Figure, list[Axes]]:
     rows = -(-n // columns)
-    figure = canvas.new_figure(4.0 * min(n, columns), height * rows + 0.6)
+    figure = _canvas.new_figure(4.0 * min(n, columns), height * rows + 0.6)
     grid = figure.subplots(rows, min(n, columns), squeeze=False)
     axes = list(grid.flat)
     for unused in axes[n:]:

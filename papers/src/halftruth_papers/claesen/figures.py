@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.figures import canvas
-from halftruth.figures.ranking_bounds import COLORS, area_bounds, curve_bounds, rank_band
+from halftruth.figures import _canvas
+from halftruth.figures._rank_bound_figures import COLORS, area_bounds, curve_bounds, rank_band
 from halftruth.metrics._curves import precision_recall_curve, roc_curve
 from halftruth.rank_bounds._bound_results import CurveBounds
 from halftruth_papers.claesen import experiments
@@ -30,7 +30,7 @@ def curves(ranking: Ranking, found: dict[str, dict[str, dict[str, CurveBounds]]]
     """Figure 5: theirs above, ours below; ranks, ROC and precision-recall."""
     labeled = experiments.truth_of(ranking)
     true: dict[str, Any] = {"roc": roc_curve(labeled), "pr": precision_recall_curve(labeled)}
-    figure = canvas.new_figure(12, 8)
+    figure = _canvas.new_figure(12, 8)
     for row, (band, name) in zip(figure.subplots(2, 3), METHODS.items(), strict=True):
         one = next(iter(found[band]["roc"].values()))
         rank_band(one, ranking.latent, ax=row[0])
@@ -43,7 +43,7 @@ def curves(ranking: Ranking, found: dict[str, dict[str, dict[str, CurveBounds]]]
 
 def bands(ranking: Ranking, found: Mapping[str, CurveBounds]) -> Figure:
     """The bands of Figure 5a, less the rank CDF of the known positives, so that their width is seen."""
-    figure = canvas.new_figure(7, 4)
+    figure = _canvas.new_figure(7, 4)
     ax = figure.add_subplot()
     for method, each in found.items():
         name, color, dash = LOOKS[method]
@@ -64,7 +64,7 @@ def bands(ranking: Ranking, found: Mapping[str, CurveBounds]) -> Figure:
 
 def bars(rows: list[dict[str, Any]], which: str) -> Figure:
     """Tables 1 and 2 as the paper shows them: one panel for each α̂, one row for each setting."""
-    figure = canvas.new_figure(11, 7)
+    figure = _canvas.new_figure(11, 7)
     axes = figure.subplots(1, len(RATIOS), sharey=True)
     for i, (ax, ratio) in enumerate(zip(axes, RATIOS, strict=True)):
         bars = {
@@ -84,7 +84,7 @@ def bars(rows: list[dict[str, Any]], which: str) -> Figure:
 
 def growing(ends: dict[int, tuple[Any, dict[str, Any]]]) -> Figure:
     """Figure 2: mean bounds and where most repeats lie, by the number of known positives."""
-    figure = canvas.new_figure(7, 4.4)
+    figure = _canvas.new_figure(7, 4.4)
     ax = figure.add_subplot()
     x = np.array(list(ends))
     for method, (name, color, dash) in LOOKS.items():
@@ -104,7 +104,7 @@ def growing(ends: dict[int, tuple[Any, dict[str, Any]]]) -> Figure:
 
 def models() -> Figure:
     """Figure 4: the rank CDF of the known positives, and the curves that the paper's tables make of them."""
-    figure = canvas.new_figure(10, 4.4)
+    figure = _canvas.new_figure(10, 4.4)
     left, right = figure.subplots(1, 2)
     for (name, (known, unlabeled)), color in zip(claesen_models.two_models().items(), COLORS, strict=False):
         fpr, tpr = table_curve(known, unlabeled, 0.0)

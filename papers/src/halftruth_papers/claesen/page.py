@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from halftruth.figures.ranking_bounds import curve_bounds
+from halftruth.figures._rank_bound_figures import curve_bounds
 from halftruth.metrics._areas import pr_auc
 from halftruth.metrics._curves import roc_curve
 from halftruth_papers.claesen import experiments, models, settings, tables

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halftruth.figures import canvas
+from halftruth.figures import _canvas
 from halftruth_papers.drawing import COLOURS
 from halftruth_papers.pu_ece import tables, training
 from halftruth_papers.pu_ece.lines import Line
@@ -121,7 +121,7 @@ def _panels(
 
 
 def _padded(width: float, height: float) -> Figure:
-    figure = canvas.new_figure(width, height)
+    figure = _canvas.new_figure(width, height)
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.set(h_pad=PAD)  # type: ignore[call-arg]

@@ -10,13 +10,15 @@ import numpy as np
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.calibration.reliability import ReliabilityCurve, reliability_curve
-from halftruth.figures import canvas
+from halftruth.figures import _canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLORS = (canvas.DATA, canvas.ESTIMATE, "#009E73", "#CC79A7")
+__all__ = ["COLORS", "DASHES", "reliability"]
+
+COLORS = (_canvas.DATA, _canvas.ESTIMATE, "#009E73", "#CC79A7")
 DASHES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D")
 """Dashes and markers tell the same as the colours, in grey too."""
@@ -69,10 +71,10 @@ def reliability(
     curves = _named(evidence, method, settings)
     bars = None
     if ax is None:
-        figure = canvas.new_figure(width=5.2, height=6.2)
+        figure = _canvas.new_figure(width=5.2, height=6.2)
         main, bars = figure.subplots(2, 1, sharex=True, height_ratios=[4.5, 1])
     else:
-        figure, main = canvas.root_figure(ax), ax
+        figure, main = _canvas.root_figure(ax), ax
     main.plot([0, 1], [0, 1], color="0.55", linewidth=1, linestyle=(0, (5, 3)), zorder=1)
     what = "calibration error" if len(curves) == 1 else "error"
     for i, (name, curve) in enumerate(curves.items()):
@@ -115,7 +117,7 @@ def _draw_curve(ax: Axes, curve: ReliabilityCurve, i: int, label: str) -> None:
 
 def _draw_bars(ax: Axes, histogram: Vector, i: int, *, alone: bool) -> None:
     edges = np.linspace(0, 1, len(histogram) + 1)
-    face = canvas.PALE if alone else "none"
+    face = _canvas.PALE if alone else "none"
     ax.stairs(histogram, edges, fill=alone, facecolor=face, edgecolor=COLORS[i], linestyle=DASHES[i])
     ax.set_ylabel("share of cases")
     ax.set_ylim(bottom=0)
@@ -134,8 +136,8 @@ def _set_limits(ax: Axes, curves: list[ReliabilityCurve]) -> None:
     heights = np.concatenate([curve.frequency for curve in curves])
     low = max(min(0.0, float(np.nanmin(heights))), -OUTSIDE)
     high = min(max(1.0, float(np.nanmax(heights))), 1 + OUTSIDE)
-    ax.set_xlim(-canvas.MARGIN, 1 + canvas.MARGIN)
-    ax.set_ylim(low - canvas.MARGIN, high + canvas.MARGIN)
+    ax.set_xlim(-_canvas.MARGIN, 1 + _canvas.MARGIN)
+    ax.set_ylim(low - _canvas.MARGIN, high + _canvas.MARGIN)
     ax.set_ylabel("share of positives")
 
 
@@ -144,7 +146,7 @@ def _finish(figure: Figure, ax: Axes | None, title: str, curves: list[Reliabilit
     above = any(((c.score < 1 - CORNER) & (c.frequency > CORNER)).any() for c in curves)
     below = any(((c.score > 1 - CORNER) & (c.frequency < CORNER)).any() for c in curves)
     if ax is None or (above and below):
-        return canvas.finish(figure, ax, title)
+        return _canvas.finish(figure, ax, title)
     ax.set_title(title)
     ax.legend(loc="lower right" if above else "upper left", fontsize="small")
     return figure

@@ -10,7 +10,7 @@ import numpy as np
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
-from halftruth.figures import canvas
+from halftruth.figures import _canvas
 from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve
 from halftruth.rank_bounds._bound_results import CurveBounds, MetricBounds
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLORS = (canvas.DATA, canvas.ESTIMATE, "#009E73", "#CC79A7")
+__all__ = ["COLORS", "FINEST", "area_bounds", "curve_bounds", "rank_band"]
+
+COLORS = (_canvas.DATA, _canvas.ESTIMATE, "#009E73", "#CC79A7")
 DASHES = ("-", "--", "-.", ":")
 """Edges tell the same as the colours, in grey too."""
 FINEST = 400
@@ -278,14 +280,14 @@ def _region(
 
 def _axes(ax: Axes | None, height: float = 4.6) -> tuple[Figure, Axes]:
     if ax is not None:
-        return canvas.root_figure(ax), ax
-    figure = canvas.new_figure(height=height)
+        return _canvas.root_figure(ax), ax
+    figure = _canvas.new_figure(height=height)
     return figure, figure.add_subplot()
 
 
 def _unit_axes(ax: Axes, x_label: str, y_label: str) -> None:
-    ax.set_xlim(-canvas.MARGIN, 1 + canvas.MARGIN)
-    ax.set_ylim(-canvas.MARGIN, 1 + canvas.MARGIN)
+    ax.set_xlim(-_canvas.MARGIN, 1 + _canvas.MARGIN)
+    ax.set_ylim(-_canvas.MARGIN, 1 + _canvas.MARGIN)
     ax.set_xlabel(x_label)
     ax.set_ylabel(y_label)
 
@@ -293,7 +295,7 @@ def _unit_axes(ax: Axes, x_label: str, y_label: str) -> None:
 def _finish(figure: Figure, ax: Axes | None, title: str, corner: Any) -> Figure:
     """As elsewhere, but that the legend in the user's axes goes where a curve leaves room."""
     if ax is None:
-        return canvas.finish(figure, None, title)
+        return _canvas.finish(figure, None, title)
     ax.set_title(title)
     ax.legend(loc=corner, fontsize="small")
     return figure

@@ -13,6 +13,31 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+__all__ = [
+    "DATA",
+    "ESTIMATE",
+    "INTERVAL",
+    "MARGIN",
+    "MEANINGS",
+    "NARROW",
+    "PALE",
+    "REFUTED",
+    "ROW",
+    "SYMBOLS",
+    "checked",
+    "ends",
+    "finish",
+    "level",
+    "new_figure",
+    "reach",
+    "reach_of",
+    "root_figure",
+    "show_axis",
+    "show_refuted",
+    "show_share",
+    "wrapped",
+]
+
 # Okabe and Ito's colours, told apart by colour-blind readers. Dashes and hatches tell the same in grey.
 DATA = "#0072B2"
 PALE = "#A6CEE6"

@@ -9,13 +9,15 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._errors import InputError, arg
-from halftruth.figures import canvas
+from halftruth.figures import _canvas
 from halftruth.prior._belief import PriorEstimate
 from halftruth.prior.estimating import PriorAndPurity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+__all__ = ["prior_and_purity", "priors"]
 
 MANY = 1000
 """Points that a vector file holds as one picture."""
@@ -56,33 +58,33 @@ def priors(
             argument="truth", must="lie in [0, 1]", got=repr(truth), remedy="Pass a share of positives."
         )
     if ax is None:
-        figure = canvas.new_figure(height=max(2.4, 1.6 + 0.27 * len(estimates)))
+        figure = _canvas.new_figure(height=max(2.4, 1.6 + 0.27 * len(estimates)))
         main = figure.add_subplot()
     else:
-        figure, main = canvas.root_figure(ax), ax
+        figure, main = _canvas.root_figure(ax), ax
     shown = list(estimates.values())
     _draw_rows(main, shown)
     if truth is not None:
         main.axvline(truth, color="black", linestyle="--", zorder=1, label=f"truth {truth:.3g}")
     main.set_yticks(range(len(shown)), labels=list(estimates))
     main.set_ylim(len(shown) - 0.5, -0.5)
-    end = max(canvas.reach([truth or 0.0]), *map(canvas.reach_of, shown))
-    canvas.show_axis(main, end, population)
-    return canvas.finish(figure, ax, "Class prior by method")
+    end = max(_canvas.reach([truth or 0.0]), *map(_canvas.reach_of, shown))
+    _canvas.show_axis(main, end, population)
+    return _canvas.finish(figure, ax, "Class prior by method")
 
 
 def _draw_rows(ax: Axes, shown: list[PriorEstimate]) -> None:
     """A dot, its interval and what the data refute for each estimate, the first at 0."""
     rows = range(len(shown))
-    low, high = np.transpose([canvas.ends(each) for each in shown])
-    levels = {canvas.level(each) for each in shown}
+    low, high = np.transpose([_canvas.ends(each) for each in shown])
+    levels = {_canvas.level(each) for each in shown}
     said = levels.pop() if len(levels) == 1 else "interval"
-    ax.hlines(rows, low, high, color=canvas.DATA, linewidth=2.5, label=said)
-    ax.plot([each.value for each in shown], rows, "o", color=canvas.ESTIMATE, label="estimate")
+    ax.hlines(rows, low, high, color=_canvas.DATA, linewidth=2.5, label=said)
+    ax.plot([each.value for each in shown], rows, "o", color=_canvas.ESTIMATE, label="estimate")
     upper = np.array([1.0 if each.upper is None else each.upper for each in shown])
     if (upper < 1).any():
         said = "refuted by the data"
-        ax.barh(rows, 1 - upper, left=upper, height=1, zorder=0.5, label=said, **canvas.REFUTED)
+        ax.barh(rows, 1 - upper, left=upper, height=1, zorder=0.5, label=said, **_canvas.REFUTED)
 
 
 def _one_population(estimates: Mapping[str, PriorEstimate]) -> str:
@@ -92,7 +94,7 @@ def _one_population(estimates: Mapping[str, PriorEstimate]) -> str:
             f'{estimates!r}. Pass {{"auto": ht.estimate_prior(...), ...}}.'
         )
     populations = {
-        canvas.checked(each, f"estimates[{name!r}]").population for name, each in estimates.items()
+        _canvas.checked(each, f"estimates[{name!r}]").population for name, each in estimates.items()
     }
     if len(populations) > 1:
         raise InputError(
@@ -133,26 +135,26 @@ def prior_and_purity(both: PriorAndPurity, *, ax: Axes | None = None) -> Figure:
             remedy="Pass what ht.estimate_prior_and_purity gives.",
         )
     share, purity = both.prior, both.purity
-    symbol = canvas.SYMBOLS[share.population]
+    symbol = _canvas.SYMBOLS[share.population]
     if ax is None:
-        figure = canvas.new_figure(height=4.6)
+        figure = _canvas.new_figure(height=4.6)
         main = figure.add_subplot()
     else:
-        figure, main = canvas.root_figure(ax), ax
+        figure, main = _canvas.root_figure(ax), ax
     said = f"ρ < {symbol}: worse than chance"
     main.fill([0, 1, 1], [0, 0, 1], color="0.8", linewidth=0, zorder=0, label=said)
-    canvas.show_refuted(main, share.upper, symbol)
+    _canvas.show_refuted(main, share.upper, symbol)
     _draw_pairs(main, share, purity)
     # White below the lines keeps them apart from the replicates, in grey too.
-    for color, width, label in (("white", 3.5, "_"), (canvas.ESTIMATE, 2.0, f"{canvas.level(share)}s")):
-        main.hlines(purity.value, *canvas.ends(share), color=color, linewidth=width)
-        main.vlines(share.value, *canvas.ends(purity), color=color, linewidth=width, label=label)
-    main.plot(share.value, purity.value, "o", color=canvas.ESTIMATE, mec="white", ms=8, label="estimate")
-    canvas.show_axis(main, 1.0, share.population)
-    main.set_ylim(-canvas.MARGIN, 1 + canvas.MARGIN)
+    for color, width, label in (("white", 3.5, "_"), (_canvas.ESTIMATE, 2.0, f"{_canvas.level(share)}s")):
+        main.hlines(purity.value, *_canvas.ends(share), color=color, linewidth=width)
+        main.vlines(share.value, *_canvas.ends(purity), color=color, linewidth=width, label=label)
+    main.plot(share.value, purity.value, "o", color=_canvas.ESTIMATE, mec="white", ms=8, label="estimate")
+    _canvas.show_axis(main, 1.0, share.population)
+    main.set_ylim(-_canvas.MARGIN, 1 + _canvas.MARGIN)
     main.set_ylabel("ρ, the share of positives\namong the known positives")
     title = f"Prior and purity by {share.method}: {symbol} = {share.value:.3g}, ρ = {purity.value:.3g}"
-    return canvas.finish(figure, ax, title, free_corner=True)
+    return _canvas.finish(figure, ax, title, free_corner=True)
 
 
 def _draw_pairs(ax: Axes, share: PriorEstimate, purity: PriorEstimate) -> None:
@@ -168,9 +170,9 @@ def _draw_pairs(ax: Axes, share: PriorEstimate, purity: PriorEstimate) -> None:
         np.asarray(share.replicates),
         np.asarray(purity.replicates),
         s=8,
-        color=canvas.DATA,
+        color=_canvas.DATA,
         alpha=0.35,
         linewidths=0,
         rasterized=len(share.replicates) > MANY,
     )
-    ax.plot([], [], "o", color=canvas.DATA, markersize=3, label="replicates")
+    ax.plot([], [], "o", color=_canvas.DATA, markersize=3, label="replicates")

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from halftruth._errors import InputError, arg
 from halftruth.evidence import Evidence
-from halftruth.figures import canvas
-from halftruth.figures.reliability_diagram import COLORS, DASHES
+from halftruth.figures import _canvas
+from halftruth.figures._reliability_diagram import COLORS, DASHES
 from halftruth.measure._score_measure import ScoreMeasure, as_measure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+__all__ = ["BASELINE", "NAIVE", "finish", "look", "measures", "naive_of", "named", "only_one", "plain"]
 
 NAIVE: dict[str, Any] = {"color": "0.55", "linestyle": (0, (4, 2)), "linewidth": 1.2, "zorder": 2}
 """What one sees who does not know better: dashed and pale."""
@@ -80,7 +82,7 @@ def finish(figure: Figure, ax: Axes | None, title: str, corner: Any) -> Figure:
     figure.suptitle(title)
     parts = [one.get_legend_handles_labels() for one in figure.axes]
     handles = [handle for part, _ in parts for handle in part]
-    labels = [canvas.wrapped(label, canvas.ROW) for _, part in parts for label in part]
+    labels = [_canvas.wrapped(label, _canvas.ROW) for _, part in parts for label in part]
     place: Any = "outside lower center"
     for columns in (2, 1) if len(labels) == 4 else (3, 2, 1):
         legend = figure.legend(handles, labels, loc=place, ncols=columns, fontsize="small", handlelength=1.8)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.figures import canvas
+from halftruth.figures import _canvas
 from halftruth.prior._belief import Curve, PriorEstimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+__all__ = ["prior"]
 
 FEW = 30
 """Points of a curve that are all shown, one by one."""
@@ -52,24 +54,24 @@ def prior(estimate: PriorEstimate, *, ax: Axes | None = None) -> Figure:
     'posterior density'
     >>> figure.savefig("prior.png")  # doctest: +SKIP
     """
-    curve = canvas.checked(estimate).curve
-    symbol = canvas.SYMBOLS[estimate.population]
+    curve = _canvas.checked(estimate).curve
+    symbol = _canvas.SYMBOLS[estimate.population]
     of_share = curve is not None and _runs_over_share(estimate, curve)
     if ax is not None:
-        figure, main = canvas.root_figure(ax), ax
+        figure, main = _canvas.root_figure(ax), ax
     elif of_share or curve is None:
-        figure = canvas.new_figure(height=2.4 if curve is None and estimate.replicates is None else 4)
+        figure = _canvas.new_figure(height=2.4 if curve is None and estimate.replicates is None else 4)
         main = figure.add_subplot()
     else:
-        figure = canvas.new_figure()
+        figure = _canvas.new_figure()
         beside, main = figure.subplots(1, 2)
         _draw_beside(beside, curve)
-    canvas.show_share(main, estimate)
+    _canvas.show_share(main, estimate)
     if curve is not None and of_share:
         _draw_curve(main, curve)
     else:
         _draw_replicates(main, estimate.replicates)
-    return canvas.finish(figure, ax, f"Class prior by {estimate.method}: {symbol} = {estimate.value:.3g}")
+    return _canvas.finish(figure, ax, f"Class prior by {estimate.method}: {symbol} = {estimate.value:.3g}")
 
 
 def _runs_over_share(estimate: PriorEstimate, curve: Curve) -> bool:
@@ -78,14 +80,14 @@ def _runs_over_share(estimate: PriorEstimate, curve: Curve) -> bool:
     The curve of an estimate of π runs over α, and so does one that took impure labels for pure ones.
     """
     over_alpha = curve.x_label.partition(" ")[0] == "α" and estimate.population == "unlabeled"
-    seen = np.count_nonzero(curve.x <= canvas.reach_of(estimate))
+    seen = np.count_nonzero(curve.x <= _canvas.reach_of(estimate))
     return over_alpha and bool(np.isclose(curve.chosen, estimate.value) and seen >= ENOUGH)
 
 
 def _draw_beside(ax: Axes, curve: Curve) -> None:
     """A curve over something else than the prior, with what was chosen."""
     ax.axvline(curve.chosen, color="0.3", linestyle=":", linewidth=1.8, label=f"chosen {curve.chosen:.3g}")
-    ax.set_xlabel(canvas.wrapped(curve.x_label, canvas.NARROW))
+    ax.set_xlabel(_canvas.wrapped(curve.x_label, _canvas.NARROW))
     _draw_curve(ax, curve)
 
 
@@ -96,8 +98,8 @@ def _draw_curve(ax: Axes, curve: Curve) -> None:
     x, y = x[finite], y[finite]
     rough = len(y) > FEW and np.abs(np.diff(y)).sum() > ROUGH * np.ptp(y)
     look = {"linestyle": "none", "marker": "."} if rough else {"marker": "o" if len(x) <= FEW else None}
-    ax.plot(x, y, color=canvas.DATA, linewidth=1.6, markersize=3.5, **look)
-    ax.set_ylabel(canvas.wrapped(curve.y_label, 36))
+    ax.plot(x, y, color=_canvas.DATA, linewidth=1.6, markersize=3.5, **look)
+    ax.set_ylabel(_canvas.wrapped(curve.y_label, 36))
     left, right = ax.get_xlim()
     seen = (left <= x) & (x <= right)
     if (limits := _heights(x[seen], y[seen], curve.chosen, right - left)) is not None:
@@ -126,6 +128,6 @@ def _draw_replicates(ax: Axes, replicates: Vector | Sequence[float] | None) -> N
     middle = low + spread / 2
     bins = min(int(2 * np.cbrt(len(replicates))), BARS) if spread > thin else 1
     edges = np.linspace(middle - half, middle + half, bins + 1).tolist()
-    ax.hist(replicates, edges, histtype="stepfilled", facecolor=canvas.PALE, edgecolor=canvas.DATA)
+    ax.hist(replicates, edges, histtype="stepfilled", facecolor=_canvas.PALE, edgecolor=_canvas.DATA)
     ax.locator_params(axis="y", integer=True)
     ax.set_ylabel("replicates")

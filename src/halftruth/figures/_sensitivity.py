@@ -13,8 +13,8 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 from halftruth._registry import default_rows
 from halftruth.evidence import Evidence, Scenario, as_evidence
-from halftruth.figures import canvas
-from halftruth.figures.drawn_models import NAIVE, finish, look, naive_of, named, only_one, plain
+from halftruth.figures import _canvas
+from halftruth.figures._drawn_models import NAIVE, finish, look, naive_of, named, only_one, plain
 from halftruth.inference._prior_range import MOST, open_priors
 from halftruth.inference._requests import PRIOR, Request, read_requests
 from halftruth.measure._score_measure import ScoreMeasure, as_measure
@@ -23,6 +23,8 @@ from halftruth.results._estimate import figure as said
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+__all__ = ["sensitivity"]
 
 N_PRIORS = 41
 OUTSIDE = 0.05
@@ -175,11 +177,11 @@ def _columns(n: int) -> int:
 
 def _panels(ax: Axes | None, n: int) -> tuple[Figure, list[Axes]]:
     if ax is not None:
-        return canvas.root_figure(ax), [ax]
+        return _canvas.root_figure(ax), [ax]
     columns = _columns(n)
     rows = -(-n // columns)
     size = (6.0, 4.0) if n == 1 else (max(PANEL[0] * columns, 6.0), 1.6 + PANEL[1] * rows)
-    figure = canvas.new_figure(*size)
+    figure = _canvas.new_figure(*size)
     panels = list(figure.subplots(rows, columns, squeeze=False).flat)
     for unused in panels[n:]:
         unused.remove()
@@ -218,19 +220,19 @@ def _mark(ax: Axes, models: list[_Model], *, labeled: bool) -> None:
     known = [model.prior for model in models if np.isfinite(model.prior)]
     if len(models) == 1 and known:
         label = once(f"prior {said(known[0])}")
-        ax.axvline(known[0], color=canvas.ESTIMATE, linestyle=":", linewidth=1.4, zorder=2, label=label)
+        ax.axvline(known[0], color=_canvas.ESTIMATE, linestyle=":", linewidth=1.4, zorder=2, label=label)
         given, ends = models[0].given, models[0].given.prior_ends()
         if ends and ends[0] < ends[1]:
             estimate = given.prior.estimate
             label = once(
-                f"{canvas.level(estimate) if estimate else 'range'} {said(ends[0])} to {said(ends[1])}"
+                f"{_canvas.level(estimate) if estimate else 'range'} {said(ends[0])} to {said(ends[1])}"
             )
-            ax.axvspan(*ends, color=canvas.INTERVAL, linewidth=0, zorder=0, label=label)
+            ax.axvspan(*ends, color=_canvas.INTERVAL, linewidth=0, zorder=0, label=label)
     elif known:
         ax.plot([], [], "o", color="0.4", ms=6, label=once("at the prior given"))
     if all(model.refuted is not None for model in models):
         upper = max(model.refuted or 0.0 for model in models)
-        ax.axvspan(upper, 1, zorder=0.5, label=once(f"refuted: above {said(upper)}"), **canvas.REFUTED)
+        ax.axvspan(upper, 1, zorder=0.5, label=once(f"refuted: above {said(upper)}"), **_canvas.REFUTED)
 
 
 def _shown(values: Vector) -> Vector:
@@ -256,7 +258,7 @@ def _label(ax: Axes | None, panels: list[Axes], requests: Sequence[Request], sev
     """Each panel by its metric, and the lowest of each column by the prior."""
     populations = {each.population or "all" for each in several}
     population = populations.pop()
-    label = f"{canvas.SYMBOLS[population]}, {canvas.MEANINGS[population]}"
+    label = f"{_canvas.SYMBOLS[population]}, {_canvas.MEANINGS[population]}"
     if populations:
         label = "π, the share of positives in the population"
     for panel, request in zip(panels, requests, strict=True):
@@ -265,4 +267,4 @@ def _label(ax: Axes | None, panels: list[Axes], requests: Sequence[Request], sev
         else:
             panel.set_ylabel(plain(request.label))
     for panel in panels[-_columns(len(panels)) :]:
-        panel.set_xlabel(label if len(panels) == 1 else canvas.wrapped(label, canvas.NARROW))
+        panel.set_xlabel(label if len(panels) == 1 else _canvas.wrapped(label, _canvas.NARROW))

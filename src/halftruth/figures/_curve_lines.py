@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.figures import canvas
-from halftruth.figures.drawn_models import BASELINE, NAIVE, finish, look, measures, naive_of, named, plain
+from halftruth.figures import _canvas
+from halftruth.figures._drawn_models import BASELINE, NAIVE, finish, look, measures, naive_of, named, plain
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.metrics._areas import average_precision, roc_auc
 from halftruth.metrics._curves import precision_recall_curve, roc_curve
@@ -18,6 +18,8 @@ from halftruth.results._estimate import figure as said
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+__all__ = ["precision_recall", "roc"]
 
 FINEST = 2000
 """Points of a curve that are drawn: more are not seen, and swell a vector file."""
@@ -155,7 +157,9 @@ def _thinned(x: Vector, y: Vector) -> tuple[Vector, Vector]:
     x, y = x[seen], y[seen]
     if len(x) <= FINEST:
         return x, y
-    near = (np.clip(each, -canvas.MARGIN, 1 + canvas.MARGIN) for each in (x, y))  # what is not seen is short
+    near = (
+        np.clip(each, -_canvas.MARGIN, 1 + _canvas.MARGIN) for each in (x, y)
+    )  # what is not seen is short
     along = np.append(0.0, np.cumsum(np.hypot(*map(np.diff, near))))
     kept = np.searchsorted(along, np.linspace(0, along[-1], FINEST))
     kept = np.unique(np.append(kept, len(x) - 1))
@@ -164,15 +168,15 @@ def _thinned(x: Vector, y: Vector) -> tuple[Vector, Vector]:
 
 def _square(ax: Axes | None) -> tuple[Figure, Axes]:
     if ax is not None:
-        return canvas.root_figure(ax), ax
-    figure = canvas.new_figure(4.6, 5.0)
+        return _canvas.root_figure(ax), ax
+    figure = _canvas.new_figure(4.6, 5.0)
     main = figure.add_subplot()
     main.set_box_aspect(1)
     return figure, main
 
 
 def _label(ax: Axes, x_label: str, y_label: str) -> None:
-    ax.set_xlim(-canvas.MARGIN, 1 + canvas.MARGIN)
-    ax.set_ylim(-canvas.MARGIN, 1 + canvas.MARGIN)
+    ax.set_xlim(-_canvas.MARGIN, 1 + _canvas.MARGIN)
+    ax.set_ylim(-_canvas.MARGIN, 1 + _canvas.MARGIN)
     ax.set_xlabel(x_label)
     ax.set_ylabel(y_label)

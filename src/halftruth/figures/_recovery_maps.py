@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halftruth.figures import canvas
+from halftruth.figures import _canvas
 from halftruth.recover.regions import ErrorMap, error_map, landmarks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+__all__ = ["recovery_error_map", "recovery_regions"]
 
 ERRORS = "viridis_r"
 LARGEST = 0.5
@@ -66,7 +68,7 @@ def recovery_error_map(
     if one:
         width, height = SINGLE
     small = "medium" if one else "x-small"
-    figure = canvas.new_figure(width=width * len(aucs) + BAR, height=height)
+    figure = _canvas.new_figure(width=width * len(aucs) + BAR, height=height)
     ratios = [*(width for _ in aucs), BAR]
     *groups, beside = figure.subfigures(1, len(aucs) + 1, squeeze=False, width_ratios=ratios)[0]
     drawn: Any = None
@@ -92,7 +94,7 @@ def _listed(values: float | Sequence[float]) -> list[float]:
 
 
 def _one_map(found: ErrorMap) -> Figure:
-    figure = canvas.new_figure(width=SINGLE[0] + BAR, height=SINGLE[1])
+    figure = _canvas.new_figure(width=SINGLE[0] + BAR, height=SINGLE[1])
     ax = figure.add_subplot()
     figure.colorbar(_draw_errors(ax, found), ax=ax, extend="max", shrink=0.8, label=ERROR)
     ax.set_xlabel("estimated α")
@@ -128,10 +130,10 @@ def recovery_regions(
     """
     marks, errors = landmarks(auc, alpha, purity), error_map(auc, alpha, purity, n_points=201)
     if ax is None:
-        figure = canvas.new_figure(width=6.4, height=6.2)
+        figure = _canvas.new_figure(width=6.4, height=6.2)
         main = figure.add_subplot()
     else:
-        figure, main = canvas.root_figure(ax), ax
+        figure, main = _canvas.root_figure(ax), ax
     drawn = _draw_errors(main, errors)
     figure.colorbar(drawn, ax=main, extend="max", shrink=0.8, label=ERROR)
     _draw_truth(main, alpha, purity)
@@ -143,12 +145,12 @@ def recovery_regions(
     for x, y, mark, said in ((0, 1, "s", "AUC_pu, {:.3g}"), (1, 0, "D", "1 − AUC_pu, {:.3g}")):
         value = said.format(marks.auc_pu if y else 1 - marks.auc_pu)
         label = f"recovered AUC = {value}"
-        main.plot(x, y, mark, color=canvas.ESTIMATE, mec="white", ms=9, clip_on=False, zorder=4, label=label)
+        main.plot(x, y, mark, color=_canvas.ESTIMATE, mec="white", ms=9, clip_on=False, zorder=4, label=label)
     main.set_xlabel("estimated α")
     main.set_ylabel("estimated ρ")
     title = f"Recovered AUC: true AUC {auc:g}, α = {alpha:g}, ρ = {purity:g}"
     if ax is None:
-        return canvas.finish(figure, ax, title)
+        return _canvas.finish(figure, ax, title)
     # The whole square says something, so the legend lies below it.
     main.set_title(title.replace(": ", ":\n"))
     main.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), fontsize="small")
