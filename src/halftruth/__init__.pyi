@@ -12,22 +12,24 @@ from halftruth._errors import MissingDependency as MissingDependency
 from halftruth._errors import NotIdentifiable as NotIdentifiable
 from halftruth._errors import Refuted as Refuted
 from halftruth._version import __version__ as __version__
-from halftruth.calibration.binned import adaptive_calibration_error as adaptive_calibration_error
-from halftruth.calibration.binned import calibration_error as calibration_error
-from halftruth.calibration.binned import maximum_calibration_error as maximum_calibration_error
-from halftruth.calibration.binomial_process import bpm_calibration_error as bpm_calibration_error
+from halftruth.calibration._binned_errors import adaptive_calibration_error as adaptive_calibration_error
+from halftruth.calibration._binned_errors import calibration_error as calibration_error
+from halftruth.calibration._binned_errors import maximum_calibration_error as maximum_calibration_error
+from halftruth.calibration._binomial_process import bpm_calibration_error as bpm_calibration_error
+from halftruth.calibration._calibration_test import CalibrationTest as CalibrationTest
+from halftruth.calibration._calibration_test import calibration_test as calibration_test
+from halftruth.calibration._reliability import ReliabilityCurve as ReliabilityCurve
+from halftruth.calibration._reliability import reliability_curve as reliability_curve
+from halftruth.calibration._smooth_errors import ks_calibration_error as ks_calibration_error
+from halftruth.calibration._smooth_errors import (
+    logit_smoothed_calibration_error as logit_smoothed_calibration_error,
+)
+from halftruth.calibration._smooth_errors import smooth_calibration_error as smooth_calibration_error
+from halftruth.calibration._sweep_errors import sweep_calibration_error as sweep_calibration_error
 from halftruth.calibration.calibrators import Calibrator as Calibrator
 from halftruth.calibration.calibrators import class_wise as class_wise
 from halftruth.calibration.calibrators import cross_calibrate as cross_calibrate
 from halftruth.calibration.calibrators import top_label as top_label
-from halftruth.calibration.cumulative import ks_calibration_error as ks_calibration_error
-from halftruth.calibration.reliability import ReliabilityCurve as ReliabilityCurve
-from halftruth.calibration.reliability import reliability_curve as reliability_curve
-from halftruth.calibration.smooth import logit_smoothed_calibration_error as logit_smoothed_calibration_error
-from halftruth.calibration.smooth import smooth_calibration_error as smooth_calibration_error
-from halftruth.calibration.sweep import sweep_calibration_error as sweep_calibration_error
-from halftruth.calibration.testing import CalibrationTest as CalibrationTest
-from halftruth.calibration.testing import calibration_test as calibration_test
 from halftruth.evaluation._compare import compare as compare
 from halftruth.evaluation._evaluate import evaluate as evaluate
 from halftruth.evaluation._scorer import make_scorer as make_scorer

@@ -10,14 +10,23 @@ import difflib
 from collections.abc import Iterable, Mapping
 
 from halftruth._errors import InputError
-from halftruth.calibration import binned, binomial_process, cumulative, smooth, sweep
+from halftruth.calibration import _binned_errors, _binomial_process, _smooth_errors, _sweep_errors
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.metrics import _areas, _decision, _mean_losses, _rates
 from halftruth.metrics._record import DECLARED, Metric
 
 __all__ = ["REGISTRY", "Metric", "default_rows", "get", "headline", "titled"]
 
-_HOMES = (_rates, _decision, _areas, _mean_losses, binned, sweep, cumulative, smooth, binomial_process)
+_HOMES = (
+    _rates,
+    _decision,
+    _areas,
+    _mean_losses,
+    _binned_errors,
+    _sweep_errors,
+    _smooth_errors,
+    _binomial_process,
+)
 
 # By home, not by the order in which modules happened to be imported.
 REGISTRY: Mapping[str, Metric] = {

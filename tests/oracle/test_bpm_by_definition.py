@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.calibration.binomial_process import fit_curve
+from halftruth.calibration._binomial_process import fit_curve
 
 from . import numerical
 from .agreement import assert_same

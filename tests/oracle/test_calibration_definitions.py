@@ -9,14 +9,17 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.calibration.binned import (
+from halftruth.calibration._binned_errors import (
     adaptive_calibration_error,
     calibration_error,
     maximum_calibration_error,
 )
-from halftruth.calibration.cumulative import ks_calibration_error
-from halftruth.calibration.smooth import logit_smoothed_calibration_error, smooth_calibration_error
-from halftruth.calibration.sweep import sweep_calibration_error
+from halftruth.calibration._smooth_errors import (
+    ks_calibration_error,
+    logit_smoothed_calibration_error,
+    smooth_calibration_error,
+)
+from halftruth.calibration._sweep_errors import sweep_calibration_error
 from halftruth.measure._sorted_measure import SortedMeasure
 from halftruth.table import _strata
 

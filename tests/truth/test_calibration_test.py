@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 import halftruth as ht
-from halftruth.calibration.statistics import STATISTICS
-from halftruth.calibration.testing import calibration_test
+from halftruth.calibration._calibration_test import calibration_test
+from halftruth.calibration._test_statistics import STATISTICS
 
 RIGHT = ht.simulate.logistic_model(0, 2)
 WRONG = ht.simulate.logistic_model(-0.5, 1.5)
@@ -171,7 +171,7 @@ def test_size_of_many(statistic, draws):
 )
 def test_size_on_joined_scores(draw, statistic, draws, monkeypatch):
     """A hundred rows and more in each group, as with a hundred thousand rows."""
-    monkeypatch.setattr("halftruth.calibration.nulls.MAX_ATOMS", 64)
+    monkeypatch.setattr("halftruth.calibration._null_models.MAX_ATOMS", 64)
     holds(p_values(draw, statistic, draws(200)))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.calibration.binned import calibration_error
+from halftruth.calibration._binned_errors import calibration_error
 from halftruth_papers.bpm.binomial_process import binomial_processes, sinusoidal
 
 RUNS = 500

@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.special import logit
 
 import halftruth as ht
-from halftruth.calibration.reliability import ReliabilityCurve, reliability_curve
+from halftruth.calibration._reliability import ReliabilityCurve, reliability_curve
 
 SETS = {"binned": 300, "isotonic": 300, "bpm": 60}
 N_RESAMPLES = {"binned": 200, "isotonic": 200, "bpm": 100}

@@ -22,8 +22,8 @@ import halftruth as ht
 from halftruth import _storage, files
 from halftruth._errors import InputError
 from halftruth.calibration.calibrators import Calibrator, cross_calibrate
-from halftruth.calibration.calibrators.folds import FoldedBins
-from halftruth.calibration.calibrators.methods import METHODS
+from halftruth.calibration.calibrators._calibration_methods import METHODS
+from halftruth.calibration.calibrators._cross_fitting import FoldedBins
 from halftruth.cli import main
 from halftruth.files.cells import Columns
 from halftruth.files.writing import replaced, write_with
@@ -300,13 +300,13 @@ def test_parts_of_a_billion_rows() -> None:
             4,
             np.random.default_rng(0),
         )
-        np.testing.assert_array_equal(np.sum(parts.held, axis=0), rows)
+        np.testing.assert_array_equal(np.sum(parts.counts, axis=0), rows)
         # Of each bin a quarter and six standard deviations at most.
-        apart = np.abs(np.asarray(parts.held) - rows / 4)
+        apart = np.abs(np.asarray(parts.counts) - rows / 4)
         assert (apart <= 6 * np.sqrt(rows * 3 / 16) + 1).all()
         assert apart[:, 0].max() > 1
         for k in range(4):
-            assert len(parts.others(k)) == rows.sum() - parts.held[k].sum()
+            assert len(parts.others(k)) == rows.sum() - parts.counts[k].sum()
 
 
 # --- The prior -------------------------------------------------------------------------------------------

@@ -8,11 +8,14 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 import halftruth as ht
-from halftruth.calibration.binned import calibration_error
+from halftruth.calibration._binned_errors import calibration_error
+from halftruth.calibration._smooth_errors import (
+    ks_calibration_error,
+    logit_smoothed_calibration_error,
+    smooth_calibration_error,
+)
+from halftruth.calibration._sweep_errors import sweep_calibration_error
 from halftruth.calibration.calibrators import Calibrator
-from halftruth.calibration.cumulative import ks_calibration_error
-from halftruth.calibration.smooth import logit_smoothed_calibration_error, smooth_calibration_error
-from halftruth.calibration.sweep import sweep_calibration_error
 from halftruth.table import _strata
 
 ERRORS = (

@@ -14,8 +14,8 @@ from halftruth.cli import completion, options, reading, words
 from halftruth.cli.render import Block, Cell
 
 if TYPE_CHECKING:
-    from halftruth.calibration.calibrators.assessment import Assessment
-    from halftruth.calibration.calibrators.calibrator import Calibrator
+    from halftruth.calibration.calibrators._calibrator import Calibrator
+    from halftruth.calibration.calibrators._cross_fitting import Assessment
     from halftruth.cli.targets import Targets
     from halftruth.evidence import Evidence
 
@@ -129,7 +129,7 @@ def calibrate(
     Methods: beta, platt, mix-n-match, temperature, isotonic, histogram, spline, bpm. The values after
     calibration are cross-fitted: no row is measured by a curve that was fitted on it.
     """
-    from halftruth.calibration.calibrators.assessment import assess
+    from halftruth.calibration.calibrators._cross_fitting import assess
     from halftruth.cli import strict as strictly
     from halftruth.cli.render import show
     from halftruth.cli.source import Source, evidence_of
@@ -182,7 +182,7 @@ def _calibrator(method: str, **given: Any) -> Calibrator:
 
 def _refuse_margins(evidence: Evidence, calibrator: Calibrator) -> None:
     """Say which methods take scores that are no probabilities."""
-    from halftruth.calibration.calibrators.methods import method_for
+    from halftruth.calibration.calibrators._calibration_methods import method_for
 
     measure = evidence.measure()
     if measure.bounded or not method_for(calibrator.method, calibrator.get_params()).probability:

@@ -81,7 +81,7 @@ def estimators(incomplete: str) -> list[str]:
 
 def calibrators(incomplete: str) -> list[str]:
     """Names of calibration methods."""
-    from halftruth.calibration.calibrators.methods import METHODS
+    from halftruth.calibration.calibrators._calibration_methods import METHODS
 
     return _beginning(METHODS, incomplete)
 

@@ -42,7 +42,7 @@ class Request:
     def check(self, given: dict[str, Any]) -> None:
         """Refuse what cannot be right before a long file is read."""
         from halftruth import _checks
-        from halftruth.calibration.calibrators.methods import METHODS
+        from halftruth.calibration.calibrators._calibration_methods import METHODS
 
         _checks.confidence_level(self.settings["confidence_level"])
         _checks.choice(self.calibrator, "calibrator", tuple(METHODS))
@@ -94,7 +94,7 @@ class Request:
 
     def _refuse_margins(self, evidence: Evidence) -> None:
         """Say which calibrators take scores that are no probabilities."""
-        from halftruth.calibration.calibrators.methods import METHODS
+        from halftruth.calibration.calibrators._calibration_methods import METHODS
 
         if evidence.holds_posteriors:
             return  # not through a calibrator

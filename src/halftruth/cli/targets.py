@@ -15,7 +15,7 @@ from halftruth._errors import InputError
 from halftruth.cli import overlap
 
 if TYPE_CHECKING:
-    from halftruth.calibration.calibrators.calibrator import Calibrator
+    from halftruth.calibration.calibrators._calibrator import Calibrator
     from halftruth.cli.source import Source
     from halftruth.files.cells import Columns
 

@@ -29,7 +29,7 @@ import numpy as np
 
 from halftruth._checks import Vector
 from halftruth._errors import HalftruthError, is_refuted
-from halftruth.calibration.rising import possible, shares
+from halftruth.calibration._isotonic import possible, shares
 from halftruth.evaluation._estimation import FEWER_ATOMS, Estimation
 from halftruth.evidence import Evidence, Scenario
 from halftruth.inference._influence import unsigned

@@ -9,7 +9,7 @@ import numpy as np
 
 from halftruth._checks import Vector
 from halftruth._errors import InputError
-from halftruth.calibration.reliability import ReliabilityCurve, reliability_curve
+from halftruth.calibration._reliability import ReliabilityCurve, reliability_curve
 from halftruth.figures import _canvas
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import NotIdentifiable
-from halftruth.calibration.calibrators.calibrator import Calibrator
+from halftruth.calibration.calibrators._calibrator import Calibrator
 from halftruth.evaluation._scorer import class_one_scores
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.inference._progress import progress

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from halftruth import _checks, _storage
 from halftruth._errors import HalftruthError, InputError, as_notes, notes_to_dict
-from halftruth.calibration.calibrators.calibrator import Calibrator
+from halftruth.calibration.calibrators._calibrator import Calibrator
 from halftruth.prior._belief import PriorEstimate
 
 __all__ = ["BLOCK", "Layer", "Matrix", "Scaling", "load_network", "logits", "save_network"]

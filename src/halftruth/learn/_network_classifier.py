@@ -16,10 +16,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg
-from halftruth.calibration.calibrators.calibrator import FLAT, Calibrator
-from halftruth.calibration.calibrators.logistic import LineCurve
-from halftruth.calibration.calibrators.methods import METHODS
-from halftruth.calibration.testing import calibration_test
+from halftruth.calibration._calibration_test import calibration_test
+from halftruth.calibration.calibrators._calibration_methods import METHODS
+from halftruth.calibration.calibrators._calibrator import FLAT, Calibrator
+from halftruth.calibration.calibrators._parametric import LineCurve
 from halftruth.evidence import Evidence
 from halftruth.learn._learner import Features, Learner, Prior, RandomState, random_seed
 from halftruth.learn._network_arrays import (

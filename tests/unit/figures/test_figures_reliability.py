@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.calibration.reliability import METHODS, ReliabilityCurve, reliability_curve
+from halftruth.calibration._reliability import METHODS, ReliabilityCurve, reliability_curve
 from halftruth.figures._reliability_diagram import reliability
 
 matplotlib_figure = pytest.importorskip("matplotlib.figure")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.calibration.binomial_process import bpm_calibration_error
+from halftruth.calibration._binomial_process import bpm_calibration_error
 
 LAWS = {
     "apart": (2, 4, 4, 2, 0.5),

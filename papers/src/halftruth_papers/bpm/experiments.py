@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._checks import Vector
-from halftruth.calibration.binomial_process import fit_curve
+from halftruth.calibration._binomial_process import fit_curve
 from halftruth.calibration.calibrators import Calibrator
 from halftruth.evidence import Labeled, PositiveUnlabeled
 from halftruth.measure._score_measure import ScoreMeasure, as_measure

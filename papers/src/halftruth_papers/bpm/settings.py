@@ -8,11 +8,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib import resources
 
-from halftruth.calibration.binned import calibration_error
-from halftruth.calibration.binomial_process import bpm_calibration_error
-from halftruth.calibration.cumulative import ks_calibration_error
-from halftruth.calibration.smooth import logit_smoothed_calibration_error, smooth_calibration_error
-from halftruth.calibration.sweep import sweep_calibration_error
+from halftruth.calibration._binned_errors import calibration_error
+from halftruth.calibration._binomial_process import bpm_calibration_error
+from halftruth.calibration._smooth_errors import (
+    ks_calibration_error,
+    logit_smoothed_calibration_error,
+    smooth_calibration_error,
+)
+from halftruth.calibration._sweep_errors import sweep_calibration_error
 from halftruth.measure._score_measure import Number
 from halftruth_papers.bpm.binomial_process import BinomialProcess, binomial_processes
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from halftruth._checks import Vector
-from halftruth.calibration.binned import calibration_error
+from halftruth.calibration._binned_errors import calibration_error
 from halftruth.evidence import Labeled, PositiveUnlabeled
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth_papers.pu_ece.limit_measures import exact_measure, positive_unlabeled_measure

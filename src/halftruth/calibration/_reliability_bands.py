@@ -1,0 +1,142 @@
+"""Pointwise bands around a reliability curve, by drawing the evidence again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from halftruth._checks import Vector
+from halftruth.evidence import Evidence, Scenario
+from halftruth.measure._score_measure import ScoreMeasure, ratio
+from halftruth.table._resampling import resampled_sums
+from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
+from halftruth.table._support import Cells, Column, Index, Sums, Support, with_batch_axis
+
+__all__ = ["Curve", "Drawing"]
+
+N_ATOMS = 512
+N_GRID = 5
+"""Points over a range of the prior or of the purity."""
+
+Curve = Callable[[ScoreMeasure], Vector]
+"""From a measure to the curve's heights at fixed scores, along the last axis."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Drawing:
+    """Evidence to draw again ``n`` times, for bands (2, n_points) at a confidence level."""
+
+    evidence: Evidence
+    level: float
+    n: int
+    rng: np.random.Generator
+
+    def around(self, curve: Curve) -> Vector:
+        """Percentiles of the curve over resamples; over a range of priors the union."""
+        evidence, support = self.evidence, self.evidence.table.support.coarse(N_ATOMS)
+        scenarios = self._scenarios()
+
+        def curves(sums: Sums, scenario: Scenario) -> Vector:
+            return curve(evidence.rule(sums, scenario).apply(support.score, sums))
+
+        # Resamples are drawn on joined rows; curves are moved by what the joining changed.
+        near = [curves(with_batch_axis(support.sums()), scenario)[0] for scenario in scenarios]
+        shift = [curve(evidence.measure_at(s)) - at for s, at in zip(scenarios, near, strict=True)]
+        drawn: list[list[Vector]] = [[] for _ in scenarios]
+        of_shares = self.rng.spawn(1)[0]
+        for sums in resampled_sums(support, self.n, self.rng, one_sample=evidence.rows_are_one_sample):
+            size = next(iter(sums.values())).shape[0]
+            for i, scenario in enumerate(self._drawn(scenarios, size, of_shares)):
+                drawn[i].append(curves(sums, scenario) + shift[i])
+        return self._union([np.concatenate(chunks) for chunks in drawn])
+
+    def within(self, start: Vector) -> Vector:
+        """Limits of μ₁/μ in each of the bins that begin at ``start``.
+
+        The rows of a stratum inside and outside of a bin are drawn from gamma laws with half a row more than
+        were seen, which gives Jeffreys' interval where all rows are labeled. A bin without positives so has
+        an upper limit above 0, which resamples of its rows would not give.
+        """
+        evidence, support = self.evidence, self.evidence.table.support.coarse(N_ATOMS, start)
+        index = np.maximum(np.searchsorted(start, support.score, side="right") - 1, 0)
+        sums: dict[Column, Vector] = {}
+        for name, cells in support.strata.items():
+            for column, x in _in_and_out(cells, index, len(start), self.n, self.rng).items():
+                sums[name, column] = x
+        drawn = []
+        for scenario in self._drawn(self._identified(support), self.n, self.rng):
+            measure = evidence.rule(sums, scenario).apply(np.asarray([0.0, 1.0]), sums)
+            drawn.append(ratio(measure.pos_mass[..., 0], measure.mass[..., 0]).T)
+        return self._union(drawn)
+
+    def _scenarios(self) -> list[Scenario]:
+        grids = self.evidence.prior.grid(N_GRID), self.evidence.purity.grid(N_GRID)
+        return [Scenario(prior=p, purity=r) for p, r in product(*grids)]
+
+    def _identified(self, support: Support) -> list[Scenario]:
+        """The prior that known negatives identify is one of the whole axis, and drawn there."""
+        out = self._scenarios()
+        if self.evidence.scenario.prior is not None or not {POSITIVE, UNLABELED, NEGATIVE} <= {
+            *support.strata
+        }:
+            return out
+        chunks = resampled_sums(support, self.n, self.rng, one_sample=self.evidence.rows_are_one_sample)
+        all_sums = list(chunks)
+        return [
+            Scenario(
+                prior=np.concatenate([self.evidence.identified_prior(x, scenario.purity) for x in all_sums]),
+                purity=scenario.purity,
+            )
+            for scenario in out
+        ]
+
+    def _drawn(self, scenarios: list[Scenario], n: int, rng: np.random.Generator) -> list[Scenario]:
+        """An estimate's replicates take the place of its value; those of prior and purity belong together."""
+        ranks = rng.random(n)
+        prior, purity = self.evidence.prior, self.evidence.purity
+        return [
+            Scenario(
+                prior=scenario.prior if prior.replicates is None else prior.draw(ranks, n, rng),
+                purity=scenario.purity if purity.replicates is None else purity.draw(ranks, n, rng),
+            )
+            for scenario in scenarios
+        ]
+
+    def _union(self, drawn: list[Vector]) -> Vector:
+        """The lowest and the highest percentile over the scenarios."""
+        tail = (1 - self.level) / 2
+        ends = np.stack([np.nanquantile(curves, [tail, 1 - tail], axis=0) for curves in drawn])
+        return np.stack([ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)])
+
+
+def _in_and_out(
+    cells: Cells, index: Index, n_bins: int, n: int, rng: np.random.Generator
+) -> dict[str, Vector]:
+    """Draws of what the rows inside and outside of each bin add, (n_bins, n, 2), by column."""
+    joined = cells.joined(index)
+    count = np.zeros(n_bins)
+    count[joined.atom] = joined.count
+    # Half a row more is Jeffreys' prior: gamma draws, normed, are the Beta(k + ½, n − k + ½) of a share.
+    inside, outside = (rng.gamma(x[:, None] + 0.5, size=(n_bins, n)) for x in (count, count.sum() - count))
+    noise = rng.standard_normal((2, n_bins, n)) * np.sqrt(inside)
+    spread = np.zeros((3, n_bins))
+    if joined.spread is not None:
+        spread[:, joined.atom] = joined.spread
+    moved = {"weight": spread[0, :, None] * noise[0]}
+    moved["value"] = spread[1, :, None] * noise[0] + spread[2, :, None] * noise[1]
+    out = {}
+    ones = np.ones(len(joined.atom))
+    columns = {"weight": ones if joined.weight is None else joined.weight, "value": joined.value}
+    for column, of_rows in columns.items():
+        if of_rows is None:
+            continue
+        mean = float((of_rows * joined.count).sum() / count.sum())
+        within, beyond = np.full(n_bins, mean), np.full(n_bins, mean)
+        within[joined.atom] = of_rows
+        rest = count.sum() - count
+        np.divide(mean * count.sum() - within * count, rest, out=beyond, where=rest > 0)
+        out[column] = np.stack([inside * within[:, None] + moved[column], outside * beyond[:, None]], axis=-1)
+    return out

@@ -1,0 +1,382 @@
+"""Calibrator: scores into probabilities, fitted on any evidence, with the manners of scikit-learn."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from halftruth import _checks, _storage
+from halftruth._checks import Vector
+from halftruth._errors import HalftruthError, InputError, Note, arg, notes_to_dict
+from halftruth.calibration.calibrators._calibration_methods import METHODS, Method, method_for
+from halftruth.calibration.calibrators._serialization import SCHEMA, WHAT, Content, Curve, opened
+from halftruth.measure._bins import BINNINGS
+from halftruth.measure._score_measure import ScoreMeasure, as_measure
+
+__all__ = ["FLAT", "Calibrator"]
+
+SETTINGS = ("method", "scale", "n_bins", "binning", "n_knots", "variant")
+Own = TypeVar("Own", bound="Settings")
+
+
+class Settings:
+    """Settings as attributes, checked whenever they change."""
+
+    method: str
+    scale: str
+    n_bins: int | str
+    binning: str
+    n_knots: int
+    variant: str
+
+    def check_settings(self) -> None:
+        """Raise unless every setting is one that there is."""
+        _checks.choice(self.method, "method", tuple(METHODS))
+        _checks.choice(self.scale, "scale", ("logit", "score"))
+        if isinstance(self.n_bins, str):
+            _checks.choice(self.n_bins, "n_bins", ("optimal",))
+        else:
+            _checks.count(self.n_bins, "n_bins", least=1)
+        _checks.choice(self.binning, "binning", BINNINGS)
+        _checks.count(self.n_knots, "n_knots", least=3)
+        _checks.choice(self.variant, "variant", ("paper", "authors"))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name, as scikit-learn asks for them.
+
+        Parameters
+        ----------
+        deep : bool
+            Nothing lies deeper; there for scikit-learn.
+
+        Examples
+        --------
+        >>> import halftruth as ht
+        >>> ht.Calibrator("isotonic").get_params()["method"]
+        'isotonic'
+        """
+        return {name: getattr(self, name) for name in SETTINGS}
+
+    def set_params(self: Own, **settings: Any) -> Own:
+        """Change settings; a fit stays what it was until `fit` is called again.
+
+        Parameters
+        ----------
+        **settings
+            As in the class.
+
+        Examples
+        --------
+        >>> import halftruth as ht
+        >>> ht.Calibrator().set_params(method="histogram", n_bins=10)
+        Calibrator('histogram', n_bins=10)
+        """
+        for name in settings:
+            _checks.choice(name, "settings", SETTINGS)
+        before = self.get_params()
+        vars(self).update(settings)
+        try:
+            self.check_settings()
+        except InputError:
+            vars(self).update(before)
+            raise
+        return self
+
+    def __repr__(self) -> str:
+        usual = inspect.signature(type(self)).parameters
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if name != "method" and value != usual[name].default
+        ]
+        return f"{type(self).__name__}({', '.join([repr(self.method), *changed])})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
+
+
+FLAT = Note(
+    "method",
+    "The curve is flat: scores rank the positives no higher than the rest. Are labels or samples swapped?",
+)
+FOR_MARGINS = (
+    f'For margins take {arg("method", "platt")} with {arg("scale", "score")}, "isotonic" or "histogram".'
+)
+
+
+class Calibrator(Settings):
+    """A map from scores to probabilities, fitted by the log loss or the squared error of a measure.
+
+    Both losses are integrals over (μ, μ₁), so that the fit takes any evidence: labels, soft labels, positives
+    and unlabeled with a prior, confidences. With full labels it is the usual fit.
+
+    Parameters
+    ----------
+    method : {"beta", "platt", "temperature", "isotonic", "histogram", "spline", "bpm", "mix-n-match"}
+        "beta": σ(a ln s − b ln(1−s) + c) with a, b ≥ 0. "platt": σ(a logit s + c) with a ≥ 0. "temperature":
+        σ(logit s / T). All three by log loss, at its exact minimum. "isotonic": the best curve that never
+        falls, by squared error. "histogram": the share of positives in each bin. "spline": the slope of a
+        natural cubic spline through the cumulative positives. "bpm": the beta curve by binomial process
+        modelling. "mix-n-match": a mixture of the tempered score, the score and ½.
+    scale : {"logit", "score"}
+        Of "platt": whether the line is in logit s, which needs probabilities, or in s itself, for margins.
+    n_bins : int or "optimal"
+        Of "histogram". "optimal": the number where noise and what the curve changes within a bin are
+        estimated to add up to the least squared error, at most 2 ⌈size^(1/3)⌉.
+    binning : {"mass", "width"}
+        Of "histogram", as in `calibration_error`.
+    n_knots : int
+        Of "spline", at equal shares of the population; at least 3.
+    variant : {"paper", "authors"}
+        Of "bpm", as in `bpm_calibration_error`.
+
+    Attributes
+    ----------
+    curve_ : callable
+        The fitted curve with its parameters.
+    notes_ : tuple of str
+        What a reader should know of the fit.
+    prior_ : float
+        π of the evidence it was fitted on.
+
+    Notes
+    -----
+    Where logarithms are taken, in the fit and in `predict` alike, scores nearer to 0 or 1 than 2⁻⁴⁰ (about
+    1e-12) are read as this near. A logistic fit has no minimum where a threshold separates the classes; the
+    slope then stops, at most where the log odds change by 1000 for a standard deviation of the scores, and
+    ``notes_`` says so. Where the scores leave parameters open, the fit nearest to no change is taken.
+
+    From partial evidence μ₁ may be larger than μ at some scores, or negative: the log loss then has no
+    minimum at all, or one that follows noise at extreme scores. So the methods by log loss, and
+    "mix-n-match", take for μ₁ what is possible: its isotonic regression within [0, 1], scaled to the prior.
+    ``notes_`` says so, and where positives outnumber the population beyond noise. Labels are possible as they
+    are: nothing changes.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> evidence = ht.PositiveUnlabeled([0.9, 0.8, 0.6], [0.9, 0.7, 0.4, 0.3, 0.2, 0.1], prior=0.3)
+    >>> calibrator = ht.Calibrator(method="temperature").fit(evidence)
+    >>> calibrator.predict([0.2, 0.5, 0.8]).round(2).tolist()
+    [0.08, 0.5, 0.92]
+    """
+
+    curve_: Curve
+    notes_: tuple[Note, ...]
+    prior_: float
+    _fitted: Method
+    _fitted_with: dict[str, Any]
+
+    def __init__(
+        self,
+        method: str = "beta",
+        *,
+        scale: str = "logit",
+        n_bins: int | str = "optimal",
+        binning: str = "mass",
+        n_knots: int = 6,
+        variant: str = "paper",
+    ) -> None:
+        self.method = method
+        self.scale = scale
+        self.n_bins = n_bins
+        self.binning = binning
+        self.n_knots = n_knots
+        self.variant = variant
+        self.check_settings()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "curve_")
+
+    @property
+    def _method(self) -> Method:
+        return method_for(self.method, self.get_params())
+
+    def fit(self, evidence: object, y: None = None) -> Calibrator:
+        """Fit the curve on evidence.
+
+        Parameters
+        ----------
+        evidence : evidence or ScoreMeasure
+            Its prior must be known, a range counts at its middle; both classes must have mass.
+        y : None
+            Not used; there for scikit-learn.
+
+        Examples
+        --------
+        >>> import halftruth as ht
+        >>> ht.Calibrator("isotonic").fit(ht.Labeled([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4])).predict([0.25])
+        array([0.5])
+        """
+        if y is not None:
+            raise InputError(
+                "`fit` takes evidence alone, e.g. Labeled(y_true, y_score); got a second argument."
+            )
+        self.check_settings()
+        measure, method = as_measure(evidence), self._method
+        _check_measure(measure)
+        if method.probability:
+            try:
+                measure.need_probabilities(f"The method {self.method!r}")
+            except InputError as error:
+                raise error.also(FOR_MARGINS) from None
+        fitted = method.fit(measure, self.get_params())
+        self.curve_, self.notes_ = fitted.curve, (*fitted.notes, *_on_flat(measure, fitted.curve))
+        self.prior_ = float(measure.prior)
+        self._fitted, self._fitted_with = method, self.get_params()
+        return self
+
+    def predict(self, scores: Any) -> Vector:
+        """The probability that a case with this score is positive.
+
+        Parameters
+        ----------
+        scores : array of any shape
+            On the scale of the scores that the calibrator was fitted on.
+
+        Returns
+        -------
+        array of float64 in [0, 1], of the same shape
+
+        Examples
+        --------
+        >>> import halftruth as ht
+        >>> evidence = ht.Labeled([0, 1, 0, 1, 1], [0.2, 0.4, 0.6, 0.7, 0.9])
+        >>> ht.Calibrator("histogram", n_bins=1).fit(evidence).predict([0.0, 1.0])
+        array([0.6, 0.6])
+        """
+        self._need_fit()
+        array = _checks.native(scores, "scores")
+        if array.ndim == 2 and array.shape[1] == 2:
+            _checks.vector(array, "scores")  # refuses it, and names the column to pass
+        flat = _checks.vector(array.ravel(), "scores")
+        if self._fitted.probability:
+            _checks.probabilities(flat, "scores")
+        out = self.curve_(flat) if len(flat) else flat
+        return np.asarray(out, dtype=np.float64).reshape(array.shape)
+
+    def _need_fit(self) -> None:
+        if not hasattr(self, "curve_"):
+            raise InputError(
+                "This Calibrator is not fitted. Call fit(evidence) first, or read one with "
+                "Calibrator.load(path)."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fitted calibrator, JSON-ready.
+
+        Examples
+        --------
+        >>> import halftruth as ht
+        >>> made = ht.Calibrator("isotonic").fit(ht.Labeled([0, 1], [0.1, 0.2])).to_dict()
+        >>> made["what"], made["schema"], made["curve"]
+        ('halftruth calibrator', 1, {'score': [0.1, 0.2], 'value': [0.0, 1.0]})
+        """
+        self._need_fit()
+        settings = {
+            name: value if isinstance(value, str) else int(value) for name, value in self._fitted_with.items()
+        }
+        return {
+            "what": WHAT,
+            "schema": SCHEMA,
+            "settings": settings,
+            "prior": self.prior_,
+            **notes_to_dict(self.notes_),
+            "curve": self.curve_.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Calibrator:
+        """A calibrator from what `to_dict` gave.
+
+        Parameters
+        ----------
+        stored : mapping
+
+        Examples
+        --------
+        >>> import halftruth as ht
+        >>> first = ht.Calibrator().fit(ht.Labeled([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]))
+        >>> again = ht.Calibrator.from_dict(first.to_dict())
+        >>> bool(again.predict([0.3])[0] == first.predict([0.3])[0])
+        True
+        """
+        return _read(cls, stored, "The dict")
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted calibrator to a JSON file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+
+        Examples
+        --------
+        >>> import halftruth as ht, pathlib, tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = pathlib.Path(folder.name, "calibrator.json")
+        >>> ht.Calibrator("isotonic").fit(ht.Labeled([0, 1], [0.1, 0.2])).save(path)
+        >>> ht.Calibrator.load(path)
+        Calibrator('isotonic')
+        >>> folder.cleanup()
+        """
+        _storage.write(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Calibrator:
+        """Read a calibrator that `save` wrote. Nothing in the file is run.
+
+        Parameters
+        ----------
+        path : path
+
+        Examples
+        --------
+        >>> import halftruth as ht, pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "calibrator.json")
+        ...     ht.Calibrator("isotonic").fit(ht.Labeled([0, 1], [0.1, 0.2])).save(path)
+        ...     ht.Calibrator.load(path).predict([0.15]).round(3).tolist()
+        [0.5]
+        """
+        return _read(cls, opened(Path(path)), str(path))
+
+
+def _on_flat(measure: ScoreMeasure, curve: Any) -> tuple[Note, ...]:
+    low, high = measure.span
+    values = np.asarray(curve(np.linspace(low, high, 9)))
+    return (FLAT,) if low < high and np.ptp(values) < 1e-9 else ()
+
+
+def _check_measure(measure: ScoreMeasure) -> None:
+    """One measure, both classes with mass."""
+    if measure.shape:
+        raise InputError(
+            argument="evidence", must="be one measure", got=repr(measure), remedy="Fit each by itself."
+        )
+    positives, total = float(measure.positives), float(measure.total)
+    if not 1e-12 * total < positives < (1 - 1e-12) * total:
+        share = positives / total if total else np.nan
+        raise InputError(
+            f"A calibrator needs positives and negatives, got a share {share:g} of positives. Pass "
+            f"evidence of both classes."
+        )
+
+
+def _read(cls: type[Calibrator], stored: Any, source: str) -> Calibrator:
+    content = Content.of(stored, source)
+    try:
+        out = cls(**content.settings)
+        out._fitted, out._fitted_with = out._method, out.get_params()
+        out.curve_ = out._fitted.curve.from_dict(content.curve)
+    except (HalftruthError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise content.damaged(error) from error
+    out.prior_, out.notes_ = content.prior, content.notes
+    return out

@@ -1,0 +1,281 @@
+"""Cross-fitting: each row calibrated by a curve that did not see it, and what calibration changes there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError, Note, arg
+from halftruth.calibration._binned_errors import calibration_error
+from halftruth.calibration.calibrators._calibrator import Calibrator
+from halftruth.evidence import Evidence, as_evidence
+from halftruth.metrics._mean_losses import brier, log_loss
+from halftruth.table._grid import Grid
+from halftruth.table._histogram import Bins
+from halftruth.table._score_table import ScoreTable
+from halftruth.table._strata import StratumRows
+
+__all__ = ["Assessment", "FoldedBins", "assess", "cross_calibrate"]
+
+MANY = 1_000_000_000
+"""Rows from which NumPy draws no parts of fixed size; parts then differ by chance."""
+
+
+class Folds(Protocol):
+    """One stratum in parts."""
+
+    def others(self, k: int) -> StratumRows | Bins:
+        """The rows outside part ``k``."""
+        ...
+
+    def score(self, k: int) -> Vector:
+        """The scores of part ``k``."""
+        ...
+
+    def joined(self, score: Sequence[Vector]) -> StratumRows | Bins:
+        """All rows, with new scores for each part."""
+        ...
+
+
+def folds_of(stratum: StratumRows | Bins, n_folds: int, rng: np.random.Generator) -> Folds:
+    """The rows of a stratum split at random into parts that differ by one row at most."""
+    if isinstance(stratum, Bins):
+        return FoldedBins(stratum, n_folds, rng)
+    return FoldedRows(stratum, n_folds, rng)
+
+
+class FoldedRows:
+    """Rows, each in one part."""
+
+    def __init__(self, rows: StratumRows, n_folds: int, rng: np.random.Generator) -> None:
+        self.rows = rows
+        self.fold = rng.permutation(np.arange(len(rows)) % n_folds)
+
+    def others(self, k: int) -> StratumRows:
+        rows, outside = self.rows, self.fold != k
+        return StratumRows(
+            score=rows.score[outside],
+            weight=None if rows.weight is None else rows.weight[outside],
+            value=None if rows.value is None else rows.value[outside],
+            meaning=rows.meaning,
+        )
+
+    def score(self, k: int) -> Vector:
+        return np.asarray(self.rows.score[self.fold == k])
+
+    def joined(self, score: Sequence[Vector]) -> StratumRows:
+        rows = self.rows
+        out = np.empty(len(rows))
+        for k, fold_score in enumerate(score):
+            out[self.fold == k] = fold_score
+        return StratumRows(score=out, weight=rows.weight, value=rows.value, meaning=rows.meaning)
+
+
+class FoldedBins:
+    """Bins: how many rows of each are in a part is drawn as if the rows were there."""
+
+    def __init__(self, bins: Bins, n_folds: int, rng: np.random.Generator) -> None:
+        self.bins = bins
+        self.counts = _counts(bins.rows, n_folds, rng)
+
+    def others(self, k: int) -> Bins:
+        return self.bins.part(self.bins.rows - self.counts[k])
+
+    def score(self, k: int) -> Vector:
+        fold = self.bins.part(self.counts[k])
+        if fold.position is None:  # margins: only their ends are known
+            return fold.low / 2 + fold.high / 2
+        return np.clip(fold.position / fold.full("weight"), fold.low, fold.high)
+
+    def joined(self, score: Sequence[Vector]) -> Bins:
+        # Calibrated scores are probabilities, whatever the scale of the bins was.
+        grid = Grid("probability", n_bins=self.bins.grid.n_bins)
+        folds = [self.bins.part(rows).moved(s, grid) for rows, s in zip(self.counts, score, strict=True)]
+        return reduce(Bins.concatenate, folds)
+
+
+def _counts(rows: NDArray[np.int64], n_folds: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+    """Rows of each bin in each part."""
+    n = int(rows.sum())
+    if n >= MANY:
+        return list(rng.multinomial(rows, np.full(n_folds, 1 / n_folds)).T)
+    rest, out = rows.copy(), []
+    for k in range(n_folds - 1):
+        out.append(
+            rng.multivariate_hypergeometric(rest, n // n_folds + (k < n % n_folds), method="marginals")
+        )
+        rest = rest - out[-1]
+    return [*out, rest]
+
+
+Kind = TypeVar("Kind", bound=Evidence)
+MOST_FOLDS = 100
+
+
+def cross_calibrate(evidence: Kind, calibrator: Any = "beta", *, n_folds: int = 5, rng: Any = 0) -> Kind:
+    """The same evidence with calibrated scores, each from a fit on other rows.
+
+    A curve looks better on the rows it was fitted on than on others. Metrics of what this gives do not
+    share rows with the fit.
+
+    Parameters
+    ----------
+    evidence : evidence
+        Of a histogram, how many rows of each bin are in a part is drawn at random; rows of one bin count as
+        alike.
+    calibrator : Calibrator or str
+        Its settings, or the name of its method.
+    n_folds : int
+        The rows of each stratum are split at random into so many parts; from 2 to 100, and not more than the
+        smallest stratum has rows.
+    rng : int or numpy Generator
+        Same seed, same parts.
+
+    Returns
+    -------
+    evidence of the same kind, with the same prior, purity, population, weights and values
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> s = rng.random(2000)
+    >>> evidence = ht.Labeled(rng.random(2000) < s**2, s)
+    >>> bool(ht.calibration_error(ht.cross_calibrate(evidence)) < ht.calibration_error(evidence) / 2)
+    True
+    """
+    as_evidence(evidence)
+    settings = {"method": calibrator} if isinstance(calibrator, str) else _settings(calibrator)
+    n_folds = _number_of_folds(evidence, n_folds)
+    generator = np.random.default_rng(rng)
+    strata = evidence.table.strata
+    folds = {name: folds_of(rows, n_folds, generator) for name, rows in strata.items()}
+    calibrated: dict[str, list[Vector]] = {name: [] for name in strata}
+    for k in range(n_folds):
+        others = {name: split.others(k) for name, split in folds.items()}
+        fitted = Calibrator(**settings).fit(evidence.with_table(ScoreTable(others)))
+        for name, split in folds.items():
+            calibrated[name].append(fitted.predict(split.score(k)))
+    joined = {name: split.joined(calibrated[name]) for name, split in folds.items()}
+    return evidence.with_table(ScoreTable(joined))
+
+
+def smallest_stratum(evidence: Evidence) -> tuple[int, str]:
+    """The rows of the stratum that has fewest, and its name."""
+    return min((len(rows), name) for name, rows in evidence.table.strata.items())
+
+
+def _number_of_folds(evidence: Evidence, n_folds: int) -> int:
+    n_folds = _checks.count(n_folds, "n_folds", least=2)
+    if n_folds > MOST_FOLDS:
+        raise InputError(
+            argument="n_folds",
+            must=f"be at most {MOST_FOLDS}",
+            got=n_folds,
+            remedy="Each part costs a fit: 5 or 10 will do.",
+        )
+    n, name = smallest_stratum(evidence)
+    if n < 2:
+        raise InputError(
+            f"Cross-fitting needs at least 2 {name} rows, got {n}: each must be calibrated by others."
+        )
+    if n_folds > n:
+        raise InputError(
+            argument="n_folds",
+            must=f"be at most {n}, the number of {name} rows",
+            got=n_folds,
+            remedy=f"Pass {arg('n_folds', n)}.",
+        )
+    return n_folds
+
+
+def _settings(calibrator: Any) -> dict[str, Any]:
+    if not isinstance(calibrator, Calibrator):
+        raise InputError(
+            argument="calibrator",
+            must="be a Calibrator or the name of a method",
+            got=type(calibrator).__name__,
+        )
+    return calibrator.get_params()
+
+
+ERRORS: Mapping[str, Callable[[Any], Any]] = {
+    "calibration_error": calibration_error,
+    "debiased_calibration_error": partial(calibration_error, debias=True),
+    "brier": brier,
+    "log_loss": log_loss,
+}
+N_FOLDS = 5
+NO_BEFORE = Note(
+    "undefined",
+    "Scores outside [0, 1] are no probabilities: there is nothing to say of them before calibration.",
+)
+NO_AFTER = (
+    "One {} row cannot be measured by a curve that was fitted on others like it: there are no values after "
+    "calibration."
+)
+
+BELOW = (
+    "{} below 0 is not possible: by noise, or because the prior, the purity or the sampling is not as given."
+)
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """Errors by name, before and after; None where there is nothing to measure."""
+
+    errors: Mapping[str, tuple[float | None, float | None]]
+    notes: tuple[Note, ...]
+
+
+def assess(
+    evidence: Evidence, calibrator: Calibrator, *, n_folds: int | None = None, rng: Any = 0
+) -> Assessment:
+    """Errors of the scores, and of cross-fitted calibrated ones.
+
+    Parameters
+    ----------
+    evidence : evidence
+        What the calibrator is for.
+    calibrator : Calibrator
+        Its settings count.
+    n_folds : int, optional
+        As in `cross_calibrate`; by default 5, or fewer where a stratum has fewer rows.
+    rng : int or numpy Generator
+        As in `cross_calibrate`.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> from halftruth.calibration.calibrators._cross_fitting import assess
+    >>> evidence = ht.Labeled([0, 1, 0, 1, 1, 0], [0.2, 0.8, 0.4, 0.6, 0.9, 0.1])
+    >>> found = assess(evidence, ht.Calibrator("temperature"))
+    >>> list(found.errors)
+    ['calibration_error', 'debiased_calibration_error', 'brier', 'log_loss']
+    """
+    measure = evidence.measure()
+    fewest, name = smallest_stratum(evidence)
+    before = measure if measure.bounded else None
+    after = None
+    if fewest > 1:
+        number = min(N_FOLDS, fewest) if n_folds is None else n_folds
+        after = cross_calibrate(evidence, calibrator, n_folds=number, rng=rng).measure()
+    errors = {
+        label: (None if before is None else float(f(before)), None if after is None else float(f(after)))
+        for label, f in ERRORS.items()
+    }
+    notes = [NO_BEFORE] if before is None else []
+    notes += [Note("small_sample", NO_AFTER.format(name))] if after is None else []
+    below = [
+        label for label, pair in errors.items() if any(value is not None and value < 0 for value in pair)
+    ]
+    notes += [Note("impossible", BELOW.format(", ".join(below)))] if below else []
+    return Assessment(errors=errors, notes=tuple(notes))

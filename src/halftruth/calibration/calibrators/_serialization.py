@@ -1,0 +1,117 @@
+"""What every method of calibration gives back, and how it is read from a JSON file that may be damaged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from halftruth import _checks
+from halftruth._checks import Vector, instance, share
+from halftruth._errors import InputError, Note, arg, as_notes
+
+__all__ = ["SCHEMA", "WHAT", "Content", "Curve", "Fitted", "at_least_zero", "column", "opened", "real"]
+
+LARGEST = 1e300
+"""Stored numbers beyond would overflow in a product with a score's logarithm."""
+
+
+class Curve(Protocol):
+    """A fitted map from scores to probabilities."""
+
+    def __call__(self, score: Vector) -> Vector:
+        """The calibrated probabilities of checked scores."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A curve, and what a reader should know of its fit."""
+
+    curve: Curve
+    notes: tuple[Note, ...] = ()
+
+
+def real(value: Any, name: str) -> float:
+    """A stored number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
+        raise InputError(f"{arg(name)} must be a number from {-LARGEST:g} to {LARGEST:g}, got {value!r}")
+    return float(value)
+
+
+def at_least_zero(value: Any, name: str) -> float:
+    """A stored number that is not negative."""
+    if real(value, name) < 0:
+        raise InputError(f"{arg(name)} must not be negative, got {value!r}")
+    return float(value)
+
+
+def column(stored: Mapping[str, Any], name: str, *, rising: bool = False, unit: bool = False) -> Vector:
+    """Stored numbers; ascending and distinct where ``rising``, in [0, 1] where ``unit``."""
+    values = _checks.vector(stored[name], name)
+    if rising and not (np.diff(values) > 0).all():
+        raise InputError(f"{arg(name)} must ascend")
+    return _checks.probabilities(values, name) if unit else values
+
+
+WHAT, SCHEMA = "halftruth calibrator", 1
+
+
+def opened(path: Path) -> Any:
+    """What a JSON file holds."""
+    try:
+        return json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise InputError(f"There is no file {path}.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be opened: {error.strerror}. Check the path.") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not a saved calibrator, or it is damaged.") from error
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a stored calibrator holds, of the right kinds."""
+
+    settings: Mapping[str, Any]
+    curve: Mapping[str, Any]
+    prior: float
+    notes: tuple[Note, ...]
+    source: str
+
+    @classmethod
+    def of(cls, stored: Any, source: str) -> Content:
+        """Raise unless this is a calibrator of the schema that is read here."""
+        if not isinstance(stored, Mapping) or stored.get("what") != WHAT:
+            raise InputError(f"{source} is not a saved calibrator, or it is damaged.")
+        schema = stored.get("schema")
+        if type(schema) is not int or schema != SCHEMA:
+            raise InputError(
+                f"{source} has schema {schema!r}; this halftruth reads schema {SCHEMA}. Use the version that "
+                f"wrote it, or fit it anew."
+            )
+        try:
+            settings, curve = (instance(stored[name], name, dict) for name in ("settings", "curve"))
+            notes = [instance(note, "notes", str) for note in instance(stored["notes"], "notes", list)]
+            kinds = [instance(kind, "note_kinds", str) for kind in stored.get("note_kinds", [])]
+            prior = share(real(stored["prior"], "prior"), "prior")
+        except (InputError, KeyError) as error:
+            raise damaged(source, error) from error
+        return cls(settings, curve, prior, as_notes(notes, kinds), source)
+
+    def damaged(self, why: Exception) -> InputError:
+        return damaged(self.source, why)
+
+
+def damaged(source: str, why: Exception) -> InputError:
+    """The error of a calibrator that cannot be read, with its reason."""
+    reason = f"{why} is missing" if isinstance(why, KeyError) else str(why)
+    return InputError(f"{source} is a damaged calibrator: {reason}")

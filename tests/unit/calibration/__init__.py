@@ -1,0 +1,1 @@
+"""Calibration: its errors, curves, tests and calibrators."""
