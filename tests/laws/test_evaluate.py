@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import halftruth as ht
 from halftruth._registry import REGISTRY
-from halftruth.evaluation import _evaluate
+from halftruth.evaluation import _estimation
 from halftruth.results._intervals import METHODS
 from halftruth.table import _resampling
 
@@ -31,7 +31,7 @@ N = 30
 def few_resamples() -> Iterator[None]:
     """What has no closed form is resampled a few times: no law here is about how often."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_evaluate, "FEW_RESAMPLES", N)
+        patch.setattr(_estimation, "FEW_RESAMPLES", N)
         yield
 
 
@@ -69,7 +69,7 @@ def unlike(one: ht.Evaluation, other: ht.Evaluation) -> list[str]:
 def joined_to(n_atoms: int) -> Iterator[None]:
     """Resample on so many distinct scores, as where there are many rows."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_evaluate, "MAX_ATOMS", n_atoms)
+        patch.setattr(_estimation, "MAX_ATOMS", n_atoms)
         yield
 
 
