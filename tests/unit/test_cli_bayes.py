@@ -16,10 +16,9 @@ import pandas as pd
 import pytest
 
 import halftruth as ht
-from halftruth import files
 from halftruth._errors import InputError, Refuted
 from halftruth.cli import main
-from halftruth.files.numbers import Demand, Numbers, read_numbers
+from halftruth.files._number_columns import Demand, Numbers, read_numbers
 from halftruth.limits._bayes_error import bayes_error
 from halftruth.limits._best_attainable import ROWS, best_attainable
 from halftruth.limits._too_good import too_good_to_be_true
@@ -304,7 +303,7 @@ def test_many_rows(found: Any, rows: str, monkeypatch: pytest.MonkeyPatch) -> No
     exact = found(rows, "--soft", "q")
     labeled = [rows, "--score", "q", "--label", "full", "--zeros", "negative"]
     before = found(*labeled)
-    monkeypatch.setattr(files, "MAX_ROWS", 100)
+    monkeypatch.setattr("halftruth.files._read_files.MAX_ROWS", 100)
     assert found(rows, "--soft", "q") == exact
     # The rows of a bin are drawn into parts anew; the bound is that of other parts, of the same rows.
     after = found(*labeled)

@@ -25,8 +25,8 @@ from halftruth.calibration.calibrators import Calibrator, cross_calibrate
 from halftruth.calibration.calibrators._calibration_methods import METHODS
 from halftruth.calibration.calibrators._cross_fitting import FoldedBins
 from halftruth.cli import main
-from halftruth.files.cells import Columns
-from halftruth.files.writing import replaced, write_with
+from halftruth.files._sql_cells import Columns
+from halftruth.files._write_column import replaced, write_with
 from halftruth.table._grid import Grid
 from halftruth.table._histogram import Bins, fixed
 
@@ -241,7 +241,7 @@ def test_a_histogram_is_cross_fitted_too(run: Any, tmp_path: Path, monkeypatch: 
     many = ["noise.csv", "--zeros", "negative", "--method", "histogram", "--n-bins", "40", "--format", "json"]
     _, out, _ = run(*many)
     exact = json.loads(out)["metrics"]
-    monkeypatch.setattr(files, "MAX_ROWS", 100)
+    monkeypatch.setattr("halftruth.files._read_files.MAX_ROWS", 100)
     status, out, err = run(*many)
     assert status == 0
     assert err == ""
@@ -279,7 +279,7 @@ def test_a_histogram_of_margins(run: Any, rows: str, monkeypatch: pytest.MonkeyP
     full = ["--label", "full", "--zeros", "negative", "--score", "margin", "--format", "json"]
     how = [*full, "--method", "platt", "--scale", "score"]
     exact = json.loads(run(rows, *how)[1])["metrics"]["brier"]["after"]
-    monkeypatch.setattr(files, "MAX_ROWS", 100)
+    monkeypatch.setattr("halftruth.files._read_files.MAX_ROWS", 100)
     status, out, _ = run(rows, *how)
     assert status == 0
     assert json.loads(out)["metrics"]["brier"]["after"] == pytest.approx(exact, abs=0.002)
@@ -440,7 +440,7 @@ def test_the_new_column_has_its_own_name(run: Any, rows: str) -> None:
 
 
 def test_more_rows_than_are_kept_apart(run: Any, rows: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_ROWS", 100)
+    monkeypatch.setattr("halftruth.files._read_files.MAX_ROWS", 100)
     status, out, _ = run(rows, *ALL, "--scores", "new.parquet", "--format", "json")
     assert status == 0
     assert 0 < json.loads(out)["metrics"]["brier"]["after"] < json.loads(out)["metrics"]["brier"]["before"]

@@ -45,7 +45,9 @@ STRANGE = 'a "b"; DROP TABLE scores; --'
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, require: Any) -> Path:
     require("ibis")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("halftruth.files.MAX_ROWS", 0)  # a histogram of files too, as an engine makes one
+    monkeypatch.setattr(
+        "halftruth.files._read_files.MAX_ROWS", 0
+    )  # a histogram of files too, as an engine makes one
     FRAME.to_parquet("scores.parquet")
     FRAME[:200].to_parquet("monday.parquet")
     FRAME[200:].to_parquet("tuesday.parquet")

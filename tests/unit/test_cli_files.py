@@ -19,7 +19,7 @@ import pytest
 import halftruth as ht
 from halftruth.cli import main
 from halftruth.evaluation._compare import compare
-from halftruth.files import query
+from halftruth.files import _checked_rows
 
 RNG = np.random.default_rng(0)
 N = 300
@@ -367,7 +367,7 @@ def test_too_many_groups_are_refused(run: Any, tmp_path: Path) -> None:
 def test_too_many_groups_are_refused_before_all_rows_are_read(
     first: int, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(query, "FIRST_ROWS", first)
+    monkeypatch.setattr(_checked_rows, "FIRST_ROWS", first)
     path = tmp_path / "cases.csv"
     # The bad row is seen only where all of them are read.
     path.write_text("\n".join(["score,label,case", *(f"0.5,{i % 2},{i}" for i in range(1001)), "bad,1,1"]))

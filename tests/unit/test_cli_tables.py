@@ -51,7 +51,7 @@ def run(folder: Path, capsys: pytest.CaptureFixture[str]) -> Any:
 
 def big(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows become a histogram, as those of a large file do."""
-    monkeypatch.setattr("halftruth.files.MAX_ROWS", 100)
+    monkeypatch.setattr("halftruth.files._read_files.MAX_ROWS", 100)
 
 
 @pytest.mark.parametrize("histogram", [False, True])

@@ -118,7 +118,7 @@ def demo(
     from halftruth import demo
     from halftruth._errors import InputError
     from halftruth.cli import pages
-    from halftruth.files.writing import check_target
+    from halftruth.files._write_column import check_target
 
     if save is not None and not save.endswith(".csv"):
         raise InputError(f"--save writes CSV, so its FILE must end in .csv; got {save!r}.")

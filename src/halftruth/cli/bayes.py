@@ -42,7 +42,7 @@ class Interval(StrEnum):
 
 def _test_error(text: str | None) -> float | None:
     from halftruth._errors import InputError
-    from halftruth.files.numbers import share_of
+    from halftruth.files._number_columns import share_of
 
     try:
         return None if text is None else float(text)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._checks import Vector
-from halftruth.files.numbers import Demand
+from halftruth.files._number_columns import Demand
 
 
 def shares(columns: Sequence[str], what: str, votes: str = "of votes, pass --votes") -> Demand:

@@ -50,7 +50,7 @@ def read(engine: str, name: str, grid: Grid | str | None, **columns: Any) -> Any
 def _check_numbers(table: Any, columns: dict[str, Any]) -> None:
     """Refuse words where numbers are needed, with what can be done outside Python."""
     from halftruth.engines.sql._sql_columns import holds_numbers
-    from halftruth.files.messages import quoted
+    from halftruth.files._file_paths import quoted
 
     for role in ("score", "label", "weight"):
         name = columns[role]

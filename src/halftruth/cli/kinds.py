@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from halftruth._errors import InputError
-from halftruth.files.messages import quoted
+from halftruth.files._file_paths import quoted
 
 SCORES = "score"
 OWN = {

@@ -13,8 +13,8 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, MissingColumn
 from halftruth.cli import demands
 from halftruth.cli.kinds import OWN, SCORES, on_commas
-from halftruth.files.messages import quoted
-from halftruth.files.numbers import FOREIGN, MOSTLY, SHOWN, Demand, Numbers, read_numbers
+from halftruth.files._file_paths import quoted
+from halftruth.files._number_columns import FOREIGN, MOSTLY, SHOWN, Demand, Numbers, read_numbers
 
 if TYPE_CHECKING:
     from halftruth.evidence import Evidence

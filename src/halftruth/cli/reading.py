@@ -27,7 +27,7 @@ def share(text: str | None, name: str) -> float | tuple[float, float] | str | No
         return numbers[0]
     if len(numbers) == 2:
         return numbers[0], numbers[1]
-    from halftruth.files.numbers import share_of
+    from halftruth.files._number_columns import share_of
 
     point = re.sub(r"(?<=\d),(?=\d)", ".", text)
     hint = share_of(text) or (point if point != text else None)

@@ -72,7 +72,7 @@ def check(path: str | None, files: Sequence[str]) -> None:
     """Refuse a place that cannot be right before long files are read; what is read is never written over."""
     if path is None:
         return
-    from halftruth.files.writing import check_target
+    from halftruth.files._write_column import check_target
 
     if not path.endswith(SUFFIX):
         raise InputError(f"--save-table writes a table, so its FILE must end in {SUFFIX}; got {path!r}.")
@@ -84,7 +84,7 @@ def write(tables: Mapping[str, ScoreTable], path: str | None, by: str | None) ->
     """Save all tables or none, each group in a file of its own; where they are goes to stderr."""
     if path is None:
         return
-    from halftruth.files.writing import check_target, replaced
+    from halftruth.files._write_column import check_target, replaced
 
     target = Path(path).resolve()
     places = {"": target} if by is None else _places(target, tables)

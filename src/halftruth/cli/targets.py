@@ -17,7 +17,7 @@ from halftruth.cli import overlap
 if TYPE_CHECKING:
     from halftruth.calibration.calibrators._calibrator import Calibrator
     from halftruth.cli.source import Source
-    from halftruth.files.cells import Columns
+    from halftruth.files._sql_cells import Columns
 
 CALIBRATED = "calibrated"
 """The name of the new column."""
@@ -32,7 +32,7 @@ class Targets:
 
     def check(self, files: Sequence[str]) -> None:
         """Raise, before anything is read, where something could not be written or would be read again."""
-        from halftruth.files.writing import check_form, check_target
+        from halftruth.files._write_column import check_form, check_target
 
         given = {"output": self.output} | ({} if self.scores is None else {"scores": self.scores})
         for name, target in given.items():
@@ -49,14 +49,14 @@ class Targets:
 
     def check_columns(self, source: Source) -> None:
         """Raise where the new column has no place beside those of the files."""
-        from halftruth.files.writing import check_names
+        from halftruth.files._write_column import check_names
 
         if self.scores is not None:
             check_names(source.files, _columns(source), CALIBRATED, self.scores)
 
     def write(self, source: Source, calibrator: Calibrator) -> None:
         """Both, or none: the rows take their place once the calibrator has."""
-        from halftruth.files.writing import replaced, write_with
+        from halftruth.files._write_column import replaced, write_with
 
         if self.scores is None:
             calibrator.save(self.output)
@@ -68,7 +68,7 @@ class Targets:
 
 
 def _columns(source: Source) -> Columns:
-    from halftruth.files.cells import Columns
+    from halftruth.files._sql_cells import Columns
 
     score: Any = source.score
     return Columns(scores=(score,), label=source.label, weight=source.weight, unlabeled=source.code)
@@ -82,7 +82,7 @@ def kept(files: Sequence[str], *, twice: bool) -> Iterator[list[str]]:
 
 
 def _kept(file: str, place: Path) -> str:
-    from halftruth.files.paths import standard_input
+    from halftruth.files._file_paths import standard_input
 
     if file != "-" and not _is_pipe(Path(file)):
         return file

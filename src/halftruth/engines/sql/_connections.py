@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from halftruth._errors import InputError, MissingDependency
 from halftruth.engines.sql import _engine_tables, _spark
 from halftruth.engines.sql._sql_columns import ibis
-from halftruth.files.messages import printable, quoted
+from halftruth.files._file_paths import printable, quoted
 
 __all__ = ["for_ibis", "is_unclear", "masked", "masked_complaint", "open_table"]
 

@@ -15,7 +15,7 @@ from typing import Any
 from halftruth._errors import InputError
 from halftruth.engines.sql._spark import complaint, session_of
 from halftruth.engines.sql._sql_columns import ibis
-from halftruth.files.messages import printable, quoted
+from halftruth.files._file_paths import printable, quoted
 
 __all__ = ["find_table", "name_parts"]
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from halftruth._errors import InputError, MissingDependency
-from halftruth.files.messages import excerpt
+from halftruth.files._file_paths import excerpt
 
 __all__ = ["ARROW", "LOCAL", "ZONE", "arrow_works", "complaint", "has_moments", "session", "session_of"]
 

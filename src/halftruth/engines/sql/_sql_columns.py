@@ -10,7 +10,7 @@ from typing import Any
 
 from halftruth import _checks
 from halftruth._errors import InputError, MissingDependency, arg
-from halftruth.files.messages import excerpt, missing_column, quoted
+from halftruth.files._file_paths import excerpt, missing_column, quoted
 
 try:
     import ibis

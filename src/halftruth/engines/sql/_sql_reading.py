@@ -26,7 +26,7 @@ from halftruth.engines.sql._sql_histogram import (
     in_unit,
     stratum,
 )
-from halftruth.files.messages import excerpt, quoted
+from halftruth.files._file_paths import excerpt, quoted
 from halftruth.table._grid import Grid
 from halftruth.table._groups import (
     BAD_SCORE,

@@ -5,20 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 from halftruth._errors import InputError
-from halftruth.files import refusals
-from halftruth.files.cells import number, numeric
-from halftruth.files.messages import missing_column, quoted
-from halftruth.files.query import relation
-from halftruth.files.source import Part, Source, literal
+from halftruth.files._checked_rows import (
+    first_bad_cell,
+    number_remedy,
+    refuse_no_rows,
+    refuse_no_weight,
+    refuse_weights,
+    relation,
+)
+from halftruth.files._duckdb_source import FileBatch, Source, literal
+from halftruth.files._file_paths import missing_column, quoted
+from halftruth.files._sql_cells import number, numeric
 
-Words = Mapping[str, float]
+__all__ = ["FOREIGN", "MOSTLY", "SHOWN", "Demand", "Numbers", "read_numbers", "share_of"]
+
+Words: TypeAlias = Mapping[str, float]
 """What words in a column of text stand for."""
 SHOWN = 12
 """Cells of a bad row that are shown."""
@@ -78,9 +86,9 @@ class Numbers:
         """The columns to read, each once."""
         return tuple(dict.fromkeys(name for name in (*self.columns, self.weight) if name is not None))
 
-    def select(self, part: Part) -> str:
+    def select(self, batch: FileBatch) -> str:
         """x0, x1, …, in the order of ``names``."""
-        cells = (self.cell(name, *numeric(part, name)) for name in self.names())
+        cells = (self.cell(name, *numeric(batch, name)) for name in self.names())
         return ", ".join(f"{cell} AS x{k}" for k, cell in enumerate(cells))
 
     def cell(self, name: str, at: str, kind: str) -> str:
@@ -118,19 +126,19 @@ def read_numbers(
     with Source(path, names, threads=threads) as source:
         _need(source, wanted)
         sql, parameters = relation(source, wanted)
-        found = source.fetch(sql, parameters)
-        columns = {name: np.asarray(found[f"x{k}"]) + 0.0 for k, name in enumerate(names)}
+        cells = source.fetch(sql, parameters)
+        columns = {name: np.asarray(cells[f"x{k}"]) + 0.0 for k, name in enumerate(names)}
         if not len(columns[names[0]]):
-            refusals.no_rows(source)
+            refuse_no_rows(source)
         for name in dict.fromkeys(wanted.columns):
             if not np.isfinite(columns[name]).all():
                 _refuse_cells(source, wanted, name, len(columns[name]))
         if wanted.weight is not None:
             weight = columns[wanted.weight]
             if not ((weight >= 0) & (weight < np.inf)).all():
-                refusals.weight(source, wanted.weight)
+                refuse_weights(source, wanted.weight)
             if not weight.any():
-                refusals.no_weight(source, wanted.weight)
+                refuse_no_weight(source, wanted.weight)
         for demand in demands:
             _check(source, names, columns, demand)
     return columns
@@ -138,20 +146,20 @@ def read_numbers(
 
 def _need(source: Source, wanted: Numbers) -> None:
     """Refuse files without one of the columns."""
-    for part in source.parts:
-        own = [name for name, _ in part.layout.columns]
-        absent = next((name for name in wanted.names() if name not in own), None)
+    for batch in source.batches:
+        columns = [name for name, _ in batch.layout.columns]
+        absent = next((name for name in wanted.names() if name not in columns), None)
         if absent is not None:
-            raise missing_column(part.files[0].name, absent, own, wanted.hint(own))
+            raise missing_column(batch.files[0].name, absent, columns, wanted.hint(columns))
 
 
 def _refuse_cells(source: Source, wanted: Numbers, name: str, n_rows: int) -> NoReturn:
-    count, first = refusals.first_bad(
+    count, first = first_bad_cell(
         source, name, lambda at, kind: f"NOT isfinite({wanted.cell(name, at, kind)})"
     )
     percent = re.match(r"'([^']*)'", first)
     share = None if percent is None else share_of(percent[1])
-    remedy = refusals.repair(first)
+    remedy = number_remedy(first)
     if share is not None:
         remedy = f"Write shares as numbers, {share}."
     elif count > MOSTLY * n_rows:
@@ -172,8 +180,8 @@ def _said(wanted: Numbers, name: str) -> str:
 
 def share_of(text: str) -> str | None:
     """How a percentage is written as a share, e.g. 0.5 for 50%; None where the text is none."""
-    found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*%\s*", text)
-    return None if found is None else f"{float(found[1]) / 100:g} for {found[1]}%"
+    match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*%\s*", text)
+    return None if match is None else f"{float(match[1]) / 100:g} for {match[1]}%"
 
 
 def _check(source: Source, names: Sequence[str], columns: Mapping[str, Vector], demand: Demand) -> None:
@@ -183,18 +191,18 @@ def _check(source: Source, names: Sequence[str], columns: Mapping[str, Vector], 
         return
     first = int(np.argmax(bad))
     cells = [f"{quoted(name)} {column[first]:g}" for name, column in zip(demand.columns, values, strict=True)]
-    shown = ", ".join(cells[:SHOWN]) + (", …" if len(cells) > SHOWN else "")
+    some = ", ".join(cells[:SHOWN]) + (", …" if len(cells) > SHOWN else "")
     raise InputError(
-        f"{demand.must}; got {int(bad.sum())} row(s) where that does not hold: the first has {shown} in "
+        f"{demand.must}; got {int(bad.sum())} row(s) where that does not hold: the first has {some} in "
         f"{_place(source, names, first)}. {demand.advice(bad, values)}"
     )
 
 
 def _place(source: Source, names: Sequence[str], index: int) -> str:
     """The row, counted from 1 below the header, and the file of the row at this place of all."""
-    for part in source.parts:
-        for file in part.files:
-            table, parameters = source.table([file], part.layout, names)
+    for batch in source.batches:
+        for file in batch.files:
+            table, parameters = source.table([file], batch.layout, names)
             count = int(source.fetch(f"SELECT count(*) AS n FROM {table}", parameters, [file])["n"][0])
             if index < count:
                 return f"row {index + 1} of {file.name}"

@@ -1,13 +1,19 @@
-"""What the cells of a column mean, as SQL: numbers, labels, groups."""
+"""What the cells of a column mean, as SQL: numbers, labels, groups, and arithmetic of them.
+
+The formulas of a grid that NumPy runs are told to DuckDB by `Term`, whose operators write text.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias, cast
 
 from halftruth._errors import InputError
-from halftruth.files.messages import quoted
-from halftruth.files.source import Part
+from halftruth.files._duckdb_source import FileBatch
+from halftruth.files._file_paths import quoted
 from halftruth.table._groups import OUTSIDE
+
+__all__ = ["Columns", "Sql", "Term", "group", "number", "numeric", "stratum"]
 
 ABSENT = "|na|n/a|<na>|[-+]?nan|null|none"
 SIZES = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
@@ -28,25 +34,26 @@ class Columns:
 
     def names(self) -> tuple[str, ...]:
         """The columns to read, each once."""
-        every = (*self.scores, self.label, self.weight, self.by)
-        return tuple(dict.fromkeys(name for name in every if name is not None))
+        names = (*self.scores, self.label, self.weight, self.by)
+        return tuple(dict.fromkeys(name for name in names if name is not None))
 
-    def select(self, part: Part) -> str:
+    def select(self, batch: FileBatch) -> str:
         """s0, s1, … and the index of the stratum; w and g where there are weights and groups."""
-        values = [f"{number(*numeric(part, name))} AS s{k}" for k, name in enumerate(self.scores)]
-        values.append(f"({stratum(*numeric(part, self.label), self.unlabeled)})::TINYINT AS stratum")
+        values = [f"{number(*numeric(batch, name))} AS s{k}" for k, name in enumerate(self.scores)]
+        values.append(f"({stratum(*numeric(batch, self.label), self.unlabeled)})::TINYINT AS stratum")
         if self.weight is not None:
-            values.append(f"{number(*numeric(part, self.weight))} AS w")
+            values.append(f"{number(*numeric(batch, self.weight))} AS w")
         if self.by is not None:
-            values.append(f"{group(*part.at(self.by))} AS g")
+            values.append(f"{group(*batch.at(self.by))} AS g")
         return ", ".join(values)
 
 
-def numeric(part: Part, name: str) -> tuple[str, str]:
+def numeric(batch: FileBatch, name: str) -> tuple[str, str]:
     """The SQL reference and type of a column of numbers, or of text that may hold some."""
-    at, kind = part.at(name)
+    at, kind = batch.at(name)
     if not (_is_number(kind) or kind in TEXTS):
-        raise InputError(f"Column {quoted(name)} of {part.files[0].name} must hold numbers, it holds {kind}.")
+        file = batch.files[0].name
+        raise InputError(f"Column {quoted(name)} of {file} must hold numbers, it holds {kind}.")
     return at, kind
 
 
@@ -96,3 +103,72 @@ def _coded(value: str, unlabeled: float | None) -> str:
         code = str(int(unlabeled)) if whole else f"'{unlabeled!r}'::DOUBLE"
         other = f"WHEN {value} = {code} THEN 1"
     return f"(CASE {other} WHEN {value} = 1 THEN 0 WHEN {value} = 0 THEN 2 ELSE {OUTSIDE} END)"
+
+
+# --- Arithmetic ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """An expression of DOUBLEs, which grows by Python's own operators."""
+
+    text: str
+
+    def _with(self, sign: str, other: Operand) -> Term:
+        return Term(f"({self.text} {sign} {_text(other)})")
+
+    def __add__(self, other: Operand) -> Term:
+        return self._with("+", other)
+
+    def __sub__(self, other: Operand) -> Term:
+        return self._with("-", other)
+
+    def __mul__(self, other: Operand) -> Term:
+        return self._with("*", other)
+
+    def __truediv__(self, other: Operand) -> Term:
+        return self._with("/", other)
+
+    def __rsub__(self, other: float) -> Term:
+        return Term(f"({_text(other)} - {self.text})")
+
+    def __rtruediv__(self, other: float) -> Term:
+        return Term(f"({_text(other)} / {self.text})")
+
+    def __eq__(self, other: object) -> Term:  # type: ignore[override]
+        return self._with("=", cast("Operand", other))
+
+    def __ge__(self, other: Operand) -> Term:
+        return self._with(">=", other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+Operand: TypeAlias = Term | float
+
+
+class Sql:
+    """The functions of `halftruth.table._grid.Ops`, as SQL."""
+
+    def sqrt(self, x: Operand, /) -> Term:
+        return Term(f"sqrt({_text(x)})")
+
+    def abs(self, x: Operand, /) -> Term:
+        return Term(f"abs({_text(x)})")
+
+    def floor(self, x: Operand, /) -> Term:
+        return Term(f"floor({_text(x)})")
+
+    def minimum(self, x: Operand, most: float, /) -> Term:
+        return Term(f"least({_text(x)}, {_text(most)})")
+
+    def where(self, condition: Operand, yes: Operand, no: Operand, /) -> Term:
+        return Term(f"(CASE WHEN {_text(condition)} THEN {_text(yes)} ELSE {_text(no)} END)")
+
+
+def _text(x: Operand) -> str:
+    if isinstance(x, Term):
+        return x.text
+    number = repr(float(x))
+    # Without an exponent it would be a DECIMAL.
+    return number if "e" in number else f"{number}e0"

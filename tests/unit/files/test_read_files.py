@@ -12,11 +12,11 @@ import pytest
 
 from halftruth import files
 from halftruth._errors import InputError, MissingDependency
-from halftruth.files import STRATA, Source, read
-from halftruth.files.cells import Columns
-from halftruth.files.query import histogram_sql, relation
-from halftruth.files.terms import Sql, Term
+from halftruth.files import Source, read
+from halftruth.files._checked_rows import histogram_sql, relation
+from halftruth.files._sql_cells import Columns, Sql, Term
 from halftruth.table._grid import Grid
+from halftruth.table._groups import STRATA
 from halftruth.table._histogram import Bins
 
 FORMATS = [

@@ -12,17 +12,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from halftruth._errors import InputError, MissingDependency
-from halftruth.files.messages import excerpt, missing_column, quoted, reason
-from halftruth.files.paths import File, find
+from halftruth.files._file_paths import File, excerpt, find_files, missing_column, quoted, reason
+
+__all__ = ["FileBatch", "Layout", "Query", "Source", "identifier", "literal"]
 
 LONGEST = 1 << 25
 """Bytes that one line of CSV or one JSON object may have."""
 NO_DELIMITER = "\x1e\x1f\x1e"
 
-Query = tuple[str, list[Any]]
+Query: TypeAlias = tuple[str, list[Any]]
 """SQL and its parameters."""
 
 
@@ -48,7 +49,7 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Part:
+class FileBatch:
     """Consecutive files of one layout, read in one call."""
 
     files: tuple[File, ...]
@@ -56,7 +57,7 @@ class Part:
 
     def at(self, name: str) -> tuple[str, str]:
         """The SQL reference and type of a column."""
-        names = [own for own, _ in self.layout.columns]
+        names = [column for column, _ in self.layout.columns]
         if name not in names:
             raise missing_column(self.files[0].name, name, names)
         if names.count(name) > 1:
@@ -98,11 +99,11 @@ class Source:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="halftruth-duckdb")
         self._folder = tempfile.TemporaryDirectory(prefix="halftruth-", ignore_cleanup_errors=True)
         try:
-            self.files = find(path, self._folder.name)
+            self.files = find_files(path, self._folder.name)
             self._connect({} if threads is None else {"threads": threads})
             laid_out = [(file, self._layout(file)) for file in self.files]
-            self.parts = [
-                Part(tuple(file for file, _ in group), layout)
+            self.batches = [
+                FileBatch(tuple(file for file, _ in group), layout)
                 for layout, group in groupby(laid_out, key=lambda pair: pair[1])
             ]
         except BaseException:
@@ -124,15 +125,15 @@ class Source:
 
     def columns(self) -> list[str]:
         """The columns that every file has."""
-        first, *others = ([name for name, _ in part.layout.columns] for part in self.parts)
+        first, *others = ([name for name, _ in batch.layout.columns] for batch in self.batches)
         return [name for name in first if all(name in other for other in others)]
 
     @cached_property
     def count(self) -> int | None:
         """The number of rows, where the files say it themselves."""
-        if any(part.layout.form in ("csv", "json") for part in self.parts):
+        if any(batch.layout.form in ("csv", "json") for batch in self.batches):
             return None
-        queries = [self.table(part.files, part.layout) for part in self.parts]
+        queries = [self.table(batch.files, batch.layout) for batch in self.batches]
         return sum(int(self.fetch(f"SELECT count(*) AS n FROM {sql}", p)["n"][0]) for sql, p in queries)
 
     # The engine ----------------------------------------------------------------------------------
@@ -149,6 +150,7 @@ class Source:
             "temp_directory": self._folder.name,
         }
         self._engine = duckdb.connect(config=settings)
+        # Only these files can be reached, whatever a query or a file says.
         reach = {name for file in self.files for name in (file.path, file.pattern)}
         reach |= set() if self.target is None else {str(self.target)}
         paths = ", ".join(map(literal, sorted(reach)))
@@ -197,16 +199,16 @@ class Source:
             return Layout("json", self._json_columns(file), file.packing)
         layout = Layout(str(form))
         sql, parameters = self.table([file], layout)
-        found = self.fetch(f"DESCRIBE SELECT * FROM {sql}", parameters, [file])
-        columns = zip(found["column_name"].tolist(), found["column_type"].tolist(), strict=True)
+        described = self.fetch(f"DESCRIBE SELECT * FROM {sql}", parameters, [file])
+        columns = zip(described["column_name"].tolist(), described["column_type"].tolist(), strict=True)
         return replace(layout, columns=tuple(columns))
 
     def _first_lines(self, file: File) -> list[str]:
         """The first lines through DuckDB, which unpacks here as it will when it reads."""
         layout = Layout("csv", (("line", "VARCHAR"),), file.packing, NO_DELIMITER)
         sql, parameters = _csv([file.pattern], layout, quote="", header=False)
-        found = self.fetch(f"SELECT coalesce(c0, '') AS line FROM {sql} LIMIT 64", parameters, [file])
-        return [line + "\n" for line in found["line"].tolist()]
+        lines = self.fetch(f"SELECT coalesce(c0, '') AS line FROM {sql} LIMIT 64", parameters, [file])
+        return [line + "\n" for line in lines["line"].tolist()]
 
     def _csv_layout(self, file: File, lines: list[str]) -> Layout:
         blank = next((k for k, line in enumerate(lines) if line.strip()), len(lines))

@@ -7,18 +7,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from halftruth._checks import Vector
 from halftruth._errors import InputError
-from halftruth.files.cells import Columns
-from halftruth.files.joined import EVERY
-from halftruth.files.messages import printable, quoted
-from halftruth.files.query import checked_rows
-from halftruth.files.source import Part, Query, Source, identifier, literal
+from halftruth.files._checked_rows import checked_rows
+from halftruth.files._duckdb_source import FileBatch, Query, Source, identifier, literal
+from halftruth.files._file_paths import printable, quoted
+from halftruth.files._read_files import EVERY
+from halftruth.files._sql_cells import Columns
+
+__all__ = ["check_form", "check_names", "check_target", "replaced", "write_with"]
 
 FORMS = {".parquet": "FORMAT parquet", ".csv": "FORMAT csv, HEADER false"}
-Key = tuple[str, int]
+Key: TypeAlias = tuple[str, int]
 """The name of a column, and how many of that name stand before it in its file."""
 
 
@@ -51,9 +53,9 @@ def replaced(path: str | Path) -> Iterator[Path]:
     target = Path(path)
     try:
         with tempfile.TemporaryDirectory(dir=target.parent.resolve(), prefix=".halftruth-") as folder:
-            part = Path(folder, "part")
-            yield part
-            part.replace(target)
+            unfinished = Path(folder, "part")
+            yield unfinished
+            unfinished.replace(target)
     except OSError as error:
         raise _unwritten(target, error) from error
 
@@ -70,7 +72,7 @@ def check_names(path: Any, columns: Columns, name: str, target: str | Path) -> N
 
 
 def write_with(
-    path: Any, columns: Columns, name: str, values: Callable[[Vector], Vector], part: Path, form: str
+    path: Any, columns: Columns, name: str, values: Callable[[Vector], Vector], file: Path, form: str
 ) -> None:
     """All columns of all rows, in their order, and one more.
 
@@ -84,57 +86,57 @@ def write_with(
         Of the new column, the last.
     values : callable
         Its numbers, from the scores.
-    part : Path
-        The file to write.
+    file : Path
+        What is written.
     form : {".csv", ".parquet"}
         Cells of CSV and JSON are text. In a Parquet file a column of such cells holds numbers where all of
         them are.
     """
-    with Source(path, columns.names(), target=part) as source:
+    with Source(path, columns.names(), target=file) as source:
         _check_names(source, name, form)
         rows = checked_rows(source, columns, EVERY)
         assert rows is not None  # there is no limit
         source.register("added", {"added": values(rows["s0"] + 0.0)})
         keys = _keys(source)
         table, parameters = _relation(source, keys)
-        names = [*(own for own, _ in keys), name]
+        names = [*(column for column, _ in keys), name]
         if form == ".csv":
             # The header is a row: names in SQL are neither empty nor twice the same, those of a CSV may be.
             cells = ", ".join(f"{cell}::VARCHAR" for cell in _cells(keys))
-            head = ", ".join(literal(own) for own in names)
+            head = ", ".join(literal(column) for column in names)
             sql = f"SELECT {head} UNION ALL SELECT {cells} FROM ({table}) POSITIONAL JOIN added"
         else:
             kinds = _kinds(source, keys, table, parameters)
             cells = ", ".join(
-                f"{cell}{kind} AS {identifier(own)}"
-                for cell, kind, own in zip(_cells(keys), [*kinds, ""], names, strict=True)
+                f"{cell}{kind} AS {identifier(column)}"
+                for cell, kind, column in zip(_cells(keys), [*kinds, ""], names, strict=True)
             )
             sql = f"SELECT {cells} FROM ({table}) POSITIONAL JOIN added"
-        copy = f"COPY ({sql}) TO {literal(str(part))} ({FORMS[form]}, USE_TMP_FILE false)"
-        _fetch(source, copy, parameters, part)
+        copy = f"COPY ({sql}) TO {literal(str(file))} ({FORMS[form]}, USE_TMP_FILE false)"
+        _fetch(source, copy, parameters, file)
 
 
-def _fetch(source: Source, sql: str, parameters: list[Any], part: Path) -> None:
+def _fetch(source: Source, sql: str, parameters: list[Any], file: Path) -> None:
     try:
         source.fetch(sql, parameters)
     except InputError as error:
-        if str(part) in str(error.__cause__):  # not of what is read, but of what is written
+        if str(file) in str(error.__cause__):  # not of what is read, but of what is written
             raise OSError(0, str(error.__cause__).split(": ")[-1].strip().rstrip(".")) from error
         raise
 
 
 def _keys(source: Source) -> list[Key]:
     """The columns that any file has, in the order in which they appear."""
-    return list(dict.fromkeys(key for part in source.parts for key in _own_keys(part)))
+    return list(dict.fromkeys(key for batch in source.batches for key in _batch_keys(batch)))
 
 
-def _own_keys(part: Part) -> list[Key]:
+def _batch_keys(batch: FileBatch) -> list[Key]:
     before: Counter[str] = Counter()
-    out = []
-    for name, _ in part.layout.columns:
-        out.append((name, before[name]))
+    keys = []
+    for name, _ in batch.layout.columns:
+        keys.append((name, before[name]))
         before[name] += 1
-    return out
+    return keys
 
 
 def _cells(keys: Sequence[Key]) -> list[str]:
@@ -145,46 +147,46 @@ def _relation(source: Source, keys: Sequence[Key]) -> Query:
     """All rows as one SELECT of k0, k1, …; empty where a file has no such column."""
     selects: list[str] = []
     parameters: list[Any] = []
-    for part in source.parts:
-        own = {key: part.reference(place) for place, key in enumerate(_own_keys(part))}
-        table, given = source.table(part.files, part.layout, [name for name, _ in own])
-        cells = ", ".join(f"{own.get(key, 'NULL')} AS k{place}" for place, key in enumerate(keys))
+    for batch in source.batches:
+        references = {key: batch.reference(place) for place, key in enumerate(_batch_keys(batch))}
+        table, values = source.table(batch.files, batch.layout, [name for name, _ in references])
+        cells = ", ".join(f"{references.get(key, 'NULL')} AS k{place}" for place, key in enumerate(keys))
         selects.append(f"SELECT {cells} FROM {table}")
-        parameters += given
+        parameters += values
     return " UNION ALL ".join(selects), parameters
 
 
 def _kinds(source: Source, keys: Sequence[Key], table: str, parameters: list[Any]) -> list[str]:
     """For each column the cast of text that holds numbers alone; 007 is no number, but a name."""
-    if all(part.layout.form not in ("csv", "json") for part in source.parts):
+    if all(batch.layout.form not in ("csv", "json") for batch in source.batches):
         return [""] * len(keys)
     tests = {
         "::BIGINT": "TRY_CAST({0} AS BIGINT)::VARCHAR = {0}",
         "::DOUBLE": "TRY_CAST({0} AS DOUBLE) IS NOT NULL AND NOT regexp_matches({0}, '^[-+]?0[0-9]|_')",
     }
     cells = [f"{cell}::VARCHAR" for cell in _cells(keys)[:-1]]
-    each = ", ".join(
+    holds = ", ".join(
         f"bool_and({cell} IS NULL OR coalesce({test.format(f'({cell})')}, false)) AS t{k}_{i}"
         for k, cell in enumerate(cells)
         for i, test in enumerate(tests.values())
     )
-    found = source.fetch(f"SELECT {each} FROM ({table})", parameters)
+    answers = source.fetch(f"SELECT {holds} FROM ({table})", parameters)
     return [
-        next((kind for i, kind in enumerate(tests) if found[f"t{k}_{i}"][0]), "") for k in range(len(keys))
+        next((kind for i, kind in enumerate(tests) if answers[f"t{k}_{i}"][0]), "") for k in range(len(keys))
     ]
 
 
 def _check_names(source: Source, name: str, form: str) -> None:
     keys = _keys(source)
     where = source.files[0].name
-    if name.casefold() in {own.casefold() for own, _ in keys}:
+    if name.casefold() in {column.casefold() for column, _ in keys}:
         raise InputError(
             f"{where} already has a column {quoted(name)}. Rename it, so that both can be told apart."
         )
-    if form == ".csv" and all(part.layout.form != "json" for part in source.parts):
+    if form == ".csv" and all(batch.layout.form != "json" for batch in source.batches):
         return
-    count = Counter(own.casefold() for own, _ in keys)
-    bad = next((own for own, _ in keys if not own or count[own.casefold()] > 1), None)
+    count = Counter(column.casefold() for column, _ in keys)
+    bad = next((column for column, _ in keys if not column or count[column.casefold()] > 1), None)
     if bad is not None:
-        what = f"has several columns {quoted(bad)}" if bad else "has a column without a name"
-        raise InputError(f"{where} {what}, which cannot be written again. Give each a name of its own.")
+        fault = f"has several columns {quoted(bad)}" if bad else "has a column without a name"
+        raise InputError(f"{where} {fault}, which cannot be written again. Give each a name of its own.")

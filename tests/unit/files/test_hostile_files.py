@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from halftruth._errors import InputError
-from halftruth.files import STRATA, ExactRows, Source, read
+from halftruth.files import ExactRows, Source, read
+from halftruth.table._groups import STRATA
 
 GOOD = "score,label\n0.5,1\n0.25,0\n0.75,\n"
 LIMITS = pytest.mark.parametrize("max_rows", [0, 1000], ids=["histogram", "exact"])

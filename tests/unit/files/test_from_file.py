@@ -162,11 +162,11 @@ PROGRAM = """
 import json, sys
 import halftruth as ht
 from halftruth import files
-from halftruth.table import _strata
+from halftruth.table._score_table import _of_columns
 path, max_rows, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 found = files.read(path, score="score", label="label", max_rows=max_rows, threads=threads)
 exact = isinstance(found, files.ExactRows)
-table = ht.ScoreTable(_strata(found.scores["score"], found.stratum, None) if exact else found.strata)
+table = ht.ScoreTable(_of_columns(found.scores["score"], found.stratum, None) if exact else found.strata)
 result = ht.evaluate(ht.PositiveUnlabeled.from_table(table, prior=0.3), threshold=0.4, n_resamples=100)
 assert ("numba" in sys.modules) == exact
 sys.stdout.write(json.dumps(result.to_dict()))

@@ -1,0 +1,154 @@
+"""Scores, labels and weights from files, as rows or bins; of several files of the same cases in one order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from halftruth import _checks
+from halftruth._errors import InputError, arg
+from halftruth.files._checked_rows import ExactRows, binned_rows, checked_rows, exact_rows, picked
+from halftruth.files._duckdb_source import Source
+from halftruth.files._file_paths import printable, quoted
+from halftruth.files._sql_cells import Columns
+from halftruth.table._grid import Grid
+
+__all__ = ["EVERY", "MAX_ROWS", "joined_rows", "read"]
+
+MAX_ROWS = 500_000
+"""Rows up to which a file is read as it is; beyond, as a histogram."""
+EVERY = 1 << 40
+"""More rows than a file has: no limit."""
+
+
+def read(
+    path: Any,
+    *,
+    score: str | Sequence[str],
+    label: str,
+    weight: str | None = None,
+    unlabeled: float | None = None,
+    by: str | None = None,
+    id: str | None = None,  # noqa: A002  the word that users know
+    grid: Grid | None = None,
+    max_rows: int | None = None,
+    threads: int | None = None,
+) -> Any:
+    """Read scores, labels and weights from files.
+
+    Parameters
+    ----------
+    path : path, glob, directory, "-" for standard input, or a list of these
+        CSV and TSV with a header, JSON lines (also with .gz or .zst), Parquet, Arrow. Several files are one
+        table, in sorted order.
+    score : str or sequence of str
+        The column of the scores; several stay row by row.
+    label : str
+        1 or true positive, 0 or false negative, empty or NaN unlabeled.
+    weight, by : str, optional
+        Columns of weights, and of groups.
+    unlabeled : number, optional
+        Another code for unlabeled rows.
+    grid : Grid, optional
+        Of a histogram; by default that of probabilities where all scores lie in [0, 1], else of margins.
+    id : str, optional
+        A column that tells cases apart: each of several files then holds other scores of the same cases, and
+        all come in one order.
+    max_rows : int, optional
+        Up to this many rows come as they are, more as a histogram. By default 500,000 for one score
+        column; several, which must stay row by row, have no limit.
+    threads : int, optional
+        Of DuckDB. No result depends on it.
+
+    Returns
+    -------
+    ExactRows or BinnedRows; with ``by`` a dict of these, by value of that column as text, sorted, numbers by
+    size; with ``id`` a dict by file.
+    """
+    scores = tuple(score) if isinstance(score, (list, tuple)) else (score,)
+    for name, column in [
+        *(("score", one) for one in scores),
+        ("label", label),
+        ("weight", weight),
+        ("by", by),
+        ("id", id),
+    ]:
+        if not (isinstance(column, str) or (column is None and name in ("weight", "by", "id"))):
+            raise InputError(argument=name, must="be the name of a column", got=repr(column))
+    if not scores or len(set(scores)) < len(scores):
+        raise InputError(argument="score", must="name at least one column, and none twice", got=list(scores))
+    if unlabeled is not None:
+        unlabeled = _checks.unlabeled_code(unlabeled)
+    if grid is not None:
+        _checks.instance(grid, "grid", Grid)
+    usual = MAX_ROWS if len(scores) == 1 else EVERY
+    limit = usual if max_rows is None else _checks.count(max_rows, "max_rows", least=0)
+    grouped = by if id is None else id
+    columns = Columns(scores=scores, label=label, weight=weight, by=grouped, unlabeled=unlabeled)
+    if id is not None:
+        if by is not None or not isinstance(path, (list, tuple)) or len(path) < 2:
+            raise InputError(
+                f"{arg('id')} joins several files of the same cases: pass them as a list, without "
+                f"{arg('by')}."
+            )
+        return joined_rows(path, columns, threads)
+    with Source(path, columns.names(), threads=threads) as source:
+        exact = exact_rows(source, columns, limit)
+        groups = binned_rows(source, columns, grid) if exact is None else exact
+    return groups[""] if by is None else groups
+
+
+def joined_rows(paths: Sequence[Any], columns: Columns, threads: int | None = None) -> dict[str, ExactRows]:
+    """The rows of each file, by the identifiers that ``columns.by`` names in the order of the first file."""
+    by_file: dict[str, ExactRows] = {}
+    first: tuple[str, dict[str, int], ExactRows] | None = None
+    for path in paths:
+        with Source(path, columns.names(), threads=threads) as source:
+            cells = checked_rows(source, columns, EVERY)
+        assert cells is not None  # there is no limit
+        name, ids = printable(str(path)), cells["g"].tolist()
+        if name in by_file:
+            raise InputError(f"{name} was named more than once. Name each file once.")
+        place = {case: row for row, case in enumerate(ids)}
+        if len(place) < len(ids):
+            twice = next(case for row, case in enumerate(ids) if place[case] != row)
+            raise InputError(
+                f"Column {quoted(str(columns.by))} of {name} must tell rows apart; {quoted(twice)} occurs "
+                f"more than once. Keep one row of each case."
+            )
+        if first is None:
+            first = name, place, picked(cells, columns, slice(None))
+            by_file[name] = first[2]
+            continue
+        _same_cases(first[:2], (name, place))
+        order = np.fromiter((place[case] for case in first[1]), dtype=np.intp, count=len(place))
+        by_file[name] = picked(cells, columns, order)
+        _same_labels(first, (name, by_file[name]), columns)
+    return by_file
+
+
+def _same_cases(first: tuple[str, dict[str, int]], other: tuple[str, dict[str, int]]) -> None:
+    (name, ids), (others_name, others) = first, other
+    apart = ids.keys() ^ others.keys()
+    if apart:
+        one = min(apart)
+        raise InputError(
+            f"{name} and {others_name} must hold the same cases: {len(apart)} identifier(s) are in only one "
+            f"of them, e.g. {quoted(one)}, only in {name if one in ids else others_name}. Keep the cases "
+            f"that both have."
+        )
+
+
+def _same_labels(
+    first: tuple[str, dict[str, int], ExactRows], other: tuple[str, ExactRows], columns: Columns
+) -> None:
+    name, ids, rows = first
+    differ = np.flatnonzero(rows.stratum != other[1].stratum)
+    if len(differ):
+        case = next(case for case, row in ids.items() if row == differ[0])
+        raise InputError(
+            f"{name} and {other[0]} disagree in column {quoted(columns.label)} on {len(differ)} case(s), "
+            f"e.g. {quoted(case)}. One case has one label."
+        )
