@@ -13,17 +13,14 @@ Examples
 
 from __future__ import annotations
 
-from halftruth.figures._curve_lines import precision_recall, roc
-from halftruth.figures._prior_diagnostic import prior
-from halftruth.figures._prior_scatter import prior_and_purity, priors
-from halftruth.figures._rank_bound_figures import area_bounds, curve_bounds, rank_band
+from halftruth.figures._model_figures import precision_recall, roc, scores
+from halftruth.figures._prior_figures import prior, prior_and_purity, priors
+from halftruth.figures._rank_bound_figures import curve_bounds, rank_band
 from halftruth.figures._recovery_maps import recovery_error_map, recovery_regions
 from halftruth.figures._reliability_diagram import reliability
-from halftruth.figures._score_shapes import scores
 from halftruth.figures._sensitivity import sensitivity
 
 __all__ = [
-    "area_bounds",
     "curve_bounds",
     "precision_recall",
     "prior",

@@ -1,4 +1,4 @@
-"""Bounds of a ranking: the ranks of the latent positives, curves between two curves, areas side by side."""
+"""Bounds of a ranking: the ranks of the latent positives, and curves between two curves."""
 
 from __future__ import annotations
 
@@ -11,27 +11,20 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 from halftruth.figures import _canvas
+from halftruth.figures._canvas import COLORS, DASHES
 from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve
-from halftruth.rank_bounds._bound_results import CurveBounds, MetricBounds
+from halftruth.rank_bounds._bound_results import CurveBounds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLORS", "FINEST", "area_bounds", "curve_bounds", "rank_band"]
+__all__ = ["FINEST", "curve_bounds", "rank_band"]
 
-COLORS = (_canvas.DATA, _canvas.ESTIMATE, "#009E73", "#CC79A7")
-DASHES = ("-", "--", "-.", ":")
-"""Edges tell the same as the colours, in grey too."""
 FINEST = 400
 """Points of a curve that are drawn: more are not seen, and swell a vector file."""
 FREE = 0.45
 """A precision-recall curve that ends above it leaves the corner below right free for a legend."""
-ROW = 0.2
-"""Inches of a bar."""
-_ABSENT = (np.nan, np.nan)
-
-Interval = tuple[float, float] | None
 
 
 def rank_band(
@@ -72,7 +65,7 @@ def rank_band(
     if latent is not None:
         found = _share_above(_checks.scores(latent, "latent"), band.threshold)
         main.plot(*_thinned(x, found), color="black", linestyle=":", linewidth=1.8, label="latent positives")
-    _unit_axes(main, "rank, as a share of all", "share of the positives above")
+    _canvas.unit_axes(main, "rank, as a share of all", "share of the positives above")
     return _finish(figure, ax, "Ranks of the positives", "lower right")
 
 
@@ -122,102 +115,12 @@ def curve_bounds(
         main.plot(*_thinned(*_points(true)), color="black", linestyle=":", linewidth=1.8, label="true curve")
     if kind is RocCurve:
         main.plot([0, 1], [0, 1], color="0.7", linewidth=0.8, zorder=0)
-        _unit_axes(main, "false-positive rate", "true-positive rate")
+        _canvas.unit_axes(main, "false-positive rate", "true-positive rate")
         return _finish(figure, ax, "ROC bounds", "lower right")
-    _unit_axes(main, "recall", "precision")
+    _canvas.unit_axes(main, "recall", "precision")
     ends = [float(each.lower.precision[-1]) for each in several.values()]
     corner = "lower right" if min(ends) > FREE else "best"
     return _finish(figure, ax, "Precision-recall bounds", corner)
-
-
-def area_bounds(
-    rows: Mapping[str, Any], truth: float | None = None, *, label: str = "AUC", ax: Axes | None = None
-) -> Figure:
-    """Draw bounds of one metric below each other, as bars.
-
-    Parameters
-    ----------
-    rows : mapping of str to bounds, or to a mapping of str to bounds
-        By the names to show. Bounds are those of a metric or of a curve (its area), a pair (low, high), or
-        None where there are none because the data refute what was assumed. With an inner mapping each row has
-        one bar a name, as by method.
-    truth : float, optional
-        The value, where it is known.
-    label : str
-        Of the axis.
-    ax : matplotlib Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    matplotlib Figure
-        A new one, or that of ``ax``.
-
-    Examples
-    --------
-    >>> import halftruth as ht
-    >>> figure = ht.figures.area_bounds({"α = 0.1": (0.71, 0.78), "α = 0.2": (0.74, 0.83)}, truth=0.77)
-    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    ['α = 0.1', 'α = 0.2']
-    """
-    bars = _bars(rows)
-    names = list(dict.fromkeys(name for row in bars.values() for name in row))
-    figure, main = _axes(ax, height=1.3 + ROW * len(bars) * max(1.2, len(names)))
-    if truth is not None:
-        value = _checks.finite(truth, "truth")
-        main.axvline(value, color="black", linestyle=":", linewidth=1.4, label=f"truth {value:.3g}")
-    for i, (name, color) in enumerate(zip(names, COLORS, strict=False)):
-        _draw_bars(main, [row.get(name, _ABSENT) for row in bars.values()], i, len(names), color, name)
-    main.set_yticks(range(len(bars)), labels=list(bars))
-    main.set_ylim(len(bars) - 0.5, -0.5)
-    main.use_sticky_edges = False  # a bar would hold the axis to its lower end
-    main.margins(x=0.05)
-    main.set_xlabel(label)
-    return _finish(figure, ax, "Bounds", "best")
-
-
-def _draw_bars(ax: Axes, ends: list[Interval], i: int, n: int, color: str, name: str) -> None:
-    """Bar ``i`` of the ``n`` in every row; a cross in the middle where the data refute the row."""
-    y = np.arange(len(ends)) + 0.8 * ((i + 0.5) / n - 0.5)
-    refuted = np.array([each is None for each in ends])
-    low, high = np.transpose([each or _ABSENT for each in ends])
-    look: dict[str, Any] = {"facecolor": color, "edgecolor": color, "alpha": 0.75}
-    hatch = "" if i == 0 else "////"
-    ax.barh(y, high - low, left=low, height=0.64 / n, hatch=hatch, label=name or "bounds", **look)
-    if refuted.any():
-        # x is a share of the axis here, so that the cross is seen wherever the bars lie.
-        middle, place = np.full(refuted.sum(), 0.5), ax.get_yaxis_transform()
-        label = f"refuted, {name}" if name else "refuted"
-        ax.plot(middle, y[refuted], "x", color=color, markersize=4, transform=place, label=label)
-
-
-def _bars(rows: Mapping[str, Any]) -> dict[str, dict[str, Interval]]:
-    if not isinstance(rows, Mapping) or not rows:
-        raise InputError(
-            f'{arg("rows")} must be a mapping of names to bounds, at least one; got {rows!r}. Pass {{"α = '
-            '0.1": ht.bounds(...), ...}.'
-        )
-    return {
-        str(key): {str(name): _ends(each, key) for name, each in row.items()}
-        if isinstance(row, Mapping)
-        else {"": _ends(row, key)}
-        for key, row in rows.items()
-    }
-
-
-def _ends(bounds: Any, name: str) -> Interval:
-    if bounds is None:
-        return None
-    if isinstance(bounds, MetricBounds):
-        bounds = bounds.low, bounds.high
-    pair = bounds.area if isinstance(bounds, CurveBounds) else bounds
-    try:
-        low, high = (_checks.number(end, f"rows[{name!r}]") for end in pair)
-    except (TypeError, ValueError):
-        raise InputError(
-            f"`rows[{name!r}]` must be what ht.bounds gives, a pair (low, high) or None, got {bounds!r}."
-        ) from None
-    return low, high
 
 
 def _named(bounds: Any) -> dict[str, CurveBounds]:
@@ -283,13 +186,6 @@ def _axes(ax: Axes | None, height: float = 4.6) -> tuple[Figure, Axes]:
         return _canvas.root_figure(ax), ax
     figure = _canvas.new_figure(height=height)
     return figure, figure.add_subplot()
-
-
-def _unit_axes(ax: Axes, x_label: str, y_label: str) -> None:
-    ax.set_xlim(-_canvas.MARGIN, 1 + _canvas.MARGIN)
-    ax.set_ylim(-_canvas.MARGIN, 1 + _canvas.MARGIN)
-    ax.set_xlabel(x_label)
-    ax.set_ylabel(y_label)
 
 
 def _finish(figure: Figure, ax: Axes | None, title: str, corner: Any) -> Figure:

@@ -11,15 +11,14 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.calibration._reliability import ReliabilityCurve, reliability_curve
 from halftruth.figures import _canvas
+from halftruth.figures._canvas import COLORS, DASHES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["COLORS", "DASHES", "reliability"]
+__all__ = ["reliability"]
 
-COLORS = (_canvas.DATA, _canvas.ESTIMATE, "#009E73", "#CC79A7")
-DASHES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D")
 """Dashes and markers tell the same as the colours, in grey too."""
 OUTSIDE = 0.2

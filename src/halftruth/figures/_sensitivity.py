@@ -14,7 +14,7 @@ from halftruth._errors import InputError, arg
 from halftruth._registry import default_rows
 from halftruth.evidence import Evidence, Scenario, as_evidence
 from halftruth.figures import _canvas
-from halftruth.figures._drawn_models import NAIVE, finish, look, naive_of, named, only_one, plain
+from halftruth.figures._canvas import NAIVE, finish_models, look, naive_of, named, only_one, plain
 from halftruth.inference._prior_range import MOST, open_priors
 from halftruth.inference._requests import PRIOR, Request, read_requests
 from halftruth.measure._score_measure import ScoreMeasure, as_measure
@@ -98,7 +98,7 @@ def sensitivity(
     for request, panel, each in zip(requests, panels, zip(*values, strict=True), strict=True):
         _draw(panel, request, models, each, own, labeled=panel is panels[0])
     _label(ax, panels, requests, list(several.values()))
-    return finish(figure, ax, title or "Metrics over the class prior", "best")
+    return finish_models(figure, ax, title or "Metrics over the class prior", "best")
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import pytest
 
 from halftruth._errors import InputError
 from halftruth.evidence import PositiveUnlabeled
-from halftruth.figures._rank_bound_figures import FINEST, area_bounds, curve_bounds, rank_band
+from halftruth.figures._rank_bound_figures import FINEST, curve_bounds, rank_band
 from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve
 from halftruth.rank_bounds._bound_results import CurveBounds
 from halftruth.rank_bounds._bounds import bounds
@@ -153,39 +153,6 @@ def test_own_axes_are_drawn_into_and_keep_their_figure() -> None:
     assert not figure.legends
 
 
-def test_bars_lie_where_the_bounds_are() -> None:
-    figure = area_bounds({"a": (0.2, 0.5), "b": made()}, truth=0.4)
-    (ax,) = figure.axes
-    spans = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in ax.patches]
-    assert spans == [pytest.approx((0.2, 0.5)), pytest.approx((0.3, 0.8))]
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b"]
-    assert list(named(ax, "truth 0.4").get_xdata()) == [0.4, 0.4]
-    bottom, top = ax.get_ylim()
-    assert bottom > top, "the first row stands above the others"
-    left, right = ax.get_xlim()
-    assert (left, right) == pytest.approx((0.2 - 0.05 * 0.6, 0.8 + 0.05 * 0.6)), "room beside the bars"
-
-
-def test_what_the_data_refute_is_a_cross_and_no_bar() -> None:
-    rows = {"a": {"theirs": (0.2, 0.5), "ours": None}, "b": {"theirs": (0.1, 0.4), "ours": (0.0, 0.6)}}
-    (ax,) = area_bounds(rows).axes
-    cross = named(ax, "refuted, ours")
-    assert list(cross.get_ydata()) == [pytest.approx(0.2)]
-    widths = [bar.get_width() for bar in ax.patches]
-    assert widths[:2] == [pytest.approx(0.3), pytest.approx(0.3)]
-    assert np.isnan(widths[2])
-    assert widths[3] == pytest.approx(0.6)
-    theirs, ours = ax.patches[1], ax.patches[3]
-    assert theirs.get_y() + theirs.get_height() <= ours.get_y(), "bars of one row do not overlap"
-    assert theirs.get_hatch() != ours.get_hatch()
-
-
-def test_a_method_that_lacks_a_row_leaves_it_empty() -> None:
-    (ax,) = area_bounds({"a": {"theirs": (0.2, 0.5)}, "b": {"ours": (0.1, 0.4)}}).axes
-    assert [np.isnan(bar.get_width()) for bar in ax.patches] == [False, True, True, False]
-    assert not [line for line in ax.lines if str(line.get_label()).startswith("refuted")]
-
-
 def test_bounds_of_the_call_are_drawn() -> None:
     rng = np.random.default_rng(0)
     evidence = PositiveUnlabeled(rng.normal(1, 1, 60), rng.normal(0.2, 1, 300), prior=0.2)
@@ -195,10 +162,6 @@ def test_bounds_of_the_call_are_drawn() -> None:
     assert len(drawn) == 2
     (ax,) = rank_band(found).axes
     assert named(ax, "known positives").get_xdata()[-1] == 1
-    metric = bounds(evidence, "roc_auc", n_resamples=200)
-    (ax,) = area_bounds({"AUC": metric}).axes
-    (bar,) = ax.patches
-    assert (bar.get_x(), bar.get_x() + bar.get_width()) == pytest.approx((metric.low, metric.high))
 
 
 @pytest.mark.parametrize(
@@ -213,10 +176,6 @@ def test_bounds_of_the_call_are_drawn() -> None:
             "of one kind",
         ),
         (lambda: rank_band(made(), latent=[np.nan]), "`latent`"),
-        (lambda: area_bounds({}), "at least one"),
-        (lambda: area_bounds({"a": 0.4}), "must be what ht.bounds gives"),
-        (lambda: area_bounds({"a": (0.1, 0.2, 0.3)}), "must be what ht.bounds gives"),
-        (lambda: area_bounds({"a": (0.1, 0.2)}, truth=np.inf), "`truth`"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(call: Any, said: str) -> None:

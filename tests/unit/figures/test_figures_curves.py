@@ -11,7 +11,7 @@ import pytest
 
 import halftruth as ht
 from halftruth.evidence import Scenario
-from halftruth.figures import _curve_lines, _sensitivity
+from halftruth.figures import _model_figures, _sensitivity
 from halftruth.inference._prior_range import prior_span, share_bounds
 from halftruth.results._estimate import figure as said
 
@@ -180,7 +180,7 @@ def test_of_very_many_points_some_along_the_curve_are_drawn(draw: Any, tmp_path:
     many = MODEL.positive_unlabeled(2000, 30_000, 0, prior=0.3)
     own = draw(many, naive=False).axes[0].lines[0].get_xydata()
     full = points(draw.__name__, many)
-    assert len(own) <= _curve_lines.FINEST + 1 < len(full)
+    assert len(own) <= _model_figures.FINEST + 1 < len(full)
     assert set(map(tuple, own)) <= set(map(tuple, full))
     assert np.array_equal(own[[0, -1]], full[[0, -1]])
     gaps = np.abs(np.diff(np.clip(own, -0.02, 1.02), axis=0))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from halftruth._checks import Vector
 from halftruth.figures import _canvas
-from halftruth.figures._rank_bound_figures import COLORS, area_bounds, curve_bounds, rank_band
+from halftruth.figures._canvas import COLORS
+from halftruth.figures._rank_bound_figures import curve_bounds, rank_band
 from halftruth.metrics._curves import precision_recall_curve, roc_curve
 from halftruth.rank_bounds._bound_results import CurveBounds
 from halftruth_papers.claesen import experiments
@@ -18,6 +19,7 @@ from halftruth_papers.claesen.rankings import AREA, Ranking, table_curve
 from halftruth_papers.claesen.settings import METHODS, OURS, RATIOS, THEIRS
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 LOOKS = {THEIRS: ("theirs", COLORS[0], "-"), OURS: ("ours", COLORS[1], "--")}
@@ -66,20 +68,37 @@ def bars(rows: list[dict[str, Any]], which: str) -> Figure:
     """Tables 1 and 2 as the paper shows them: one panel for each α̂, one row for each setting."""
     figure = _canvas.new_figure(11, 7)
     axes = figure.subplots(1, len(RATIOS), sharey=True)
+    settings = [f"{row['known']:g}/{row['known_negative']:g}" for row in rows]
+    truth = rows[0]["truth"]
     for i, (ax, ratio) in enumerate(zip(axes, RATIOS, strict=True)):
-        bars = {
-            f"{row['known']:g}/{row['known_negative']:g}": {
-                name: row["cases"][i][which][method] for method, name in METHODS.items()
-            }
-            for row in rows
-        }
-        area_bounds(bars, rows[0]["truth"], label="AUROC", ax=ax)
+        ax.axvline(truth, color="black", linestyle=":", linewidth=1.4, label=f"truth {truth:.3g}")
+        for place, method in enumerate(METHODS):
+            draw_bars(ax, [row["cases"][i][which][method] for row in rows], place, METHODS[method])
+        ax.set_yticks(range(len(rows)), labels=settings)
+        ax.set_ylim(len(rows) - 0.5, -0.5)
+        ax.use_sticky_edges = False  # a bar would hold the axis to its lower end
+        ax.set_xlabel("AUROC")
         ax.set_title(f"α̂/α = {ratio}")
         ax.set_xlim(*AXIS)
-        if i:
-            ax.get_legend().remove()
+    axes[0].legend(loc="best", fontsize="small")
     axes[0].set_ylabel("share of positives / of negatives known")
     return figure
+
+
+def draw_bars(ax: Axes, bounds: Sequence[Sequence[float] | None], place: int, name: str) -> None:
+    """A bar for each row, beside those of the other methods; a cross where the data refute α̂."""
+    n, color = len(METHODS), COLORS[place]
+    y = np.arange(len(bounds)) + 0.8 * ((place + 0.5) / n - 0.5)
+    refuted = np.array([pair is None for pair in bounds])
+    low, high = np.transpose([pair or (np.nan, np.nan) for pair in bounds])
+    look: dict[str, Any] = {"facecolor": color, "edgecolor": color, "alpha": 0.75}
+    hatch = "////" if place else ""
+    ax.barh(y, high - low, left=low, height=0.64 / n, hatch=hatch, label=name, **look)
+    if refuted.any():
+        # x is a share of the axis here, so that the cross is seen wherever the bars lie.
+        middle, across = np.full(refuted.sum(), 0.5), ax.get_yaxis_transform()
+        label = f"refuted, {name}"
+        ax.plot(middle, y[refuted], "x", color=color, markersize=4, transform=across, label=label)
 
 
 def growing(ends: dict[int, tuple[Any, dict[str, Any]]]) -> Figure:
