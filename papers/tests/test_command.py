@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from halftruth._errors import MissingDependency
+from halftruth._errors import MissingDependency, as_notes
 from halftruth.cli import main, streams
 from halftruth_papers import reproduction
 from halftruth_papers.claesen import settings as claesen_settings
@@ -58,7 +58,7 @@ def experiment(data: str, purity: float, *, complete: bool = True) -> Experiment
 
 def outcome_of(page: Path, experiments: list[Experiment], notes: list[str]) -> Outcome:
     summary = jain_tables.summary_tables(experiments)
-    return Outcome(page=page, results={}, notes=notes, summary=summary)
+    return Outcome(page=page, results={}, notes=list(as_notes(notes)), summary=summary)
 
 
 @pytest.fixture
@@ -72,7 +72,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, dict[str, Any]]]:
         if paper.name == "jain":
             return outcome_of(PAGE, sets, NOTES)
         summary = claesen_tables.summary_tables(RESULTS)
-        return Outcome(page=Path("c") / "claesen.html", results=RESULTS, notes=["A note."], summary=summary)
+        return Outcome(
+            page=Path("c") / "claesen.html",
+            results=RESULTS,
+            notes=list(as_notes(["A note."])),
+            summary=summary,
+        )
 
     monkeypatch.setattr(reproduction, "run", nothing)
     return calls
@@ -279,7 +284,7 @@ def test_claesen(run: Any, asked: Any) -> None:
 @pytest.mark.usefixtures("asked")
 def test_claesen_for_programs(run: Any) -> None:
     shown = json.loads(run("claesen", "--format", "json")[1])
-    assert (shown["schema"], shown["notes"]) == (1, ["A note."])
+    assert (shown["schema"], shown["notes"], shown["note_kinds"]) == (1, ["A note."], ["remark"])
     assert shown["results"][0] == {
         "table": "Do the bands hold?",
         "setting": "5 / 7",

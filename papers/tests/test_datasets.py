@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from halftruth._errors import InputError
-from halftruth_papers.datasets import covertype, found
-from halftruth_papers.jain.reported import reported
+from halftruth_papers.datasets import covertype, datasets_in
+from halftruth_papers.jain.tables import reported
 from halftruth_papers.published import COVTYPE, DATASETS
 
 AT_HAND = ["bank", "concrete", "housing", "mushroom", "pendigits", "pima", "shuttle", "wine"]
@@ -31,7 +31,7 @@ def manifest(folder, **checksums):
 
 
 def test_real_files_are_found_whole(data_dir):
-    sets = {one.dataset.name: one for one in found(data_dir)}
+    sets = {one.dataset.name: one for one in datasets_in(data_dir)}
     assert [name for name in DATASETS if name in sets] == list(sets)
     for name in AT_HAND:
         one = sets[name]
@@ -44,7 +44,7 @@ def test_real_files_are_found_whole(data_dir):
 
 def test_without_a_checksum_the_counts_decide(tmp_path):
     published(tmp_path, "spambase")
-    (one,) = found(tmp_path)
+    (one,) = datasets_in(tmp_path)
     assert (one.dataset.name, one.complete, one.x.shape) == ("spambase", True, (4601, 2))
     assert one.x is one.x, "read once"
 
@@ -56,7 +56,7 @@ def test_without_a_checksum_the_counts_decide(tmp_path):
 def test_other_names_of_a_file(tmp_path, name, alias):
     path = published(tmp_path, name, f"{alias}.npz")
     manifest(tmp_path, **{alias: hashlib.sha256(path.read_bytes()).hexdigest()})
-    assert [one.dataset.name for one in found(tmp_path)] == [name]
+    assert [one.dataset.name for one in datasets_in(tmp_path)] == [name]
 
 
 def test_checksums_that_the_folder_lists_are_held_to(tmp_path):
@@ -65,7 +65,7 @@ def test_checksums_that_the_folder_lists_are_held_to(tmp_path):
     with pytest.raises(
         InputError, match=rf"spambase\.npz must have the SHA-256 checksum {'0' * 64}, got [0-9a-f]+"
     ):
-        found(tmp_path)
+        datasets_in(tmp_path)
 
 
 def test_a_changed_file_is_refused_whatever_the_folder_lists(tmp_path):
@@ -73,21 +73,21 @@ def test_a_changed_file_is_refused_whatever_the_folder_lists(tmp_path):
     own = hashlib.sha256(path.read_bytes()).hexdigest()
     manifest(tmp_path, pima=own)
     with pytest.raises(InputError, match=f"pima.npz .* {DATASETS['pima'].sha256}, got {own}.*Get it again"):
-        found(tmp_path)
+        datasets_in(tmp_path)
 
 
 def test_other_counts_are_refused(tmp_path):
     write(tmp_path, "spambase.npz", 4601, 1812)
     with pytest.raises(InputError, match=r"4601 rows, 1813 of them positive \(spam\), got 4601 and 1812"):
-        found(tmp_path)
+        datasets_in(tmp_path)
 
 
 def test_a_part_is_taken_as_a_part_unless_the_whole_is_there(tmp_path):
     write(tmp_path, "gas_partial.npz", 30, 13)
-    (one,) = found(tmp_path)
+    (one,) = datasets_in(tmp_path)
     assert (one.dataset.name, one.complete, len(one.y)) == ("gas", False, 30)
     published(tmp_path, "gas")
-    (one,) = found(tmp_path)
+    (one,) = datasets_in(tmp_path)
     assert (one.complete, len(one.y)) == (True, 5574)
 
 
@@ -112,23 +112,23 @@ def test_the_part_of_covertype_at_hand(data_dir):
 def test_the_environment_names_the_folder(tmp_path, monkeypatch):
     published(tmp_path, "spambase")
     monkeypatch.setenv("HALFTRUTH_DATA", str(tmp_path))
-    assert len(found()) == 1
+    assert len(datasets_in()) == 1
     monkeypatch.delenv("HALFTRUTH_DATA")
     with pytest.raises(InputError, match="let HALFTRUTH_DATA name the folder"):
-        found()
+        datasets_in()
 
 
 def test_no_folder_and_no_data_set_in_it(tmp_path):
     with pytest.raises(InputError, match=r"a folder that exists, got .*HALFTRUTH_DATA"):
-        found(tmp_path / "nowhere")
+        datasets_in(tmp_path / "nowhere")
     (tmp_path / "other.npz").touch()
     with pytest.raises(InputError, match=r"got none.*HALFTRUTH_DATA .*bank\.npz"):
-        found(tmp_path)
+        datasets_in(tmp_path)
 
 
 def test_features_are_read_only_when_asked_for(tmp_path):
     published(tmp_path, "spambase", X=np.zeros((7, 2)))
-    (one,) = found(tmp_path)
+    (one,) = datasets_in(tmp_path)
     with pytest.raises(InputError, match=r"4601 rows, got shape \(7, 2\)"):
         one.x  # noqa: B018
 
@@ -144,24 +144,24 @@ def test_features_are_read_only_when_asked_for(tmp_path):
 def test_labels_that_are_none(tmp_path, y, message):
     published(tmp_path, "spambase", y=y)
     with pytest.raises(InputError, match=message):
-        found(tmp_path)
+        datasets_in(tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"not an archive", b"PK\x03\x04 and then nothing"])
 def test_broken_files(tmp_path, content):
     (tmp_path / "spambase.npz").write_bytes(content)
     with pytest.raises(InputError, match=r"spambase\.npz must be an \.npz"):
-        found(tmp_path)
+        datasets_in(tmp_path)
 
 
 def test_an_array_missing_or_alone(tmp_path):
     np.savez(tmp_path / "spambase.npz", X=np.zeros((3, 3)))
     with pytest.raises(InputError, match="y cannot be read"):
-        found(tmp_path)
+        datasets_in(tmp_path)
     np.save(tmp_path / "array.npy", np.zeros(3))
     (tmp_path / "array.npy").rename(tmp_path / "spambase.npz")
     with pytest.raises(InputError, match="y cannot be read"):
-        found(tmp_path)
+        datasets_in(tmp_path)
 
 
 @pytest.mark.parametrize("content", ["{", "[1, 2]", "3"])
@@ -169,7 +169,7 @@ def test_a_broken_list_of_checksums(tmp_path, content):
     published(tmp_path, "spambase")
     (tmp_path / "MANIFEST.json").write_text(content)
     with pytest.raises(InputError, match="JSON object"):
-        found(tmp_path)
+        datasets_in(tmp_path)
 
 
 def test_tables_of_the_paper_are_whole_and_fit_the_data_sets():

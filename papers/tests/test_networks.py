@@ -8,8 +8,8 @@ import pytest
 import halftruth as ht
 from halftruth._errors import InputError
 from halftruth_papers import networks
-from halftruth_papers.datasets import found
-from halftruth_papers.jain.reported import reported
+from halftruth_papers.datasets import datasets_in
+from halftruth_papers.jain.tables import reported
 from halftruth_papers.networks import (
     Bags,
     Resilient,
@@ -253,7 +253,7 @@ def test_refuses(change, message):
 
 @pytest.mark.parametrize("name", ["concrete", "housing", "pima"])
 def test_ranks_about_as_well_as_the_networks_of_the_paper(name, data_dir):
-    (one,) = [one for one in found(data_dir) if one.dataset.name == name]
+    (one,) = [one for one in datasets_in(data_dir) if one.dataset.name == name]
     score = bagged_scores(one.x, one.y)
     published = reported("jain_auc")[name, 1.0]["auc"]
     # The rows are the same; what the paper leaves open of the training is not.

@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from halftruth_papers.datasets import found
+from halftruth_papers.datasets import datasets_in
 
 N_POSITIVE = 1000
 SPLITS = 5
@@ -49,7 +49,7 @@ def test_a_linear_model_is_matched_within_a_point(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     require("torch")
-    (data,) = (one for one in found(data_dir) if one.dataset.name == name)
+    (data,) = (one for one in datasets_in(data_dir) if one.dataset.name == name)
     n = draws(SPLITS)
     full, lost = np.mean([difference(data.x, data.y, seed) for seed in range(n)], axis=0)
     with capsys.disabled():

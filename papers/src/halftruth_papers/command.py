@@ -12,7 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
-from halftruth.cli import options, reading, status, streams
+from halftruth._errors import note_kinds
+from halftruth.cli import options, reading, status, streams, words
 from halftruth.cli.completion import extended
 from halftruth.cli.render import Block, Cell, show
 from halftruth_papers import PAPERS, reproduction
@@ -113,15 +114,16 @@ class Shown:
 
     def to_dict(self) -> dict[str, Any]:
         rows = [dict(zip(self.paper.columns, row, strict=True)) for row in self._rows()]
-        page = str(self.outcome.page)
-        return {"schema": 1, "page": page, self.paper.rows: rows, "notes": list(self.outcome.notes)}
+        kinds = note_kinds(self.outcome.notes)
+        about = {"schema": 1, "page": str(self.outcome.page), self.paper.rows: rows}
+        return {**about, "notes": self.notes(), "note_kinds": kinds}
 
     def records(self) -> Iterator[Sequence[Cell]]:
         yield self.paper.columns
         yield from self._rows()
 
     def notes(self) -> list[str]:
-        return list(self.outcome.notes)
+        return list(map(words.shell_text, self.outcome.notes))
 
     def _rows(self) -> Iterator[list[Cell]]:
         for table in self.outcome.summary:

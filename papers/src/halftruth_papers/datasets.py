@@ -5,7 +5,6 @@ A file is an ``.npz`` with the features ``X`` and the class ``y`` (1 positive, 0
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import zipfile
@@ -19,21 +18,21 @@ from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
+from halftruth_papers.known_files import VARIABLE, data_folder, known_bytes
 from halftruth_papers.published import COVTYPE, DATASETS, Dataset
 
-VARIABLE = "HALFTRUTH_DATA"
 MANIFEST = "MANIFEST.json"
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class DatasetFile:
     """A data set in a folder. Its features are read when first asked for.
 
     Examples
     --------
-    >>> from halftruth_papers.datasets import found
-    >>> sets = found("data")  # doctest: +SKIP
+    >>> from halftruth_papers.datasets import datasets_in
+    >>> sets = datasets_in("data")  # doctest: +SKIP
     >>> sets[0].dataset.name, sets[0].x.shape, sets[0].complete  # doctest: +SKIP
     ('bank', (45000, 51), True)
     """
@@ -66,7 +65,7 @@ class Found:
         return np.asarray(column == 1)
 
 
-def found(folder: str | os.PathLike[str] | None = None) -> list[Found]:
+def datasets_in(folder: str | os.PathLike[str] | None = None) -> list[DatasetFile]:
     """The data sets of Jain et al. in a folder, checked against their checksums and published counts.
 
     Parameters
@@ -76,16 +75,21 @@ def found(folder: str | os.PathLike[str] | None = None) -> list[Found]:
 
     Returns
     -------
-    list of Found
+    list of DatasetFile
         In the order of the paper. ``complete`` is False for a file known to hold a part of the rows.
 
     Examples
     --------
-    >>> from halftruth_papers.datasets import found
-    >>> [one.dataset.name for one in found("data")]  # doctest: +SKIP
+    >>> from halftruth_papers.datasets import datasets_in
+    >>> [one.dataset.name for one in datasets_in("data")]  # doctest: +SKIP
     ['bank', 'concrete', 'gas', 'housing', 'mushroom', 'pendigits', 'pima', 'shuttle', 'wine']
     """
-    place = _folder(folder)
+    place = data_folder(folder)
+    if place is None:
+        raise InputError(
+            f"No data folder was given. Pass {arg('data')}, or let {VARIABLE} name the folder of the data "
+            f"sets."
+        )
     listed = _checksums(place)
     sets = [one for dataset in DATASETS.values() if (one := _find(dataset, place)) is not None]
     if not sets:
@@ -98,8 +102,8 @@ def found(folder: str | os.PathLike[str] | None = None) -> list[Found]:
     return sets
 
 
-def covertype(folder: str | os.PathLike[str] | None = None) -> Found | None:
-    """The covertype rows in a folder, all or a part, checked as `found` does; None where there are none.
+def covertype(folder: str | os.PathLike[str] | None = None) -> DatasetFile | None:
+    """The covertype rows in a folder, all or a part, checked as by `datasets_in`; None where there are none.
 
     None too where neither ``folder`` nor HALFTRUTH_DATA names a folder.
 
@@ -109,28 +113,11 @@ def covertype(folder: str | os.PathLike[str] | None = None) -> Found | None:
     >>> covertype("data").complete  # doctest: +SKIP
     False
     """
-    if folder is None and not os.environ.get(VARIABLE):
-        return None
-    place = _folder(folder)
-    one = _find(COVTYPE, place)
-    if one is not None:
+    place = data_folder(folder)
+    one = None if place is None else _find(COVTYPE, place)
+    if place is not None and one is not None:
         _check(one, _checksums(place))
     return one
-
-
-def _folder(folder: str | os.PathLike[str] | None) -> Path:
-    named = os.environ.get(VARIABLE, "") if folder is None else folder
-    if not named:
-        raise InputError(
-            f"No data folder was given. Pass `data`, or let {VARIABLE} name the folder of the data sets."
-        )
-    place = Path(named)
-    if not place.is_dir():
-        raise InputError(
-            f"`data` must be a folder that exists, got {str(place)!r}. Pass the folder of the data sets, "
-            f"or let {VARIABLE} name it."
-        )
-    return place
 
 
 def _checksums(place: Path) -> dict[str, str]:
@@ -150,24 +137,20 @@ def _checksums(place: Path) -> dict[str, str]:
     }
 
 
-def _find(dataset: Dataset, place: Path) -> Found | None:
+def _find(dataset: Dataset, place: Path) -> DatasetFile | None:
     for stem in (dataset.name, *dataset.aliases):
         if (path := place / f"{stem}.npz").is_file():
-            return Found(dataset, path, complete=True)
+            return DatasetFile(dataset, path, complete=True)
     if dataset.partial is not None and (path := place / dataset.partial).is_file():
-        return Found(dataset, path, complete=False)
+        return DatasetFile(dataset, path, complete=False)
     return None
 
 
-def _check(one: Found, listed: dict[str, str]) -> None:
+def _check(one: DatasetFile, listed: dict[str, str]) -> None:
     name, dataset = one.path.name, one.dataset
-    own = dataset.sha256 if one.complete else dataset.partial_sha256
-    expected = own or listed.get(name)
-    if expected is not None and (got := hashlib.sha256(one.path.read_bytes()).hexdigest()) != expected:
-        raise InputError(
-            f"The file {name} must have the SHA-256 checksum {expected}, got {got}: it is damaged or another "
-            f"version. Get it again, or move it out of the folder."
-        )
+    checksum = dataset.sha256 if one.complete else dataset.partial_sha256
+    if expected := checksum or listed.get(name):
+        known_bytes(one.path, expected)
     rows, positives = len(one.y), int(one.y.sum())
     if one.complete and (rows, positives) != (dataset.n, dataset.n_positive):
         raise InputError(

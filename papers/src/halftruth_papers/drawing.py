@@ -63,6 +63,34 @@ def error_boxes(groups: Sequence[str], errors: Errors, *, ylabel: str, xlabel: s
     return figure
 
 
+def panels(
+    n: int, columns: int, size: tuple[float, float], *, pad: float | None = None, **settings: Any
+) -> tuple[Figure, list[Axes]]:
+    """A figure of this size with ``n`` panels in so many columns; ``pad``: inches above and below each."""
+    figure = _canvas.new_figure(*size)
+    engine = figure.get_layout_engine()
+    if pad is not None and engine is not None:
+        engine.set(h_pad=pad)  # type: ignore[call-arg]
+    axes = list(figure.subplots(-(-n // columns), columns, squeeze=False, **settings).flat)
+    for unused in axes[n:]:
+        unused.set_axis_off()
+    return figure, axes[:n]
+
+
+def label_panels(
+    figure: Figure, axes: Sequence[Axes], columns: int, *, left: str, below: str | None, **legend: Any
+) -> None:
+    """Names of the axes at the left and below, and one legend for all panels."""
+    for i, ax in enumerate(axes):
+        if i % columns == 0:
+            ax.set_ylabel(left)
+        if below is not None and i + columns >= len(axes):
+            ax.set_xlabel(below)
+    handles, labels = axes[0].get_legend_handles_labels()
+    look = {"ncols": 3, "handlelength": 3.2} | legend
+    figure.legend(handles, labels, loc="outside lower center", fontsize="small", **look)
+
+
 def _boxes(ax: Axes, place: int, n_methods: int, method: str, per_group: Sequence[Sequence[float]]) -> Any:
     """The boxes of one method, and what stands for them in the legend."""
     step = WIDTH / n_methods

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._errors import InputError
-from halftruth_papers.datasets import VARIABLE
+
+VARIABLE = "HALFTRUTH_DATA"
+"""Names the folder of the data sets, where none is given."""
 
 
 def data_folder(folder: str | os.PathLike[str] | None) -> Path | None:
@@ -30,8 +32,10 @@ def data_folder(folder: str | os.PathLike[str] | None) -> Path | None:
     place = Path(named)
     if not place.is_dir():
         raise InputError(
-            f"`data` must be a folder that exists, got {str(place)!r}. Pass the folder of the data sets, "
-            f"or let {VARIABLE} name it."
+            argument="data",
+            must="be a folder that exists",
+            got=repr(str(place)),
+            remedy=f"Pass the folder of the data sets, or let {VARIABLE} name it.",
         )
     return place
 
@@ -39,17 +43,17 @@ def data_folder(folder: str | os.PathLike[str] | None) -> Path | None:
 def known_bytes(path: Path, sha256: str) -> bytes:
     """What is in a file, which must have this checksum."""
     try:
-        found = path.read_bytes()
+        content = path.read_bytes()
     except OSError as error:
         raise InputError(
             f"The file {path} cannot be read: {error.strerror}. Get it again, or move it out of the folder."
         ) from error
-    if (got := hashlib.sha256(found).hexdigest()) != sha256:
+    if (got := hashlib.sha256(content).hexdigest()) != sha256:
         raise InputError(
             f"The file {path.name} must have the SHA-256 checksum {sha256}, got {got}: it is damaged or "
             f"another version. Get it again, or move it out of the folder."
         )
-    return found
+    return content
 
 
 def read_known(path: Path, sha256: str, names: tuple[str, ...]) -> list[NDArray[Any]]:

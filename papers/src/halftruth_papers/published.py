@@ -1,8 +1,10 @@
-"""The data sets that the papers used, as published."""
+"""What the papers published: their data sets, and the tables that they print."""
 
 from __future__ import annotations
 
+import csv
 from dataclasses import dataclass
+from importlib import resources
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,3 +151,16 @@ COVTYPE = Dataset(
     partial_sha256="7a9cce04440eb00606b59207a9f5fafb161d2394858cb212a02880dfa9535639",
 )
 """Of Claesen et al. 2015."""
+
+
+def printed_rows(table: str) -> list[dict[str, str]]:
+    """The rows of a printed table, by column, from the CSV file of this name.
+
+    Examples
+    --------
+    >>> printed_rows("bpm_table1")[0]["method"]
+    'uncalibrated'
+    """
+    path = resources.files("halftruth_papers") / "paper_tables" / f"{table}.csv"
+    with path.open(encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from halftruth._version import __version__
 
 if TYPE_CHECKING:  # the help of the command needs the records alone, and these no NumPy
+    from halftruth._errors import Note
     from halftruth_papers.page import Page
     from halftruth_papers.store import Store
 
@@ -122,7 +123,7 @@ class Reproduction(ABC):
 
     @abstractmethod
     def notes(self) -> list[str]:
-        """What the reader must know of this run. Asked for after `steps`."""
+        """What the reader must know of this run, arguments by reference. Asked for after `steps`."""
 
     @abstractmethod
     def page(self, results: Results, notes: Sequence[str]) -> Page:
@@ -139,7 +140,7 @@ class Outcome:
 
     page: Path
     results: Results
-    notes: list[str]
+    notes: list[Note]
     summary: list[SummaryTable]
 
 
@@ -154,6 +155,7 @@ def run(
     **options: Any,
 ) -> Outcome:
     """Do a paper again: what `reproduce` does, and the command shows."""
+    from halftruth._errors import as_notes
     from halftruth.figures import _canvas
 
     _canvas.new_figure()  # without matplotlib there is no page: known before the work, not after
@@ -161,7 +163,7 @@ def run(
     experiments, store, steps = prepare(paper, data, folder, quick=quick, **options)
     title = f"{paper.title}, quick run" if quick else paper.title
     results = kept_or_made(title, steps, store, jobs=experiments.jobs, progress=progress, say=say)
-    notes = experiments.notes()
+    notes = list(as_notes(experiments.notes()))
     page = experiments.page(results, notes).write(folder, paper.name)
     return Outcome(page=page, results=results, notes=notes, summary=experiments.summary(results))
 

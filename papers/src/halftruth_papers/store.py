@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from halftruth import _storage
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 
 SETTINGS = "settings.json"
 CELLS = "cells"
@@ -45,7 +45,7 @@ class Store:
             self.cells.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(
-                f"`out` ({self.folder}) cannot be used: {error.strerror}. Pass another folder."
+                f"{arg('out')} ({self.folder}) cannot be used: {error.strerror}. Pass another folder."
             ) from error
         self._hold_to(json.loads(json.dumps(settings)))
 
@@ -90,7 +90,7 @@ class Store:
             raise self._refusal(in_words(found, settings))
 
     def _refusal(self, holds: str) -> InputError:
-        return InputError(f"`out` ({self.folder}) holds {holds}. Pass another folder, or delete it.")
+        return InputError(f"{arg('out')} ({self.folder}) holds {holds}. Pass another folder, or delete it.")
 
 
 def in_words(found: Any, settings: dict[str, Any]) -> str:

@@ -18,15 +18,14 @@ from sklearn.metrics import roc_auc_score
 import halftruth as ht
 from halftruth._errors import InputError, MissingDependency
 from halftruth_papers import reproduce
-from halftruth_papers.datasets import Found, found
+from halftruth_papers.datasets import DatasetFile, datasets_in
 from halftruth_papers.jain import PAPER
 from halftruth_papers.jain import page as jain_page
 from halftruth_papers.jain import paper as jain_run
 from halftruth_papers.jain import protocol as jain_experiments
 from halftruth_papers.jain import tables as jain_tables
 from halftruth_papers.jain.experiments import PURITIES, Experiments, Recovery, Sizes, generator, split
-from halftruth_papers.jain.reported import reported
-from halftruth_papers.jain.tables import Experiment, Mean, sign_test
+from halftruth_papers.jain.tables import Experiment, Mean, reported, sign_test
 from halftruth_papers.published import DATASETS, Dataset
 from halftruth_papers.reproduction import run
 
@@ -350,8 +349,8 @@ def test_the_papers_figures_beside_another_family_say_whose_they_are(tmp_path: P
 
 def test_remarks_name_what_is_missing_and_what_is_partial() -> None:
     sets = [
-        Found(DATASETS["wine"], Path("wine.npz"), True),
-        Found(DATASETS["gas"], Path("gas_partial.npz"), False),
+        DatasetFile(DATASETS["wine"], Path("wine.npz"), True),
+        DatasetFile(DATASETS["gas"], Path("gas_partial.npz"), False),
     ]
     said = " ".join(jain_page.remarks(sets, quick=True, repeats=1))
     assert "quick run" in said
@@ -551,7 +550,7 @@ def test_networks_recover_no_worse_than_in_the_paper(
 ) -> None:
     n = draws(3)
     experiments = []
-    for each in found(data_dir):
+    for each in datasets_in(data_dir):
         if not each.complete:
             continue
         sets = Experiments(

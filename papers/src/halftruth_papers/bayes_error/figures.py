@@ -28,7 +28,7 @@ from halftruth_papers.bayes_error.settings import (
     TASKS,
     YEARS,
 )
-from halftruth_papers.drawing import COLOURS
+from halftruth_papers.drawing import COLOURS, label_panels, panels
 from halftruth_papers.reproduction import Results
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def networks(results: Results) -> Figure:
         ax.set_xticks(at, [tables.NETWORKS[name].replace(" of ", "\nof ") for name in found])
         ax.set_xlim(-0.5, len(found) - 0.5)
         ax.set_title(about.title)
-    _finish(figure, axes, "error, %", None)
+    label_panels(figure, axes, COLUMNS, left="error, %", below=None)
     return figure
 
 
@@ -165,24 +165,9 @@ def _panels(
         ax.set_ylim(max(0.0, ax.get_ylim()[0]), None)
         ax.grid(color="0.9", linewidth=0.6)
         ax.set_axisbelow(True)
-    _finish(figure, axes, "error, %", "rows of each class")
+    label_panels(figure, axes, COLUMNS, left="error, %", below="rows of each class")
     return figure
 
 
 def _grid(n: int, height: float) -> tuple[Figure, list[Axes]]:
-    rows = -(-n // COLUMNS)
-    figure = _canvas.new_figure(10, height * rows + 0.8)
-    engine = figure.get_layout_engine()
-    if engine is not None:
-        engine.set(h_pad=PAD)  # type: ignore[call-arg]
-    return figure, list(figure.subplots(rows, COLUMNS, squeeze=False).flat)
-
-
-def _finish(figure: Figure, axes: list[Axes], left: str, below: str | None) -> None:
-    for i, ax in enumerate(axes):
-        if i % COLUMNS == 0:
-            ax.set_ylabel(left)
-        if below is not None and i + COLUMNS >= len(axes):
-            ax.set_xlabel(below)
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize="small", handlelength=3.2)
+    return panels(n, COLUMNS, (10, height * -(-n // COLUMNS) + 0.8), pad=PAD)

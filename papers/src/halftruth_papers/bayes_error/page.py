@@ -27,7 +27,7 @@ from halftruth_papers.bayes_error.settings import (
     Plan,
 )
 from halftruth_papers.bayes_error.sources import REVIEWS, VOTES, Data
-from halftruth_papers.datasets import VARIABLE
+from halftruth_papers.known_files import VARIABLE
 from halftruth_papers.logits import SOURCES
 from halftruth_papers.page import Page
 from halftruth_papers.reproduction import Results

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halftruth.figures import _canvas
 from halftruth_papers.bpm import tables
 from halftruth_papers.bpm.experiments import CURVES, GRID
 from halftruth_papers.bpm.settings import METRICS, SAID
-from halftruth_papers.drawing import COLOURS
+from halftruth_papers.drawing import COLOURS, label_panels, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -107,27 +106,11 @@ def _lines(
 
 
 def _panels(n: int, columns: int, height: float) -> tuple[Figure, list[Axes]]:
-    rows = -(-n // columns)
-    figure = _canvas.new_figure(4.0 * min(n, columns), height * rows + 0.6)
-    grid = figure.subplots(rows, min(n, columns), squeeze=False)
-    axes = list(grid.flat)
-    for unused in axes[n:]:
-        unused.set_axis_off()
-    return figure, axes[:n]
+    columns = min(n, columns)
+    return panels(n, columns, (4.0 * columns, height * -(-n // columns) + 0.6))
 
 
 def _label(figure: Figure, axes: list[Axes], columns: int, below: str, left: str) -> None:
-    for i, ax in enumerate(axes):
-        if i + columns >= len(axes):
-            ax.set_xlabel(below)
-        if i % columns == 0:
-            ax.set_ylabel(left)
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(
-        handles,
-        labels,
-        loc="outside lower center",
-        ncols=min(4, len(labels)),
-        fontsize="small",
-        handlelength=2.6,
-    )
+    n_lines = len(axes[0].get_legend_handles_labels()[1])
+    legend = {"ncols": min(4, n_lines), "handlelength": 2.6}
+    label_panels(figure, axes, columns, left=left, below=below, **legend)

@@ -26,7 +26,7 @@ from halftruth_papers.bpm.settings import (
     reported,
 )
 from halftruth_papers.bpm.tables import HOW
-from halftruth_papers.datasets import VARIABLE
+from halftruth_papers.known_files import VARIABLE
 from halftruth_papers.logits import RESNET, SOURCES
 from halftruth_papers.page import Page
 from halftruth_papers.reproduction import Results

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import resources
 
 from halftruth.calibration._binned_errors import calibration_error
 from halftruth.calibration._binomial_process import bpm_calibration_error
@@ -18,6 +16,7 @@ from halftruth.calibration._smooth_errors import (
 from halftruth.calibration._sweep_errors import sweep_calibration_error
 from halftruth.measure._score_measure import Number
 from halftruth_papers.bpm.binomial_process import BinomialProcess, binomial_processes
+from halftruth_papers.published import printed_rows
 
 N_BINS = 15
 """Of the binned errors, as in the paper."""
@@ -121,9 +120,7 @@ def reported() -> dict[str, dict[str, float]]:
     >>> reported()["uncalibrated"]["ece"]
     0.04755
     """
-    path = resources.files("halftruth_papers") / "paper_tables" / "bpm_table1.csv"
-    with path.open(encoding="utf-8") as lines:
-        return {
-            row.pop("method"): {metric: float(value) for metric, value in row.items()}
-            for row in csv.DictReader(lines)
-        }
+    return {
+        row.pop("method"): {metric: float(value) for metric, value in row.items()}
+        for row in printed_rows("bpm_table1")
+    }

@@ -34,7 +34,7 @@ from halftruth_papers.claesen.settings import (
     RATIOS,
     THEIRS,
 )
-from halftruth_papers.datasets import Found
+from halftruth_papers.datasets import DatasetFile
 
 GRID = 1001
 MOST_TRAINED = 50_000
@@ -44,7 +44,7 @@ Cell = dict[str, Any]
 Interval = list[float] | None
 
 
-def covtype_scores(found: Found, seed: list[int]) -> Cell:
+def covtype_scores(found: DatasetFile, seed: list[int]) -> Cell:
     """Scores of 20,000 positives and as many negatives by a model of known positives and unlabeled.
 
     Gradient boosting, known positives against all others, on the rows that are left; 5% of the positives are

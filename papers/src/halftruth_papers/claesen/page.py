@@ -15,7 +15,8 @@ from halftruth_papers.claesen import figures as claesen_figures
 from halftruth_papers.claesen.rankings import AREA, draw
 from halftruth_papers.claesen.settings import METHODS, THEIRS
 from halftruth_papers.claesen.tables import SAID
-from halftruth_papers.datasets import VARIABLE, Found
+from halftruth_papers.datasets import DatasetFile
+from halftruth_papers.known_files import VARIABLE
 from halftruth_papers.page import Page
 from halftruth_papers.published import COVTYPE
 from halftruth_papers.reproduction import Results
@@ -24,7 +25,7 @@ RATIOS_3 = {"none": 0.0, "half": 0.5, "true": 1.0, "1.5 times": 1.5}
 """Of the α that is assumed in Figure 3 to the true one."""
 
 
-def remarks(covertype: Found | None, *, quick: bool) -> list[str]:
+def remarks(covertype: DatasetFile | None, *, quick: bool) -> list[str]:
     """What the reader must know of this run."""
     said = []
     if quick:

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from itertools import product
 
 from halftruth_papers import drawing as reproduction
-from halftruth_papers.datasets import Found
+from halftruth_papers.datasets import DatasetFile
 from halftruth_papers.jain import tables
 from halftruth_papers.jain.experiments import LEAST_GAP, PURITIES
-from halftruth_papers.jain.reported import Reported, reported
-from halftruth_papers.jain.tables import AREAS, Experiment, Mean
+from halftruth_papers.jain.tables import AREAS, Experiment, Mean, Reported, reported
 from halftruth_papers.page import Cell, Page
 from halftruth_papers.published import DATASETS
 
@@ -47,7 +46,7 @@ SIGNS = (
 )
 
 
-def remarks(sets: Sequence[Found], *, quick: bool, repeats: int) -> list[str]:
+def remarks(sets: Sequence[DatasetFile], *, quick: bool, repeats: int) -> list[str]:
     """What the reader must know of this run."""
     present = {each.dataset.name for each in sets}
     partial = [each.dataset.name for each in sets if not each.complete]

@@ -10,9 +10,9 @@ from itertools import product
 from pathlib import Path
 
 from halftruth import _checks
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth_papers import datasets
-from halftruth_papers.datasets import Found
+from halftruth_papers.datasets import DatasetFile
 from halftruth_papers.jain import BLOCKS, tables
 from halftruth_papers.jain import page as jain_page
 from halftruth_papers.jain.experiments import PURITIES, Cell, Experiments, Sizes
@@ -50,7 +50,7 @@ class TruePerformance(Reproduction):
         self.blocks = _chosen(blocks)
         self.jobs = _cores() if jobs is None else _checks.count(jobs, "jobs", least=1)
         self.sizes = QUICK if quick else FULL
-        self.sets = datasets.found(data)
+        self.sets = datasets.datasets_in(data)
         self.settings = {"sizes": asdict(self.sizes)}
 
     def tasks(self) -> list[Task]:
@@ -139,8 +139,8 @@ class Task:
 
 
 @lru_cache(maxsize=1)
-def _loaded(name: str, path: Path) -> Found:
-    return Found(DATASETS[name], path, complete=True)
+def _loaded(name: str, path: Path) -> DatasetFile:
+    return DatasetFile(DATASETS[name], path, complete=True)
 
 
 @lru_cache(maxsize=32)
@@ -151,7 +151,7 @@ def _digest(path: Path) -> str:
 def _chosen(blocks: Sequence[str]) -> list[str]:
     names = [blocks] if isinstance(blocks, str) else list(blocks)
     if not names:
-        raise InputError(f"`blocks` is empty. Pass one or more of {', '.join(BLOCKS)}.")
+        raise InputError(f"{arg('blocks')} is empty. Pass one or more of {', '.join(BLOCKS)}.")
     return list(dict.fromkeys(_checks.choice(name, "blocks", BLOCKS) for name in names))
 
 

@@ -10,11 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth_papers.jain.reported import Reported, reported
+from halftruth_papers.published import printed_rows
 from halftruth_papers.reproduction import SummaryTable
 
 Number = float | None
+PRINTED = ("jain_auc", "jain_auc_pr")
+Reported = dict[tuple[str, float], dict[str, float]]
+"""Columns of a row, by data set and purity."""
 
 SHARES = {"R": "real", "E": "alphamax", "E₁": "alphamax_clean", "A": "auto", "A₁": "auto_clean"}
 """By the letter of a column: which α and ρ were used. ₁: the labels are known to be clean."""
@@ -39,6 +43,38 @@ PAPER_BLOCK = "networks"
 """The family of models that the paper has."""
 TRUTHS = {"a": "", "b": "hidden_"}
 """What errors are against: (a) a supervised model, (b) the hidden labels of the same scores."""
+
+
+def reported(table: str) -> Reported:
+    """A table of Jain et al. 2017, by data set and purity.
+
+    Columns of both: alpha, rho (the purity, β in the paper), d, n_positive, n, and e, the mean absolute
+    error of the estimates of ρ − α. Then the supervised area, the area from positives and unlabeled rows as
+    they are, and the mean absolute errors of PU (as is), IR and DR (recovered, indirect and direct, with
+    the real α and ρ), IE and DE (with estimates).
+
+    Parameters
+    ----------
+    table : str
+        ``"jain_auc"``: Table 1, of areas under the ROC curve. ``"jain_auc_pr"``: Table 2, of areas under the
+        precision-recall curve, which has no direct recovery.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> row = reported("jain_auc")["pima", 0.95]
+    >>> row["auc"], row["auc_pu"], row["ir"]
+    (0.838, 0.71, 0.038)
+    """
+    name = _checks.choice(table, "table", PRINTED)
+    rows = [
+        (row.pop("data"), {column: float(value) for column, value in row.items()})
+        for row in printed_rows(name)
+    ]
+    return {(data, row["rho"]): row for data, row in rows}
 
 
 @dataclass(frozen=True, kw_only=True)

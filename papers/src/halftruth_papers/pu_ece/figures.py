@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from halftruth.figures import _canvas
-from halftruth_papers.drawing import COLOURS
+from halftruth_papers.drawing import COLOURS, label_panels, panels
 from halftruth_papers.pu_ece import tables, training
 from halftruth_papers.pu_ece.lines import Line
 from halftruth_papers.pu_ece.recipes import NNPU, SUPERVISED, UPU, WAYS
@@ -70,9 +69,9 @@ def debiased(results: Results, binning: str) -> Figure:
 def learning(results: Results) -> Figure:
     """Ours, after Kiryo et al. 2017: test error and training risk by pass, a row for each data set."""
     models = training.learned(results)
-    figure = _padded(10, 3.2 * len(models) + 0.6)
-    axes = np.atleast_2d(figure.subplots(len(models), 2, squeeze=False))
-    for (left, right), model in zip(axes, models, strict=True):
+    size = (10, 3.2 * len(models) + 0.6)
+    figure, axes = panels(2 * len(models), 2, size, pad=PAD)
+    for left, right, model in zip(axes[::2], axes[1::2], models, strict=True):
         for i, (way, name) in enumerate(WAYS.items()):
             found = training.training(results, model, way)
             look: dict[str, Any] = {"color": OF_WAYS[way], "linestyle": DASHES[i], "linewidth": 1.4}
@@ -86,10 +85,10 @@ def learning(results: Results) -> Figure:
         for ax, what in ((left, "test error, %"), (right, "training risk")):
             ax.set_title(f"{TITLES[model]}: {what}")
             ax.set_xlabel("passes")
-            ax.xaxis.get_major_locator().set_params(integer=True)
+            ax.locator_params(axis="x", integer=True)
             ax.grid(color="0.9", linewidth=0.6)
             ax.set_axisbelow(True)
-    handles, labels = axes[0, 0].get_legend_handles_labels()
+    handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize="small", handlelength=3.2)
     return figure
 
@@ -99,32 +98,16 @@ def _panels(
 ) -> Figure:
     """One panel for each model; bands of percentiles, or of standard errors; one legend below."""
     models = tables.models(results)
-    rows = -(-len(models) // COLUMNS)
-    figure = _padded(10, 3.6 * rows + 0.8)
-    axes = np.atleast_2d(figure.subplots(rows, COLUMNS, sharex=True))
-    for ax, model in zip(axes.flat, models, strict=False):
+    height = 3.6 * -(-len(models) // COLUMNS) + 0.8
+    figure, axes = panels(len(models), COLUMNS, (10, height), pad=PAD, sharex=True)
+    for ax, model in zip(axes, models, strict=True):
         for i, (key, label) in enumerate(lines.items()):
             _draw(ax, tables.line(results, model, binning, key), i, label, errors=errors)
         more(ax, results, model, binning)
         truth = tables.about(results, model)["truth"]
         ax.set_title(f"{TITLES[model]}, TCE = {truth:.4f}")
         _log_axes(ax)
-    for ax in axes.flat[len(models) :]:
-        ax.remove()
-    for ax in axes[:, 0]:
-        ax.set_ylabel("mean |estimate − TCE|")
-    for ax in axes.flat[: len(models)][-COLUMNS:]:
-        ax.set_xlabel("N")
-    handles, labels = axes.flat[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize="small", handlelength=3.2)
-    return figure
-
-
-def _padded(width: float, height: float) -> Figure:
-    figure = _canvas.new_figure(width, height)
-    engine = figure.get_layout_engine()
-    if engine is not None:
-        engine.set(h_pad=PAD)  # type: ignore[call-arg]
+    label_panels(figure, axes, COLUMNS, left="mean |estimate − TCE|", below="N")
     return figure
 
 

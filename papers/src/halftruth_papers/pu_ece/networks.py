@@ -40,7 +40,9 @@ def chosen(device: str) -> str:
     """
     there = torch.cuda.is_available()
     if device == "cuda" and not there:
-        raise InputError("`device` must be there, got 'cuda', which PyTorch does not see. Pass 'cpu'.")
+        raise InputError(
+            argument="device", must="be there", got="'cuda', which PyTorch does not see", remedy="Pass 'cpu'."
+        )
     return device if device != "auto" else "cuda" if there else "cpu"
 
 

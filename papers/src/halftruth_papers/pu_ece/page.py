@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from halftruth_papers.datasets import VARIABLE
+from halftruth._errors import arg
+from halftruth_papers.known_files import VARIABLE
 from halftruth_papers.page import Cell, Page
 from halftruth_papers.pu_ece import figures, tables, verdicts
 from halftruth_papers.pu_ece.network_page import networks
@@ -52,7 +53,8 @@ def remarks(sources: Collection[str], left_out: Collection[str], *, quick: bool)
         said.append(f"Left out: {names}. Networks need PyTorch: pip install 'halftruth[torch]'.")
     elif left_out:
         said.append(
-            'CIFAR-10 is left out: without CUDA its network takes hours. device="cpu" trains it nonetheless.'
+            f"CIFAR-10 is left out: without CUDA its network takes hours. {arg('device', 'cpu')} trains it "
+            f"nonetheless."
         )
     return said
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from halftruth import _checks
-from halftruth._errors import InputError, MissingDependency
+from halftruth._errors import InputError, MissingDependency, arg
 from halftruth.simulate import logistic_model
 from halftruth_papers.page import Page
 from halftruth_papers.pu_ece import DEVICE, PAPER, experiments, settings, sources, tables
@@ -78,8 +78,8 @@ class CalibrationError(Reproduction):
     def _check_fresh(self, name: str, store: Store) -> None:
         if store.get(f"{name}-mixture") is not None:
             raise InputError(
-                f"`out` ({store.folder}) holds figures of {TITLES[name]} without the networks that they are "
-                f"of. Pass another folder, or delete it."
+                f"{arg('out')} ({store.folder}) holds figures of {TITLES[name]} without the networks that "
+                f"they are of. Pass another folder, or delete it."
             )
 
     def _of_model(self, name: str, model: Callable[[], Any]) -> dict[str, Step]:
@@ -129,7 +129,7 @@ def trained_on(device: str) -> str | None:
     wanted = _checks.choice(device, "device", DEVICE.choices)
     if importlib.util.find_spec("torch") is None:
         if wanted == "cuda":
-            raise MissingDependency("device='cuda' needs PyTorch: pip install 'halftruth[torch]'")
+            raise MissingDependency(f"{arg('device', 'cuda')} needs PyTorch: pip install 'halftruth[torch]'")
         return None
     from halftruth_papers.pu_ece import networks
 
