@@ -17,7 +17,7 @@ import numpy as np
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.measure._bins import BinSums, optimal_bins
-from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio
+from halftruth.measure._score_measure import Measurable, ScoreMeasure, as_measure, ratio
 from halftruth.metrics._record import distance
 
 __all__ = [
@@ -44,12 +44,12 @@ __all__ = [
     certificate="own",
 )
 def calibration_error(
-    evidence: object,
+    evidence: Measurable,
     n_bins: int | str = "optimal",
     binning: str = "mass",
     norm: float | str = 1,
     debias: bool | str = False,
-) -> Number:
+) -> float:
     """Expected calibration error over bins: Σ_b |μ₁(bin) − ∫_bin s dμ| / μ(all) for norm 1.
 
     Parameters
@@ -126,7 +126,7 @@ def _remedy(debias: bool | str, measure: ScoreMeasure, norm: float | str) -> str
     paper="Nixon et al. 2019",
     unit_laws=False,
 )
-def adaptive_calibration_error(evidence: object, n_bins: int | str = 15) -> Number:
+def adaptive_calibration_error(evidence: Measurable, n_bins: int | str = 15) -> float:
     """ACE: the mean over bins of equal mass of |mean label − mean score|, each bin alike.
 
     Parameters
@@ -159,8 +159,8 @@ def adaptive_calibration_error(evidence: object, n_bins: int | str = 15) -> Numb
     unit_laws=False,
 )
 def maximum_calibration_error(
-    evidence: object, n_bins: int | str = "optimal", binning: str = "mass"
-) -> Number:
+    evidence: Measurable, n_bins: int | str = "optimal", binning: str = "mass"
+) -> float:
     """MCE: the largest |mean label − mean score| of a bin.
 
     Parameters

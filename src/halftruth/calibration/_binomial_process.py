@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth.measure._arithmetic import Index, by_bin
-from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, integral, ratio, scalar
+from halftruth.measure._score_measure import (
+    Measurable,
+    Number,
+    ScoreMeasure,
+    as_measure,
+    integral,
+    ratio,
+    scalar,
+)
 from halftruth.metrics._record import distance
 
 if TYPE_CHECKING:  # loads SciPy, which most evaluations do without
@@ -67,7 +75,7 @@ class BetaCurve:
         return scalar(expit(a * log_s + b * log_odds - c))
 
 
-def fit_curve(evidence: object, variant: str = "paper") -> BetaCurve:
+def fit_curve(evidence: Measurable, variant: str = "paper") -> BetaCurve:
     """Estimate the calibration curve by binomial process modeling.
 
     Equal-mass binnings of several sizes give points (mean score, mean label); the curve is the one nearest
@@ -118,7 +126,7 @@ def fit_curve(evidence: object, variant: str = "paper") -> BetaCurve:
     unit_laws=False,
     twin=False,
 )
-def bpm_calibration_error(evidence: object, variant: str = "paper", density: str = "beta") -> Number:
+def bpm_calibration_error(evidence: Measurable, variant: str = "paper", density: str = "beta") -> float:
     """Calibration error ∫ |g(s) − s| of the curve g fitted by binomial process modeling (TCE_bpm).
 
     Parameters

@@ -17,7 +17,7 @@ from halftruth.calibration._smooth_errors import smooth_calibration_error
 from halftruth.evidence import Evidence
 from halftruth.measure._arithmetic import Index, by_bin
 from halftruth.measure._bins import BINNINGS
-from halftruth.measure._score_measure import ScoreMeasure, as_measure, integral, ratio
+from halftruth.measure._score_measure import Measurable, ScoreMeasure, as_measure, integral, ratio
 
 __all__ = ["METHODS", "N_POINTS", "ReliabilityCurve", "reliability_curve"]
 
@@ -79,7 +79,7 @@ class ReliabilityCurve:
 
 
 def reliability_curve(
-    evidence: object,
+    evidence: Measurable,
     method: str = "binned",
     *,
     n_bins: int | str = "optimal",
@@ -175,7 +175,7 @@ class _Shape(NamedTuple):
     error: float
 
 
-def _source(evidence: object, n_resamples: int) -> tuple[Evidence | None, tuple[Note, ...]]:
+def _source(evidence: Measurable, n_resamples: int) -> tuple[Evidence | None, tuple[Note, ...]]:
     """The evidence to draw again, or none and why."""
     if n_resamples == 0:
         return None, ()

@@ -10,7 +10,7 @@ import numpy as np
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth.measure._arithmetic import Index
-from halftruth.measure._score_measure import Number, as_measure, ratio
+from halftruth.measure._score_measure import Measurable, as_measure, ratio
 from halftruth.metrics._record import distance
 
 __all__ = ["ks_calibration_error", "logit_smoothed_calibration_error", "smooth_calibration_error"]
@@ -23,7 +23,7 @@ STATISTICS = ("ks", "kuiper")
     formula='max over t of abs(gap[s ≤ t]) / n; `statistic="kuiper"`: its range',
     paper="Gupta et al. 2021",
 )
-def ks_calibration_error(evidence: object, statistic: str = "ks") -> Number:
+def ks_calibration_error(evidence: Measurable, statistic: str = "ks") -> float:
     """Largest gap between what the scores claim and what happens, over all scores up to a limit.
 
     max over t of |∫_{s ≤ t} (s dμ − dμ₁)| / μ(all): no bins and no width to choose. It never exceeds the
@@ -80,7 +80,7 @@ REACH = 7
     paper="Błasiok & Nakkiran 2024",
     twin=False,
 )
-def smooth_calibration_error(evidence: object) -> Number:
+def smooth_calibration_error(evidence: Measurable) -> float:
     """SmoothECE: the calibration error at the one width of smoothing that equals the error itself.
 
     The residual μ₁ − s μ, per unit of mass, is smoothed along the score by a Gaussian of width σ that is
@@ -160,7 +160,7 @@ def _own_width(nodes: Vector) -> Vector:
     paper="Chidambaram et al. 2024",
     twin=False,
 )
-def logit_smoothed_calibration_error(evidence: object, sigma: float = 1 / 15) -> Number:
+def logit_smoothed_calibration_error(evidence: Measurable, sigma: float = 1 / 15) -> float:
     """Calibration error of the scores after Gaussian noise on their logits.
 
     E|P(Y=1 | S′) − S′| with S′ = sigmoid(logit(s) + σ ξ), ξ standard normal (Chidambaram et al. 2024): a

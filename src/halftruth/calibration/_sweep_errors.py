@@ -12,7 +12,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.calibration._binned_errors import calibration_error
 from halftruth.measure._arithmetic import RankSums
-from halftruth.measure._score_measure import Number, as_measure
+from halftruth.measure._score_measure import Measurable, as_measure
 from halftruth.metrics._record import distance
 
 __all__ = ["sweep_calibration_error"]
@@ -35,7 +35,7 @@ FROM_ROWS = 512
     unit_laws=False,
     twin=False,
 )
-def sweep_calibration_error(evidence: object, norm: float | str = 1) -> Number:
+def sweep_calibration_error(evidence: Measurable, norm: float | str = 1) -> float:
     """Calibration error over bins of equal mass, as many as leave the mean labels monotone.
 
     The number of bins grows from 1 and stops before the first at which the mean label of some bin is below

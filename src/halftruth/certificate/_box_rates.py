@@ -80,7 +80,9 @@ def _confusion(box: Boxes, threshold: float, *, rounded: bool) -> Confusion:
 
 def _ends(metric: Metric, corners: Confusion, parameters: Mapping[str, Any]) -> Interval:
     """The least and the greatest rate at the corners, unless its denominator can vanish between them."""
-    denominator = corners.total if metric.denominator is None else metric.denominator(corners, **parameters)
+    denominator: Vector = np.asarray(
+        corners.total if metric.denominator is None else metric.denominator(corners, **parameters)
+    )
     if not ((denominator > 0).all() or (denominator < 0).all()):
         return ANYTHING
     assert metric.of_confusion is not None  # what is certified by corners is made of cells

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,9 +105,13 @@ def ratio(numerator: Number, denominator: Number) -> Vector:
     return out
 
 
-def scalar(value: Number) -> Number:
-    """A Python float where there are no leading axes, else the array."""
-    return float(value) if np.ndim(value) == 0 else np.asarray(value)
+def scalar(value: Number) -> float:
+    """A Python float where there are no leading axes, else the array.
+
+    Typed as what a caller with one measure gets; only resampling makes measures with leading axes.
+    """
+    out: Number = float(value) if np.ndim(value) == 0 else np.asarray(value)
+    return cast(float, out)
 
 
 def by_bin(values: Vector, index: Index, n_bins: int) -> Vector:

@@ -37,6 +37,7 @@ from halftruth.measure._bins import BINNINGS, BinSums, Noise, mass_bins, optimal
 
 __all__ = [
     "HasMeasure",
+    "Measurable",
     "Number",
     "ScoreMeasure",
     "as_measure",
@@ -115,7 +116,7 @@ class ScoreMeasure:
         return np.asarray(self.memo[name])
 
     @property
-    def prior(self) -> Number:
+    def prior(self) -> float:
         """π = μ₁(all) / μ(all)."""
         self.need_prior()
         return scalar(ratio(self.positives, self.total))
@@ -173,7 +174,7 @@ class ScoreMeasure:
         masses = {"positive": self.positives, "negative": self.negatives}
         return tuple(name for name, mass in masses.items() if abs(mass) <= 1e-12 * abs(self.total))
 
-    def result(self, value: Number) -> Number:
+    def result(self, value: Number) -> float:
         """A functional's value as it is returned; one warning where an empty class leaves it undefined."""
         if self.shape == () and np.isnan(value).any():
             self.warn_of_empty_class()
@@ -389,6 +390,10 @@ class HasMeasure(Protocol):
     """Evidence of any kind."""
 
     def measure(self) -> ScoreMeasure: ...
+
+
+Measurable = HasMeasure | ScoreMeasure
+"""What a functional takes."""
 
 
 def as_measure(evidence: object, needs: str = "prior") -> ScoreMeasure:

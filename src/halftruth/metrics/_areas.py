@@ -9,7 +9,14 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 from halftruth.measure._arithmetic import Sweep
-from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, integral, ratio, where_both
+from halftruth.measure._score_measure import (
+    Measurable,
+    ScoreMeasure,
+    as_measure,
+    integral,
+    ratio,
+    where_both,
+)
 from halftruth.metrics._record import metric
 
 __all__ = [
@@ -36,7 +43,7 @@ MAX_FPR = "Pass the largest false-positive rate that counts."
     headline=1,
     certificate="own",
 )
-def roc_auc(evidence: object) -> Number:
+def roc_auc(evidence: Measurable) -> float:
     """Area under the ROC curve, P(s₁ > s₀) + ½ P(s₁ = s₀).
 
     Linear in μ₁ for a given prior, so it needs no projection; it may leave [0, 1] by noise.
@@ -65,7 +72,7 @@ def roc_auc(evidence: object) -> Number:
     influence="unsigned",
     certificate="own",
 )
-def partial_auc(evidence: object, *, max_fpr: float = 0.1, standardize: bool = True) -> Number:
+def partial_auc(evidence: Measurable, *, max_fpr: float = 0.1, standardize: bool = True) -> float:
     """Area under the ROC curve where FPR ≤ ``max_fpr``.
 
     Parameters
@@ -139,7 +146,7 @@ def _precision_in_unit(line: Sweep) -> Vector:
     certificate="own",
     rank_bound="ties",
 )
-def average_precision(evidence: object) -> Number:
+def average_precision(evidence: Measurable) -> float:
     """Average precision, Σ precision × Δrecall over the falling thresholds.
 
     Precision is clipped to [0, 1], and read at the next population score where none has been passed
@@ -165,7 +172,7 @@ def average_precision(evidence: object) -> Number:
     clips=True,
     certificate="own",
 )
-def pr_auc(evidence: object) -> Number:
+def pr_auc(evidence: Measurable) -> float:
     """Area under the precision-recall curve, interpolated as it must be.
 
     Between two thresholds TP and FP grow in proportion, so precision follows a hyperbola in recall, not a
@@ -234,7 +241,7 @@ def _check_k(k: float, measure: ScoreMeasure) -> float:
     local=True,
     certificate="own",
 )
-def precision_at_k(evidence: object, k: float) -> Number:
+def precision_at_k(evidence: Measurable, k: float) -> float:
     """Share of positives among the k cases of the population with the highest scores.
 
     Parameters
@@ -263,7 +270,7 @@ def precision_at_k(evidence: object, k: float) -> Number:
     local=True,
     certificate="own",
 )
-def recall_at_k(evidence: object, k: float) -> Number:
+def recall_at_k(evidence: Measurable, k: float) -> float:
     """Share of all positives that are among the k highest cases; needs no prior.
 
     Parameters
@@ -291,7 +298,7 @@ def recall_at_k(evidence: object, k: float) -> Number:
     local=True,
     certificate="own",
 )
-def recall_at_fpr(evidence: object, *, max_fpr: float = 0.05) -> Number:
+def recall_at_fpr(evidence: Measurable, *, max_fpr: float = 0.05) -> float:
     """Recall on the ROC curve at a false-positive rate of ``max_fpr``.
 
     Between two thresholds the curve is a line, as for the area under it: cases of one score are called

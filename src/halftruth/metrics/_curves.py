@@ -8,7 +8,7 @@ import numpy as np
 
 from halftruth._checks import Vector
 from halftruth.measure._arithmetic import Sweep
-from halftruth.measure._score_measure import as_measure, ratio
+from halftruth.measure._score_measure import Measurable, as_measure, ratio
 
 __all__ = [
     "Curve",
@@ -75,7 +75,7 @@ class GainCurve(Curve):
     threshold: Vector
 
 
-def swept(evidence: object, needs: str = "prior") -> Sweep:
+def swept(evidence: Measurable, needs: str = "prior") -> Sweep:
     """The sweep of evidence; one warning where an empty class leaves a rate undefined."""
     measure = as_measure(evidence, needs)
     line = measure.sweep
@@ -83,7 +83,7 @@ def swept(evidence: object, needs: str = "prior") -> Sweep:
     return line
 
 
-def roc_curve(evidence: object) -> RocCurve:
+def roc_curve(evidence: Measurable) -> RocCurve:
     """ROC points (FPR, TPR) at every distinct score, from (0, 0) to (1, 1).
 
     Raw: from partial evidence points may leave [0, 1] and the FPR may step back.
@@ -99,7 +99,7 @@ def roc_curve(evidence: object) -> RocCurve:
     return RocCurve(fpr=line.fpr, tpr=line.tpr, threshold=line.threshold)
 
 
-def precision_recall_curve(evidence: object) -> PrecisionRecallCurve:
+def precision_recall_curve(evidence: Measurable) -> PrecisionRecallCurve:
     """Precision and recall at every distinct score.
 
     Where no population mass lies at or above the threshold, precision is read at the next score.
@@ -115,7 +115,7 @@ def precision_recall_curve(evidence: object) -> PrecisionRecallCurve:
     return PrecisionRecallCurve(precision=line.precision, recall=line.tpr, threshold=line.threshold)
 
 
-def det_curve(evidence: object) -> DetCurve:
+def det_curve(evidence: Measurable) -> DetCurve:
     """Detection error trade-off: false-positive against false-negative rate.
 
     Examples
@@ -128,7 +128,7 @@ def det_curve(evidence: object) -> DetCurve:
     return DetCurve(fpr=line.fpr, fnr=1 - line.tpr, threshold=line.threshold)
 
 
-def gain_curve(evidence: object) -> GainCurve:
+def gain_curve(evidence: Measurable) -> GainCurve:
     """Share of the positives found (gain) against the share of cases looked at, and their ratio (lift).
 
     Needs no prior.

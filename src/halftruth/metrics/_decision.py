@@ -12,7 +12,7 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import EmptyClassWarning, InputError, arg
 from halftruth.measure._arithmetic import Sweep
-from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio, scalar
+from halftruth.measure._score_measure import Measurable, ScoreMeasure, as_measure, ratio, scalar
 from halftruth.metrics._curves import Curve, swept
 from halftruth.metrics._rates import Confusion, Rate
 from halftruth.metrics._record import DECLARED, INFINITY, metric
@@ -53,7 +53,7 @@ class CostCurve(Curve):
     of_confusion=lambda table: (table.tp - table.fp * table.threshold / (1 - table.threshold)) / table.total,
     certificate="corners",
 )
-def net_benefit(evidence: object, threshold: float) -> Number:
+def net_benefit(evidence: Measurable, threshold: float) -> float:
     """Net benefit per case, TP − FP · t/(1−t), of treating where the probability reaches t.
 
     Vickers & Elkin 2006.
@@ -83,7 +83,7 @@ def _benefit(measure: ScoreMeasure, threshold: float) -> Vector:
     return ratio(tp - fp * threshold / (1 - threshold), measure.total)
 
 
-def decision_curve(evidence: object, thresholds: Any = None) -> DecisionCurve:
+def decision_curve(evidence: Measurable, thresholds: Any = None) -> DecisionCurve:
     """Net benefit over threshold probabilities, with that of treating everyone (treating no one: 0).
 
     Parameters
@@ -118,7 +118,7 @@ def decision_curve(evidence: object, thresholds: Any = None) -> DecisionCurve:
     )
 
 
-def cost_curve(evidence: object, n_points: int = 101) -> CostCurve:
+def cost_curve(evidence: Measurable, n_points: int = 101) -> CostCurve:
     """Least normalised expected cost over thresholds, at each probability cost.
 
     The probability cost is π c_fn / (π c_fn + (1−π) c_fp); the cost of a threshold there is the line
@@ -154,13 +154,13 @@ def cost_curve(evidence: object, n_points: int = 101) -> CostCurve:
 
 
 def best_threshold(
-    evidence: object,
+    evidence: Measurable,
     *,
     maximize: str | None = None,
     precision_at_least: float | None = None,
     recall_at_least: float | None = None,
     cost: tuple[float, float] | None = None,
-) -> Number:
+) -> float:
     """The threshold to use, by one of four aims.
 
     Parameters
@@ -237,7 +237,7 @@ def _rates(line: Sweep, name: str) -> Vector:
     return np.asarray(getattr(every, name))
 
 
-def _where_highest(line: Sweep, height: Vector) -> Number:
+def _where_highest(line: Sweep, height: Vector) -> float:
     defined = ~np.isnan(height)
     height = np.where(defined, height, -np.inf)
     top = height.max(axis=-1, keepdims=True)
@@ -246,7 +246,7 @@ def _where_highest(line: Sweep, height: Vector) -> Number:
     return _pick(line, best, defined.any(axis=-1), "the aim")
 
 
-def _pick(line: Sweep, index: Any, found: Any, aim: str) -> Number:
+def _pick(line: Sweep, index: Any, found: Any, aim: str) -> float:
     out = np.where(found, line.threshold[index], np.nan)
     if out.ndim == 0 and np.isnan(out):
         warnings.warn(f"No threshold attains {aim}: NaN.", EmptyClassWarning, stacklevel=3)

@@ -10,7 +10,14 @@ import numpy as np
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
-from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, integral, ratio, where_both
+from halftruth.measure._score_measure import (
+    Measurable,
+    ScoreMeasure,
+    as_measure,
+    integral,
+    ratio,
+    where_both,
+)
 from halftruth.metrics._record import INFINITY, Scale, metric
 
 __all__ = [
@@ -44,7 +51,7 @@ EPSILON = float(np.finfo(np.float64).eps)
     headline=7,
     certificate="own",
 )
-def brier(evidence: object) -> Number:
+def brier(evidence: Measurable) -> float:
     """Brier score, ∫ s² dμ − 2 ∫ s dμ₁ + ∫ dμ₁, per case.
 
     Examples
@@ -66,7 +73,7 @@ def brier(evidence: object) -> Number:
     probability=True,
     certificate="own",
 )
-def brier_skill(evidence: object) -> Number:
+def brier_skill(evidence: Measurable) -> float:
     """1 − Brier / π(1−π): 0 for a forecast of the prior, 1 for perfection.
 
     Examples
@@ -95,7 +102,7 @@ def brier_skill(evidence: object) -> Number:
     headline=8,
     certificate="own",
 )
-def log_loss(evidence: object) -> Number:
+def log_loss(evidence: Measurable) -> float:
     """Logarithmic loss, −∫ log s dμ₁ − ∫ log(1−s) d(μ−μ₁), per case; s is clipped at float64 eps.
 
     Examples
@@ -152,7 +159,7 @@ def _scale_of_loss(loss: object) -> Scale:
     example={"loss": "sigmoid"},
     certificate="own",
 )
-def risk(evidence: object, loss: str | Pair = "logistic", *, threshold: float | None = None) -> Number:
+def risk(evidence: Measurable, loss: str | Pair = "logistic", *, threshold: float | None = None) -> float:
     """Expected loss, (∫ ℓ₊ dμ₁ + ∫ ℓ₋ d(μ − μ₁)) / n: what learning makes small.
 
     From positives and unlabeled rows this is the unbiased PU risk (uPU), and with a purity below 1 that of

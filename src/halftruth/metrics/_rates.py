@@ -10,7 +10,15 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._errors import NotIdentifiable
-from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, ratio, scalar, where_both
+from halftruth.measure._score_measure import (
+    Measurable,
+    Number,
+    ScoreMeasure,
+    as_measure,
+    ratio,
+    scalar,
+    where_both,
+)
 from halftruth.metrics._record import DECLARED, INFINITY, Metric, metric
 
 __all__ = ["Confusion", "Rate", "confusion", "fbeta", "prevalence", "rate"]
@@ -26,7 +34,7 @@ Property = Callable[[Any], Number]
     default=True,
     certificate="own",
 )
-def prevalence(evidence: object) -> Number:
+def prevalence(evidence: Measurable) -> float:
     """π = μ₁(all)/μ(all), the share of positives in the population.
 
     Examples
@@ -44,7 +52,7 @@ class Rate:
 
     name: str
 
-    def __call__(self, evidence: object, threshold: float) -> Number:
+    def __call__(self, evidence: Measurable, threshold: float) -> float:
         measure = as_measure(evidence, "nothing")
         return measure.result(getattr(_confusion(measure, _checks.threshold(threshold)), self.name))
 
@@ -94,50 +102,50 @@ class Confusion:
             cells = f"tp={self.tp!r}, fp={self.fp!r}, fn={self.fn!r}, tn={self.tn!r}"
         return f"Confusion(threshold={self.threshold!r}, {cells})"
 
-    def _known(self, mass: Number) -> Number:
+    def _known(self, mass: Number) -> float:
         if self.unidentified is not None:
             raise NotIdentifiable(self.unidentified)
-        return mass
+        return scalar(mass)
 
-    def _compared(self, value: Number) -> Number:
+    def _compared(self, value: Number) -> float:
         return scalar(where_both(value, self.positives, self.negatives))
 
-    def _of(self, part: Number, whole: Number) -> Number:
+    def _of(self, part: Number, whole: Number) -> float:
         """A share of a sum of cells, which signed cells may cancel but for rounding."""
         nothing = np.abs(whole) <= 1e-12 * np.abs(self.total)
         return self._compared(ratio(part, np.where(nothing, 0.0, whole)))
 
     @property
-    def tp(self) -> Number:
+    def tp(self) -> float:
         return self._known(self.pos_above)
 
     @property
-    def fp(self) -> Number:
+    def fp(self) -> float:
         return self._known(self.neg_above)
 
     @property
-    def fn(self) -> Number:
+    def fn(self) -> float:
         return self._known(self.pos_below)
 
     @property
-    def tn(self) -> Number:
+    def tn(self) -> float:
         return self._known(self.neg_below)
 
     @property
-    def positives(self) -> Number:
+    def positives(self) -> float:
         return self.tp + self.fn
 
     @property
-    def negatives(self) -> Number:
+    def negatives(self) -> float:
         return self.fp + self.tn
 
     @property
-    def total(self) -> Number:
-        return self.predicted + self.rest
+    def total(self) -> float:
+        return scalar(self.predicted + self.rest)
 
     @property
     @rate(formula="(TP + FP) / n", better=None, needs="nothing")
-    def predicted_positive_rate(self) -> Number:
+    def predicted_positive_rate(self) -> float:
         return scalar(ratio(self.predicted, self.total))
 
     @property
@@ -150,7 +158,7 @@ class Confusion:
         headline=3,
         denominator=lambda table: table.predicted,
     )
-    def precision(self) -> Number:
+    def precision(self) -> float:
         return self._compared(ratio(self.tp, self.predicted))
 
     @property
@@ -163,7 +171,7 @@ class Confusion:
         default=True,
         headline=4,
     )
-    def recall(self) -> Number:
+    def recall(self) -> float:
         everyone = self.pos_above + self.pos_below
         if np.isnan(everyone).all():
             self._known(everyone)
@@ -177,22 +185,22 @@ class Confusion:
         better="low",
         default=True,
     )
-    def fpr(self) -> Number:
+    def fpr(self) -> float:
         return scalar(ratio(self.fp, self.negatives))
 
     @property
     @rate(aliases=("tnr",), formula="TN / (FP + TN)")
-    def specificity(self) -> Number:
+    def specificity(self) -> float:
         return scalar(ratio(self.tn, self.negatives))
 
     @property
     @rate(formula="TN / (TN + FN)", denominator=lambda table: table.rest)
-    def npv(self) -> Number:
+    def npv(self) -> float:
         return self._compared(ratio(self.tn, self.rest))
 
     @property
     @rate(formula="FP / (TP + FP)", better="low", denominator=lambda table: table.predicted)
-    def fdr(self) -> Number:
+    def fdr(self) -> float:
         return self._compared(ratio(self.fp, self.predicted))
 
     @property
@@ -205,10 +213,10 @@ class Confusion:
         headline=5,
         denominator=lambda table: table.positives + table.predicted,
     )
-    def f1(self) -> Number:
+    def f1(self) -> float:
         return self.fbeta(1.0)
 
-    def fbeta(self, beta: float) -> Number:
+    def fbeta(self, beta: float) -> float:
         """(1 + β²) TP / ((1 + β²) TP + β² FN + FP)."""
         advice = "Above 1 it weighs recall more than precision, below 1 less."
         square = _checks.inside(beta, "beta", 0.0, np.inf, advice=advice) ** 2
@@ -226,7 +234,7 @@ class Confusion:
         # Not linear-fractional, but it grows with TP and falls with FP.
         certificate="pure corners",
     )
-    def mcc(self) -> Number:
+    def mcc(self) -> float:
         """Matthews correlation; 0 where all cases are called the same, NaN where a cell is negative."""
         margins = [self.positives, self.negatives, self.predicted, self.rest]
         # Roots first: the product of four large margins would overflow before its root.
@@ -246,12 +254,12 @@ class Confusion:
         default=True,
         headline=6,
     )
-    def accuracy(self) -> Number:
+    def accuracy(self) -> float:
         return scalar(ratio(self.tp + self.tn, self.total))
 
     @property
     @rate(formula="(recall + specificity) / 2", paper="Brodersen et al. 2010")
-    def balanced_accuracy(self) -> Number:
+    def balanced_accuracy(self) -> float:
         return scalar((np.asarray(self.recall) + self.specificity) / 2)
 
     @property
@@ -262,7 +270,7 @@ class Confusion:
         limits=(-1.0, 1.0),
         denominator=lambda table: table.predicted * table.negatives + table.rest * table.positives,
     )
-    def cohen_kappa(self) -> Number:
+    def cohen_kappa(self) -> float:
         covariance = np.asarray(self.tp) * self.tn - np.asarray(self.fp) * self.fn
         spread = np.asarray(self.predicted) * self.negatives + np.asarray(self.rest) * self.positives
         return self._compared(ratio(2 * covariance, spread))
@@ -273,12 +281,12 @@ class Confusion:
         paper="Jaccard 1901",
         denominator=lambda table: table.predicted + table.fn,
     )
-    def jaccard(self) -> Number:
+    def jaccard(self) -> float:
         return self._of(self.tp, self.predicted + self.fn)
 
     @property
     @rate(formula="recall − FPR", paper="Youden 1950", limits=(-1.0, 1.0))
-    def youden_j(self) -> Number:
+    def youden_j(self) -> float:
         return scalar(np.asarray(self.recall) - self.fpr)
 
     @property
@@ -288,13 +296,13 @@ class Confusion:
         limits=(0.0, INFINITY),
         denominator=lambda table: table.predicted,
     )
-    def lift(self) -> Number:
+    def lift(self) -> float:
         """Recall over the predicted-positive rate: precision over the prior."""
         lift = ratio(self.recall, self.predicted_positive_rate)
         return scalar(lift) if self.unidentified else self._compared(lift)
 
     @property
-    def prevalence(self) -> Number:
+    def prevalence(self) -> float:
         return scalar(ratio(self.positives, self.total))
 
 
@@ -312,7 +320,7 @@ def _confusion(measure: ScoreMeasure, threshold: float) -> Confusion:
     )
 
 
-def confusion(evidence: object, threshold: float) -> Confusion:
+def confusion(evidence: Measurable, threshold: float) -> Confusion:
     """Confusion masses at a threshold: TP = μ₁[s ≥ t], FP = (μ − μ₁)[s ≥ t].
 
     Parameters
@@ -347,7 +355,7 @@ def confusion(evidence: object, threshold: float) -> Confusion:
     denominator=lambda table, beta: beta**2 * table.positives + table.predicted,
     certificate="corners",
 )
-def fbeta(evidence: object, threshold: float, *, beta: float = 2.0) -> Number:
+def fbeta(evidence: Measurable, threshold: float, *, beta: float = 2.0) -> float:
     """F-beta at a threshold, (1 + β²) TP / ((1 + β²) TP + β² FN + FP); β > 1 favours recall.
 
     Parameters

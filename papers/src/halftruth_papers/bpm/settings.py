@@ -14,7 +14,7 @@ from halftruth.calibration._smooth_errors import (
     smooth_calibration_error,
 )
 from halftruth.calibration._sweep_errors import sweep_calibration_error
-from halftruth.measure._score_measure import Number
+from halftruth.measure._score_measure import ScoreMeasure
 from halftruth_papers.bpm.binomial_process import BinomialProcess, binomial_processes
 from halftruth_papers.published import printed_rows
 
@@ -32,7 +32,7 @@ PAPER_CURVE = {"bpm": 0.0099, "histograms": 0.0233}
 PAPER_CLOSEST = (6, 10)
 """Sizes at which TCE_bpm is the closest to the truth in Figure 1(c), and all sizes."""
 
-METRICS: dict[str, Callable[[object], Number]] = {
+METRICS: dict[str, Callable[[ScoreMeasure], float]] = {
     "width": partial(calibration_error, n_bins=N_BINS, binning="width"),
     "ece": partial(calibration_error, n_bins=N_BINS),
     "debiased": partial(calibration_error, n_bins=N_BINS, debias="corrected"),
