@@ -271,10 +271,11 @@ PRIORS = {
 
 def prior_of(name: str, p: Any, u: Any) -> float:
     """The value alone, from arrays: no resamples."""
-    from halftruth.prior import given, methods
+    from halftruth.prior import _inputs as given
+    from halftruth.prior import _methods as methods
 
-    samples = given.read(p, u, None, 1.0, (None, None, None)).samples
-    return methods.get(name).fit(samples, np.random.default_rng(0)).value
+    samples = given.read_inputs(p, u, None, 1.0, (None, None, None)).samples
+    return methods.get_method(name).fit(samples, np.random.default_rng(0)).value
 
 
 def priors(scale: float) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tools.prior_study.families import prior_families
 
-from halftruth.prior.methods import METHODS
+from halftruth.prior._methods import METHODS
 
 ROOT = Path(__file__).parents[2]
 SETS = ("pima", "adult", "gsec_pu")
@@ -31,7 +31,7 @@ def module():
 @pytest.fixture
 def study(module, tmp_path, monkeypatch):
     """``study(*options)``: the page of a run on few trees and on stand-ins for the data sets."""
-    held_out = importlib.import_module("halftruth.prior.held_out")
+    held_out = importlib.import_module("halftruth.prior._from_features")
     monkeypatch.setattr(held_out, "N_TREES", 40)
     for name in SETS:
         rng = np.random.default_rng(1)

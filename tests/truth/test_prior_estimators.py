@@ -16,8 +16,8 @@ import pytest
 from tools.prior_study.families import TwoClasses, prior_families
 
 import halftruth as ht
-from halftruth.prior.methods import IRREDUCIBLE, METHODS
-from halftruth.prior.samples import Samples
+from halftruth.prior._methods import IRREDUCIBLE, METHODS
+from halftruth.prior._samples import Samples
 from halftruth.table._score_table import POSITIVE, UNLABELED, ScoreTable
 from halftruth.table._strata import StratumRows
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.prior.held_out import HeldOut
+from halftruth.prior._from_features import HeldOut
 
 SMALL = ("concrete", "housing", "pima")
 # Repetitions, many where they differ and cost little, and the spread of the absolute error over them.

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 import halftruth as ht
 from halftruth import recover
-from halftruth.prior.held_out import HeldOut
+from halftruth.prior._from_features import HeldOut
 from halftruth.recover.curves import indirect_areas
 
 N_SETS = 150

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from halftruth.prior.scar import scar_test
+from halftruth.prior._scar_test import scar_test
 
 ERROR = 0.05
 MEASURED_IN = 1_000

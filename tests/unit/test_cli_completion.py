@@ -89,7 +89,7 @@ def test_what_is_offered(folder: Path, words: list[str], expected: list[str]) ->
 
 def test_every_metric_and_estimator_is_offered(folder: Path) -> None:
     from halftruth._registry import REGISTRY
-    from halftruth.prior.methods import METHODS
+    from halftruth.prior._methods import METHODS
 
     assert offered(folder, "evaluate", "x", "--metrics", "") == list(REGISTRY)
     assert offered(folder, "prior", "x", "--method", "") == [*METHODS, "sample"]

@@ -19,7 +19,7 @@ import pytest
 import halftruth as ht
 from halftruth.cli import main, reading
 from halftruth.prior._belief import ESTIMATE
-from halftruth.prior.methods import METHODS
+from halftruth.prior._methods import METHODS
 
 RNG = np.random.default_rng(5)
 N = 400
@@ -96,7 +96,12 @@ def test_help(run: Any) -> None:
 
 
 def test_what_estimates_is_loaded_only_when_asked_for(rows: str) -> None:
-    modules = ["sklearn", "halftruth.prior.estimating", "halftruth.prior.methods", "halftruth.cli.estimates"]
+    modules = [
+        "sklearn",
+        "halftruth.prior._estimate_prior",
+        "halftruth.prior._methods",
+        "halftruth.cli.estimates",
+    ]
     code = (
         f"import sys; from halftruth.cli import main; status = main(sys.argv[1:]);"
         f"sys.stderr.write(str([m for m in {modules} if m in sys.modules])); sys.exit(status)"

@@ -13,7 +13,7 @@ import pytest
 
 import halftruth as ht
 from halftruth.cli import main
-from halftruth.prior.estimating import estimate_prior
+from halftruth.prior._estimate_prior import estimate_prior
 
 RNG = np.random.default_rng(3)
 N = 900

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import halftruth as ht
-from halftruth.prior.given import read
-from halftruth.prior.methods import METHODS
+from halftruth.prior._inputs import read_inputs
+from halftruth.prior._methods import METHODS
 
 OF_PAIRS = tuple(name for name, method in METHODS.items() if not method.needs_negatives)
 """What known positives and unlabeled are enough for."""
@@ -22,7 +22,7 @@ def point(name: str, positive: Any, unlabeled: Any, rng: np.random.Generator, ne
     if name == "auto":
         return ht.estimate_prior(positive, unlabeled, rng=rng).value
     known = negative if method.needs_negatives else None
-    given = read(positive, unlabeled, known, 1.0, (None, None, None))
+    given = read_inputs(positive, unlabeled, known, 1.0, (None, None, None))
     return float(method.fit(given.samples, rng).value)
 
 

@@ -7,7 +7,7 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 
-from halftruth.prior import methods
+from halftruth.prior import _methods as methods
 
 WIDTH = 118
 NOT_RUN = "*Not run yet.*"

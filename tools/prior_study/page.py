@@ -13,9 +13,9 @@ from tools.prior_study.settings import SLOW
 from tools.prior_study.timing import ALPHA, UPPER
 
 import halftruth as ht
-from halftruth.prior.given import MAX_ATOMS
-from halftruth.prior.km import MAX_ROWS
-from halftruth.prior.methods import METHODS, SCAR
+from halftruth.prior._inputs import MAX_ATOMS
+from halftruth.prior._methods import METHODS, SCAR
+from halftruth.prior.estimators._kernel_mean import MAX_ROWS
 
 Found = Mapping[str, Any]
 

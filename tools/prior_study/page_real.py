@@ -20,7 +20,7 @@ from tools.prior_study.markdown import (
 from tools.prior_study.real import MOST_UNLABELED, PAPER, PURITIES
 from tools.prior_study.settings import SLOW
 
-from halftruth.prior.methods import METHODS
+from halftruth.prior._methods import METHODS
 
 One = Mapping[str, Any]
 ALL = "mean"

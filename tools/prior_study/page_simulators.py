@@ -18,7 +18,7 @@ from tools.prior_study.markdown import (
 )
 from tools.prior_study.settings import SLOW
 
-from halftruth.prior.methods import METHODS
+from halftruth.prior._methods import METHODS
 
 Cell = Mapping[str, Any]
 Errors = Mapping[str, Mapping[str, float | None]]
@@ -34,7 +34,7 @@ TEXT = """## Simulated populations
 Families of `tools/prior_study/families.py`, {n_members} populations in all, each with α = {alphas}
 and each with {sizes} known positives/unlabeled: {n_cells:,} cells. In each {draws} ({slow_draws} for
 {slow}, which are slow). `auto` was tuned on other draws of these populations, so that its figures are
-somewhat flattered; tests hold it to further shapes (`tests/unit/prior/test_auto.py`).
+somewhat flattered; tests hold it to further shapes (`tests/unit/prior/estimators/test_auto.py`).
 
 ### Mean |α̂ − α|
 

@@ -14,8 +14,8 @@ from tools.prior_study.estimates import OF_FEATURES, OF_PAIRS, points, summary
 from tools.prior_study.settings import SLOW, Settings, say
 
 import halftruth as ht
-from halftruth.prior.held_out import HeldOut
-from halftruth.prior.methods import METHODS
+from halftruth.prior._from_features import HeldOut
+from halftruth.prior._methods import METHODS
 
 MOST_UNLABELED = 10_000
 PURITIES = (0.95, 0.75)

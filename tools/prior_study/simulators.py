@@ -10,7 +10,7 @@ from tools.prior_study.families import TwoClasses, prior_families
 from tools.prior_study.settings import SLOW, Settings, say
 
 import halftruth as ht
-from halftruth.prior.methods import METHODS
+from halftruth.prior._methods import METHODS
 
 
 def run(settings: Settings) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from tools.prior_study.families import OverlapDraw, prior_families
 from tools.prior_study.settings import Settings, say
 
 import halftruth as ht
-from halftruth.prior.methods import METHODS
+from halftruth.prior._methods import METHODS
 
 ALPHA = 0.3
 POPULATION = ("gaussian", 2)

@@ -74,7 +74,7 @@ def intervals(incomplete: str) -> list[str]:
 def estimators(incomplete: str) -> list[str]:
     """Names of estimators of the prior, in a list with commas."""
     from halftruth.cli.estimates import SAMPLE
-    from halftruth.prior.methods import METHODS
+    from halftruth.prior._methods import METHODS
 
     return extended((*METHODS, SAMPLE), incomplete)
 

@@ -14,10 +14,10 @@ from halftruth.cli.source import refuse_without_positives
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.inference._progress import progress
 from halftruth.prior._belief import ESTIMATE, PriorEstimate
+from halftruth.prior._estimate_prior import estimate_prior, estimate_prior_and_purity
+from halftruth.prior._inputs import read_knowledge
+from halftruth.prior._methods import METHODS, RESAMPLES, get_method
 from halftruth.prior._shares import Sizes
-from halftruth.prior.estimating import estimate_prior, estimate_prior_and_purity
-from halftruth.prior.given import knowledge
-from halftruth.prior.methods import METHODS, RESAMPLES, get
 from halftruth.table._score_table import NEGATIVE, UNLABELED, ScoreTable
 
 AUTO, MIXTURE, SAMPLE = "auto", "mixture", "sample"
@@ -73,14 +73,14 @@ class Request:
         _checks.confidence_level(self.settings["confidence_level"])
         for name in self.methods:
             if name != SAMPLE:
-                get(name)
+                get_method(name)
             elif "labeled_sample" not in self.known:
                 raise InputError("--method sample needs --labeled-sample, e.g. 7/50.")
         if isinstance(self.purity, tuple):
             raise InputError("--purity must be one number here, such as 0.9, or the word estimate.")
         if not self.noisy:
             purity = _checks.share(self.purity, "purity", closed_at_one=True)
-            knowledge(purity, self.known.get("within"), self.known.get("labeled_sample"))
+            read_knowledge(purity, self.known.get("within"), self.known.get("labeled_sample"))
         elif self.known:
             option = next(iter(self.known)).replace("_", "-")
             raise InputError(f"--{option} does not go with --purity estimate. Pass the purity as a number.")

@@ -85,10 +85,10 @@ def check_shares(known: dict[str, Any], prior: Any, purity: Any) -> None:
         raise InputError(f"{option} goes with --prior estimate. Pass that too, or leave {option} out.")
     if purity == ESTIMATE:
         raise InputError(f"{option} does not go with --purity estimate. Pass the purity as a number.")
-    from halftruth.prior.given import knowledge
+    from halftruth.prior._inputs import read_knowledge
 
     purest = purity if isinstance(purity, float) else 1.0
-    knowledge(purest, known.get("within"), known.get("labeled_sample"))
+    read_knowledge(purest, known.get("within"), known.get("labeled_sample"))
 
 
 def known_besides(within: str | None, labeled_sample: str | None) -> dict[str, Any]:

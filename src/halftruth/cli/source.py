@@ -221,7 +221,7 @@ def refuse_without_positives(table: ScoreTable) -> None:
 def _estimated(table: ScoreTable, purity: Any, known: Mapping[str, Any]) -> PriorEstimate:
     """α, with what is known of it besides the scores."""
     from halftruth.evidence import PositiveUnlabeled
-    from halftruth.prior.estimating import estimate_prior
+    from halftruth.prior._estimate_prior import estimate_prior
 
     two_samples = PositiveUnlabeled.from_table(table, purity=purity, population="unlabeled")
     return estimate_prior(two_samples, **known)

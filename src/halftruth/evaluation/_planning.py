@@ -36,7 +36,7 @@ from halftruth.inference._influence import unsigned
 from halftruth.inference._prior_range import Range, prior_range
 from halftruth.inference._requests import Request
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.prior.estimating import estimate_prior
+from halftruth.prior._estimate_prior import estimate_prior
 from halftruth.report._page_record import Step
 from halftruth.results._estimate import LOGIT, Estimate
 from halftruth.results._intervals import normal_interval

@@ -404,8 +404,8 @@ def _estimated(table: ScoreTable, prior: Any, purity: Any, population: str) -> t
     wanted = [isinstance(share, str) and share == ESTIMATE for share in (prior, purity)]
     if not any(wanted):
         return prior, purity
-    from halftruth.prior.estimating import estimate_alpha, estimate_both
-    from halftruth.prior.given import refuse_to_estimate
+    from halftruth.prior._estimate_prior import estimate_alpha, estimate_both
+    from halftruth.prior._inputs import refuse_to_estimate
 
     if all(wanted):
         both = estimate_both(table)

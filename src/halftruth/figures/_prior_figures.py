@@ -12,7 +12,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 from halftruth.figures import _canvas
 from halftruth.prior._belief import Curve, PriorEstimate
-from halftruth.prior.estimating import PriorAndPurity
+from halftruth.prior._estimate_prior import PriorAndPurity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from halftruth._errors import Note
 from halftruth.evidence import Evidence, Scenario
 from halftruth.inference._influence import identified_range
 from halftruth.prior._shares import Sizes
-from halftruth.prior.bounds import upper_bound
+from halftruth.prior._upper_bound import upper_bound
 from halftruth.table._score_table import POSITIVE, UNLABELED
 from halftruth.table._strata import StratumRows
 

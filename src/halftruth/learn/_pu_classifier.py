@@ -264,7 +264,7 @@ class PUClassifier(NetworkClassifier):
             )
         prior, purity = self.prior, belief(self.purity, "purity", closed_at_one=True).value
         if isinstance(prior, str) and prior == ESTIMATE:
-            from halftruth.prior.features import estimate_prior_from_features
+            from halftruth.prior._from_features import estimate_prior_from_features
 
             rows = ~strata.negative
             prior = estimate_prior_from_features(

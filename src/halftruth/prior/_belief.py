@@ -13,6 +13,8 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg, as_notes, call, notes_to_dict, pair
 from halftruth.measure._score_measure import Number
 
+__all__ = ["ESTIMATE", "Belief", "Curve", "PriorEstimate", "belief"]
+
 ESTIMATE = "estimate"
 """The word with which a user asks that a share be estimated from the scores."""
 
@@ -181,40 +183,40 @@ class Belief:
         return self.replicates[np.asarray(ranks * len(self.replicates), dtype=np.intp)]
 
 
-def belief(given: Any, name: str, *, closed_at_one: bool = False) -> Belief:
+def belief(share: Any, name: str, *, closed_at_one: bool = False) -> Belief:
     """Read a `prior` or `purity` argument."""
-    if given is None:
+    if share is None:
         return Belief(value=None)
-    if isinstance(given, PriorEstimate):
-        replicates = None if given.replicates is None else np.asarray(given.replicates)
-        population = given.population if name == "prior" else None
+    if isinstance(share, PriorEstimate):
+        replicates = None if share.replicates is None else np.asarray(share.replicates)
+        population = share.population if name == "prior" else None
         if name == "prior":
-            _checks.share(given.value, name)
+            _checks.share(share.value, name)
         return Belief(
-            value=given.value,
-            low=given.low,
-            high=given.high,
+            value=share.value,
+            low=share.low,
+            high=share.high,
             replicates=replicates,
             population=population,
-            estimate=given,
+            estimate=share,
         )
-    if isinstance(given, str):
+    if isinstance(share, str):
         raise InputError(
-            f"{arg(name)}={given!r} is not understood here. Pass a number, "
+            f"{arg(name)}={share!r} is not understood here. Pass a number, "
             f"{call('a pair (low, high)', 'range')} or a PriorEstimate, e.g. of estimate_prior; "
             f"PositiveUnlabeled also takes {ESTIMATE!r}."
         )
-    if isinstance(given, (tuple, list)):
-        if len(given) != 2:
+    if isinstance(share, (tuple, list)):
+        if len(share) != 2:
             raise InputError(
-                f"{arg(name)} as a range must be {call('a pair (low, high)', 'range')}, got {given!r}."
+                f"{arg(name)} as a range must be {call('a pair (low, high)', 'range')}, got {share!r}."
             )
-        low, high = (_checks.share(end, name, closed_at_one=closed_at_one) for end in given)
+        low, high = (_checks.share(end, name, closed_at_one=closed_at_one) for end in share)
         if low > high:
             raise InputError(
                 argument=name,
                 must=f"be {call('a pair (low, high)', 'range')} with low <= high",
-                got=pair(*given) if isinstance(given, tuple) else repr(given),
+                got=pair(*share) if isinstance(share, tuple) else repr(share),
             )
         return Belief(value=(low + high) / 2, low=low, high=high)
-    return Belief(value=_checks.share(given, name, closed_at_one=closed_at_one))
+    return Belief(value=_checks.share(share, name, closed_at_one=closed_at_one))

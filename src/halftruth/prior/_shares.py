@@ -13,6 +13,8 @@ from halftruth.measure._score_measure import Number, ratio
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
 from halftruth.table._support import Sums
 
+__all__ = ["NAMES", "Sizes", "from_positives", "refuse_prior", "refuse_purity"]
+
 NAMES = (POSITIVE, UNLABELED, NEGATIVE)
 
 
@@ -35,8 +37,8 @@ class Sizes:
     @property
     def shares(self) -> Vector:
         """Share of each stratum in the whole table, (..., 3) in the order of `NAMES`."""
-        each = np.stack(np.broadcast_arrays(self.positive, self.unlabeled, self.negative), -1)
-        return ratio(each, np.asarray(self.n)[..., None])
+        weights = np.stack(np.broadcast_arrays(self.positive, self.unlabeled, self.negative), -1)
+        return ratio(weights, np.asarray(self.n)[..., None])
 
     def alpha(self, prior: Number, purity: Number) -> Number:
         """α from the prior of the whole table: π n = ρ n_P + α n_U."""
@@ -51,6 +53,7 @@ def from_positives(prior: Number, purity: Number, alpha: Number) -> tuple[Vector
     """What π f̂₁ takes of the distributions of P and of U; NaN where P is no purer than U."""
     prior, purity, alpha = np.broadcast_arrays(prior, purity, alpha)
     pure = purity == 1
+    # P = ρ f₁ + (1−ρ) f₀ and U = α f₁ + (1−α) f₀, solved for f₁: [(1−α) P − (1−ρ) U]/(ρ−α).
     gap = np.where(purity - alpha > 1e-12, purity - alpha, np.nan)
     return (
         np.where(pure, prior, prior * (1 - alpha) / gap),

@@ -13,7 +13,7 @@ import pytest
 import halftruth as ht
 from halftruth.figures import _canvas
 from halftruth.prior._belief import Curve
-from halftruth.prior.methods import METHODS
+from halftruth.prior._methods import METHODS
 
 matplotlib_figure = pytest.importorskip("matplotlib.figure")
 GRID = np.linspace(0, 1, 101)

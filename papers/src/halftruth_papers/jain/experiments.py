@@ -21,7 +21,7 @@ from halftruth._errors import InputError
 from halftruth.evidence import Labeled, PositiveUnlabeled
 from halftruth.metrics._areas import pr_auc, roc_auc
 from halftruth.metrics._curves import roc_curve
-from halftruth.prior.estimating import estimate_prior, estimate_prior_and_purity
+from halftruth.prior._estimate_prior import estimate_prior, estimate_prior_and_purity
 from halftruth_papers.networks import bagged_scores
 
 Bools = NDArray[np.bool_]

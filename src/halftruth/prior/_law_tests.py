@@ -1,0 +1,182 @@
+"""Tests on scores: regions too poor in unlabeled rows, one law of several samples, a mixture of two laws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from halftruth._checks import Vector
+from halftruth.prior._upper_bound import FEWEST_RANKED, LOWER_SIDE, Tail, ranks_of
+
+__all__ = ["mixture_law", "one_law", "pile_up", "share_within"]
+
+MIDDLE = 0.3
+"""Part of the error spent on intervals of ranks: half-lines miss positives that pile up in the middle."""
+DEPTH = 4
+"""Intervals hold from a half to 2⁻⁴ of the positives: narrower ones have too few to refute much."""
+SMALLEST = 1e-12
+"""Tails are accurate down to there, and smaller p-values are told as this one."""
+N_GROUPS = 400
+"""Scores are joined into so many groups at most; polynomials of low degree lose nothing by that."""
+MOST_ORDERS = 8
+"""Components that the smooth test may choose from: beyond, only laws finer than samples show differ."""
+MIXTURE_ORDERS = 4
+"""Components of the test of a mixture, one of which the fit of λ uses up."""
+KNOWN_IN_GROUP = 10
+"""Rows of the two parts of a mixture in each group: a score that neither shows may still be theirs."""
+N_STEPS = 500
+"""Of expectation-maximization, from near the end: with 200 from λ = ½ the size was .06 at n_U = 20,000."""
+CHUNK = 1 << 22
+"""Counts drawn at a time."""
+
+
+def pile_up(p: Vector, u: Vector, claimed: float) -> float:
+    """At most the chance of regions so poor in unlabeled rows if claimed · P ≤ U; regions share the error.
+
+    From the positive of rank i to that of rank j > i, both included, P has a mass that is at least
+    Beta(j − i, n_P + 1 − j + i) in law, at any ties. Ranks 0 and n_P + 1 are the ends of the axis.
+    """
+    from scipy.special import ndtr
+
+    n_p, n_u = p.sum(), u.sum()
+    first, last, error_share = _regions(int(n_p))
+    reached, below = np.cumsum(p), np.append(0.0, np.cumsum(u))
+    start, stop = np.searchsorted(reached, first), np.searchsorted(reached, last)
+    count, rank = below[np.minimum(stop + 1, len(u))] - below[start], last - first
+    poor = count / n_u < claimed * rank / n_p
+    if not poor.any():
+        return 1.0
+    count, rank = count[poor], rank[poor]
+    x, y = (rank, n_p + 1 - rank), (count + 1, n_u - count)
+    tail = Tail(x, y, y[1] / y[0] / n_u < x[1] / x[0] / n_p)
+    chance = ndtr(tail(np.log(claimed), np.arange(len(rank))))
+    return float(np.clip(np.min(chance / error_share[poor]), SMALLEST, 1.0))
+
+
+def _regions(n: int) -> tuple[Vector, Vector, Vector]:
+    """Ranks of the first and the last positive of each region, and its part of the error."""
+    top, low = ranks_of(n), ranks_of(n)[::-3]
+    widths = [w for w in (n // 2**depth for depth in range(1, DEPTH + 1)) if w >= FEWEST_RANKED]
+    middle = MIDDLE if widths else 0.0
+    halves = (1 - middle) * (1 - LOWER_SIDE), (1 - middle) * LOWER_SIDE
+    regions = [(n + 1 - top, np.full(len(top), n + 1.0), halves[0]), (np.zeros(len(low)), low, halves[1])]
+    for width in widths:
+        start = np.floor(np.arange(1, n - width + 0.5, width / 2))
+        regions.append((start, start + width, middle / len(widths)))
+    first, last = (np.concatenate([region[k] for region in regions]) for k in (0, 1))
+    return first, last, np.concatenate([np.full(len(r[0]), r[2] / len(r[0])) for r in regions])
+
+
+def one_law(counts: Vector, n: int, rng: np.random.Generator) -> float:
+    """Permutation test that samples have one law. Groups and polynomials depend on all rows together."""
+    from scipy.stats import random_table
+
+    pool = counts.sum(axis=0)
+    counts = _joined(counts, pool, pool.sum() / N_GROUPS)
+    pool, size = counts.sum(axis=0), counts.sum(axis=1)
+    score = _polynomials(pool, MOST_ORDERS)
+    freedom = (len(counts) - 1) * np.arange(1, score.shape[1] + 1)
+
+    def statistic(tables: Vector) -> Vector:
+        mean = tables @ score / size[:, None]
+        apart = np.cumsum((size[:, None] * mean**2).sum(axis=-2), axis=-1)
+        # Fan (1996): of the first 1, 2, … squared components, each sum standardised, the largest.
+        return np.asarray(((apart - freedom) / np.sqrt(freedom)).max(axis=-1, initial=-np.inf))
+
+    def drawn(m: int) -> Vector:
+        margins = size.astype(np.int64), pool.astype(np.int64)
+        return statistic(random_table.rvs(*margins, size=m, random_state=rng))
+
+    return _share_beyond(statistic(counts), drawn, n, counts.size)
+
+
+def mixture_law(counts: Vector, weights: tuple[float, float], n: int, rng: np.random.Generator) -> float:
+    """Test that the first sample is λ times the second's law plus 1 − λ times the third's, λ in a range."""
+    size = counts.sum(axis=1)
+    known = counts[1] + counts[2]
+    counts = _joined(counts, known, max(KNOWN_IN_GROUP, known.sum() / N_GROUPS))
+    score = _polynomials((counts / size[:, None]).sum(axis=0), MIXTURE_ORDERS)
+    if score.shape[1] == 0:
+        return 1.0
+    laws, share = _likeliest(counts, float(_nearest(counts @ score / size[:, None], weights)), weights)
+    covariance = [(score.T * law) @ score - np.outer(law @ score, law @ score) for law in laws]
+    # Of the laws, not of each draw: a score that a few known rows miss would have no noise there.
+    noise = np.tensordot(np.array([1, share**2, (1 - share) ** 2]) / size, covariance, axes=1)
+    noise += 1e-9 * np.trace(noise) * np.eye(len(noise))
+    whitened = np.linalg.solve(np.linalg.cholesky(noise), score.T).T
+
+    def statistic(tables: Vector) -> Vector:
+        mean = tables @ whitened / size[:, None]
+        return _distance(mean, _nearest(mean, weights))
+
+    def drawn(m: int) -> Vector:
+        tables = [rng.multinomial(int(rows), law, m) for rows, law in zip(size, laws, strict=True)]
+        return statistic(np.stack(tables, axis=1))
+
+    return _share_beyond(statistic(counts), drawn, n, counts.size)
+
+
+def _nearest(mean: Vector, weights: tuple[float, float]) -> Vector:
+    """λ in a range that brings the mixture nearest, from means of the three samples, (..., 3, orders)."""
+    apart, off = mean[..., 1, :] - mean[..., 2, :], mean[..., 0, :] - mean[..., 2, :]
+    length = (apart**2).sum(axis=-1)
+    best = np.divide((apart * off).sum(axis=-1), length, out=np.zeros_like(length), where=length > 0)
+    return np.asarray(np.clip(best, *weights))
+
+
+def _distance(mean: Vector, share: Vector) -> Vector:
+    weight = np.stack([np.ones_like(share), -share, share - 1], axis=-1)
+    return np.asarray((np.einsum("...k,...kj->...j", weight, mean) ** 2).sum(axis=-1))
+
+
+def _likeliest(counts: Vector, share: float, weights: tuple[float, float]) -> tuple[Vector, float]:
+    """Laws of the three samples for which the mixture is exact, and λ: expectation-maximization.
+
+    The mixture's own rows count too, so a score that the known rows happen to miss is not ruled out.
+    """
+    mixed, *known = counts
+    share = float(np.clip(share, 0.01, 0.99).clip(*weights))  # steps never leave 0 and 1
+    pool = (counts / counts.sum(axis=1, keepdims=True)).mean(axis=0)
+    first, second = ((x + pool) / (x.sum() + 1) for x in known)
+    for _ in range(N_STEPS):
+        of_first, of_second = share * first, (1 - share) * second
+        both = of_first + of_second
+        posterior = np.divide(of_first, both, out=np.zeros_like(both), where=both > 0)
+        share = float(np.clip(mixed @ posterior / mixed.sum(), *weights))
+        first, second = known[0] + mixed * posterior, known[1] + mixed * (1 - posterior)
+        first, second = first / first.sum(), second / second.sum()
+    law = share * first + (1 - share) * second
+    return np.stack([law / law.sum(), first, second]), share
+
+
+def _joined(counts: Vector, mass: Vector, least: float) -> Vector:
+    """Neighbouring scores joined into groups of about ``least`` of a mass."""
+    step = np.floor((np.cumsum(mass) - mass / 2) / least)
+    return np.add.reduceat(counts, np.flatnonzero(np.diff(step, prepend=-1)), axis=1)
+
+
+def _polynomials(mass: Vector, orders: int) -> Vector:
+    """Polynomials in the mid-rank, of order 1 and up, orthonormal under this mass."""
+    share = mass / mass.sum()
+    root = np.sqrt(share)[:, None]
+    powers = np.polynomial.legendre.legvander(2 * np.cumsum(share) - share - 1, min(orders, len(mass) - 1))
+    orthonormal, _ = np.linalg.qr(powers * root)
+    return np.asarray(orthonormal[:, 1:] / root)
+
+
+def _share_beyond(seen: Vector, drawn: Callable[[int], Vector], n: int, width: int) -> float:
+    """(1 + draws at least as far) / (1 + draws), which is valid at any number of draws."""
+    step = max(1, CHUNK // width)
+    limit = float(seen) - 1e-9 * (1 + abs(float(seen)))
+    beyond = sum(int((drawn(min(step, n - at)) >= limit).sum()) for at in range(0, n, step))
+    return (1 + beyond) / (1 + n)
+
+
+def share_within(k: int, n: int, low: float, high: float) -> float:
+    """Exact two-sided test that a share lies in [low, high]."""
+    from scipy.special import bdtr, bdtrc
+
+    if low <= k / n <= high:
+        return 1.0
+    return min(1.0, 2 * float(bdtr(k, n, low) if k / n < low else bdtrc(k - 1, n, high)))

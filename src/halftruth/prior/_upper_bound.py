@@ -1,0 +1,191 @@
+"""The largest share of positives in the unlabeled sample that the data do not refute.
+
+Every half-line A of scores has P_U(A) ≥ α P₁(A). Let A end at the k-th positive score, k fixed before
+seeing the data: P₁(A) is then an order statistic of uniforms, X ~ Beta(k, n_P + 1 − k), or stochastically
+larger where scores are tied. If b unlabeled scores fall into A, the chance of so few is at most P(Y > αX)
+with Y ~ Beta(b + 1, n_U − b): the binomial tail. So the 1 − δ quantile of Y/X is an upper bound of
+confidence 1 − δ at any sample size. A few ranks on both sides share the error (Bonferroni).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halftruth import _checks
+from halftruth._checks import Vector
+
+__all__ = ["FEWEST_RANKED", "LOWER_SIDE", "Tail", "prior_upper_bound", "ranks_of", "upper_bound"]
+
+SPACING = 0.8
+"""Of each rank to the next. Wider spacing would gain little, and lose much where scores are tied."""
+NEARLY_ALL = (0.9, 0.95)
+"""Shares of the positives that are the best to take where the classes hardly overlap."""
+FEWEST_RANKED = 4
+"""A half-line of fewer positives bounds their share too loosely to be worth its part of the error."""
+LOWER_SIDE = 0.1
+"""Part of the error spent on low scores, on every third rank: positives are seldom purest there."""
+TOLERANCE = 1e-6
+"""By how much, relatively, rounding may raise a bound. It never lowers one."""
+
+
+def prior_upper_bound(
+    positive: Any,
+    unlabeled: Any = None,
+    *,
+    confidence_level: float = 0.95,
+    positive_weight: Any = None,
+    unlabeled_weight: Any = None,
+) -> float:
+    """One-sided confidence bound on α: P_U ≥ α P₁ on every half-line of scores.
+
+    Above and below any threshold the positives' share α of the unlabeled is at most P_U/P₁. Thresholds are
+    positive scores of fixed ranks, for which the bound holds at any sample size and with any ties.
+
+    Parameters
+    ----------
+    positive, unlabeled : array
+        Scores of clean positives (a random sample of the positives) and of the unlabeled; or one evidence as
+        ``positive``, whose purity counts.
+    confidence_level : float
+    positive_weight, unlabeled_weight : array, optional
+        Unequal weights count as (Σw)²/Σw² rows, and the bound is then approximate.
+
+    Returns
+    -------
+    float in (0, 1]
+
+    Examples
+    --------
+    >>> import numpy as np, halftruth as ht
+    >>> rng = np.random.default_rng(0)
+    >>> unlabeled = np.append(rng.normal(0, 1, 18_000), rng.normal(4, 1, 2_000))
+    >>> ht.prior_upper_bound(rng.normal(4, 1, 2_000), unlabeled) < 0.12
+    True
+    """
+    from halftruth.prior._inputs import read_inputs  # which needs the bound of masses
+
+    inputs = read_inputs(positive, unlabeled, None, 1.0, (positive_weight, unlabeled_weight, None))
+    return inputs.upper(_checks.confidence_level(confidence_level))
+
+
+def upper_bound(
+    positive_mass: Any,
+    unlabeled_mass: Any,
+    n_positive: float,
+    n_unlabeled: float,
+    confidence_level: float,
+    *,
+    below: float | None = None,
+) -> float:
+    """The bound from masses at distinct scores, ascending, that stand for these numbers of rows.
+
+    Joining neighbouring scores can only raise it: more unlabeled rows then reach a positive's rank. With
+    ``below``, only a bound below that matters, and one that is clearly not is returned as 1, in no time.
+    """
+    # From the highest scores down, and with a small part of the error from the lowest up.
+    rank = ranks_of(n_positive)
+    masses = [np.asarray(mass, dtype=np.float64) for mass in (positive_mass, unlabeled_mass)]
+    sides = []
+    for step, ranks, share in ((-1, rank, 1 - LOWER_SIDE), (1, rank[::-3], LOWER_SIDE)):
+        p, u = (np.cumsum(mass[::step]) for mass in masses)
+        # Sums of weights are rounded: a rank that is reached but for that is reached.
+        at = np.searchsorted(p, p[-1] * (ranks / n_positive) * (1 - 1e-12))
+        error = np.full(len(ranks), (1 - confidence_level) * share / len(ranks))
+        sides.append((ranks, n_unlabeled * (u[at] / u[-1]), error))
+    rank, count, error = (np.concatenate(columns) for columns in zip(*sides, strict=True))
+    # A half-line refutes only shares above its own ratio.
+    if below is not None and (count / n_unlabeled >= below * (rank / n_positive)).all():
+        return 1.0
+    return _least_quantile(rank, count, error, n_positive, n_unlabeled)
+
+
+def ranks_of(n: float) -> Vector:
+    """Ranks of n rows, from a few to all, evenly spaced in the logarithm. They must not depend on scores."""
+    steps = max(0.0, np.log(n / FEWEST_RANKED) / -np.log(SPACING))
+    share = np.append(NEARLY_ALL, SPACING ** np.arange(steps // 1 + 1))
+    return np.unique(np.minimum(np.round(n * share), n))
+
+
+def _least_quantile(rank: Vector, count: Vector, error: Vector, n_rank: float, n_count: float) -> float:
+    """The least of 1 and every α with P(Y > αX) = error, over pairs of X (from rank) and Y (from count).
+
+    Rounded upwards. In log α the normal score of that probability is almost a line: secants soon meet.
+    """
+    from scipy.special import digamma, ndtri, zeta
+
+    # A half-line that is no poorer in unlabeled rows than in positives refutes nothing.
+    poor = count / n_count < rank / n_rank * (1 - 1e-12)
+    if not poor.any():
+        return 1.0
+    rank, count, limit = rank[poor], count[poor], ndtri(error[poor])
+    x, y = (rank, n_rank + 1 - rank), (count + 1, n_count - count)
+    (x_mean, x_variance), (y_mean, y_variance) = (  # of log X and log Y
+        (digamma(a) - digamma(a + b), zeta(2, a) - zeta(2, a + b)) for a, b in (x, y)
+    )
+    # log Y − log X is nearly normal, which is where the search begins.
+    slope = np.sqrt(x_variance + y_variance)
+    guesses = y_mean - x_mean - slope * limit
+    if len(rank) > 1:
+        # The exact bound of the likeliest one rules out all whose own ratio is above it.
+        best = [int(np.argmin(guesses))]
+        bound = _least_quantile(rank[best], count[best], error[poor][best], n_rank, n_count)
+        near = count / n_count < rank / n_rank * bound
+        near[best] = True
+        if near.sum() < len(rank):
+            return min(bound, _least_quantile(rank[near], count[near], error[poor][near], n_rank, n_count))
+    guess = float(np.min(guesses))
+    tail = Tail(x, y, y_variance < x_variance)
+    at, low, high = 0.0, -np.inf, 0.0
+    kept = np.arange(len(rank))
+    excess = limit - tail(at, kept)
+    while (refutes := excess > 0).any() or at < high:
+        if refutes.any():
+            # What does not refute this α only refutes larger ones.
+            high, kept, slope, excess = at, kept[refutes], slope[refutes], excess[refutes]
+        else:
+            low = at
+        root = guess if at == 0 > guess else float(np.min(at - slope * excess))
+        if high - (root if at == high else low) < TOLERANCE:
+            break
+        last, before, at = at, excess, root + TOLERANCE / 2
+        if not (floor := max(low, high - 20)) < at < high:
+            at = (floor + high) / 2
+        excess = limit[kept] - tail(at, kept)
+        rise = (excess - before) / (at - last)
+        slope = np.divide(1, rise, out=slope, where=rise > 0)
+    return float(np.exp(high))
+
+
+class Tail:
+    """Normal score of P(Y > αX) for independent Beta variables, as a function of log α.
+
+    An expectation over the narrower of the two (in logarithms), in which the other's distribution function
+    is smooth: the plain sum over evenly spaced normal scores is then accurate to about 1e-8.
+    """
+
+    STEP = 0.3
+    REACH = 8
+
+    def __init__(self, x: tuple[Vector, Vector], y: tuple[Vector, Vector], over_y: NDArray[np.bool_]) -> None:
+        from scipy.special import betaincinv, ndtr
+
+        score = np.arange(-self.REACH, self.REACH + self.STEP, self.STEP)
+        self.mass = self.STEP / np.sqrt(2 * np.pi) * np.exp(-(score**2) / 2)
+        self.over_y = over_y[:, None]
+        narrow, self.wide = (
+            [np.where(over_y, a, b)[:, None] for a, b in zip(*pair, strict=True)] for pair in ((y, x), (x, y))
+        )
+        self.node = betaincinv(*narrow, ndtr(score))
+
+    def __call__(self, log_alpha: float, kept: NDArray[np.intp]) -> Vector:
+        from scipy.special import betainc, ndtri
+
+        over_y, node = self.over_y[kept], self.node[kept]
+        alpha = np.exp(log_alpha)
+        other = np.minimum(np.where(over_y, node / alpha, node * alpha), 1)
+        below = betainc(*(shape[kept] for shape in self.wide), other)
+        chance = np.where(over_y, below, 1 - below) @ self.mass
+        return np.asarray(ndtri(np.clip(chance, 1e-300, 1 - 1e-16)))

@@ -1,0 +1,1 @@
+"""Each estimator of the prior against what is known of it."""
