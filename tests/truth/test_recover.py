@@ -11,7 +11,7 @@ from scipy.stats import binom
 import halftruth as ht
 from halftruth import recover
 from halftruth.prior._from_features import HeldOut
-from halftruth.recover.curves import indirect_areas
+from halftruth.recover._recovered_curves import indirect_areas
 
 N_SETS = 150
 SMALL = {"housing": 100, "pima": 100, "concrete": 100}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halftruth.figures import _canvas
-from halftruth.recover.regions import ErrorMap, error_map, landmarks
+from halftruth.recover._share_regions import ErrorMap, error_map, landmarks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

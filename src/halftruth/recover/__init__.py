@@ -14,11 +14,10 @@ Examples
 
 from __future__ import annotations
 
-from halftruth.recover.curves import area, precision_recall_curve, roc_curve
-from halftruth.recover.formulas import Rates, auc, precision, precision_from_pu, rates
-from halftruth.recover.intervals import performance
-from halftruth.recover.projection import project
-from halftruth.recover.regions import ErrorMap, Landmarks, Line, error_map, landmarks, region
+from halftruth.recover._formulas import Rates, auc, precision, precision_from_pu, rates
+from halftruth.recover._projection import performance, project
+from halftruth.recover._recovered_curves import area, precision_recall_curve, roc_curve
+from halftruth.recover._share_regions import ErrorMap, Landmarks, Line, error_map, landmarks, region
 
 __all__ = [
     "ErrorMap",

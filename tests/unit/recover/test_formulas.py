@@ -7,7 +7,7 @@ import pytest
 
 import halftruth as ht
 from halftruth import recover
-from halftruth.recover.formulas import observed_auc
+from halftruth.recover._formulas import observed_auc
 
 from .made import above, area, populations
 

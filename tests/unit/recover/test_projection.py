@@ -8,8 +8,7 @@ from scipy.optimize import minimize
 
 import halftruth as ht
 from halftruth import recover
-from halftruth.recover.likelihood import likeliest
-from halftruth.recover.projection import Possible, from_measure
+from halftruth.recover._projection import Possible, from_measure, likeliest
 from halftruth.table._support import with_batch_axis
 
 from .made import area, evidence

@@ -15,7 +15,9 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 from halftruth.measure._score_measure import ScoreMeasure, ratio
 from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve
-from halftruth.recover import formulas
+from halftruth.recover import _formulas
+
+__all__ = ["area", "indirect_areas", "precision_recall_curve", "roc_curve"]
 
 ROUNDING = 1e-12
 """A rate that leaves [0, 1] by no more has not left it."""
@@ -69,10 +71,10 @@ def roc_curve(
     """
     _checks.choice(projection, "projection", PROJECTIONS)
     seen_tpr, seen_fpr, thresholds = _points(tpr_pu, fpr_pu, threshold)
-    found = _rates(seen_tpr, seen_fpr, alpha, purity)
+    recovered = _rates(seen_tpr, seen_fpr, alpha, purity)
     if projection == "none":
-        return RocCurve(fpr=found.fpr, tpr=found.tpr, threshold=thresholds)
-    tpr, fpr, thresholds = _cleaned(found, thresholds)
+        return RocCurve(fpr=recovered.fpr, tpr=recovered.tpr, threshold=thresholds)
+    tpr, fpr, thresholds = _cleaned(recovered, thresholds)
     if len(tpr) == 2 and _has_inner(seen_tpr, seen_fpr):
         raise InputError(
             f"No point of the curve is possible with alpha={float(alpha):g} and purity={float(purity):g}: "
@@ -166,7 +168,7 @@ def indirect_areas(measure: ScoreMeasure) -> tuple[float, float]:
     """
     if "indirect" not in measure.memo:
         line = measure.sweep
-        tpr, fpr, _ = _cleaned(formulas.Rates(tpr=line.tpr, fpr=line.fpr), line.threshold)
+        tpr, fpr, _ = _cleaned(_formulas.Rates(tpr=line.tpr, fpr=line.fpr), line.threshold)
         areas = np.nan, np.nan
         if len(tpr) > 2 or len(line.tpr) == 2:
             precision = _precision(tpr, fpr, float(measure.prior))
@@ -202,19 +204,19 @@ def _points(tpr_pu: Any, fpr_pu: Any, threshold: Any) -> tuple[Vector, Vector, V
     return tpr, fpr, limits
 
 
-def _rates(tpr: Vector, fpr: Vector, alpha: float, purity: float) -> formulas.Rates:
+def _rates(tpr: Vector, fpr: Vector, alpha: float, purity: float) -> _formulas.Rates:
     """At every point, with one α and one ρ."""
-    alpha = _checks.inside(alpha, "alpha", 0.0, 1.0, closed="left", advice=formulas.ALPHA)
+    alpha = _checks.inside(alpha, "alpha", 0.0, 1.0, closed="left", advice=_formulas.ALPHA)
     purity = _checks.share(purity, "purity", closed_at_one=True)
-    return formulas.rates(tpr, fpr, alpha, purity)
+    return _formulas.rates(tpr, fpr, alpha, purity)
 
 
-def _cleaned(found: formulas.Rates, threshold: Vector) -> tuple[Vector, Vector, Vector]:
+def _cleaned(recovered: _formulas.Rates, threshold: Vector) -> tuple[Vector, Vector, Vector]:
     """Algorithm 1; TPR, FPR and threshold, from (0, 0) to (1, 1)."""
     possible = np.ones(len(threshold), dtype=bool)
-    for rate in (found.tpr, found.fpr):
+    for rate in (recovered.tpr, recovered.fpr):
         possible &= (rate >= -ROUNDING) & (rate <= 1 + ROUNDING)
-    tpr, fpr = (np.clip(rate[possible], 0.0, 1.0) for rate in (found.tpr, found.fpr))
+    tpr, fpr = (np.clip(rate[possible], 0.0, 1.0) for rate in (recovered.tpr, recovered.fpr))
     # Many rates of rows are equal but for rounding, which must not decide their order.
     order = np.lexsort((tpr, fpr.round(DIGITS)))
     tpr, fpr, threshold = tpr[order], fpr[order], threshold[possible][order]

@@ -21,6 +21,19 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 from halftruth.measure._score_measure import Number, ratio, scalar
 
+__all__ = [
+    "ALPHA",
+    "Rates",
+    "auc",
+    "numbers",
+    "observed_auc",
+    "precision",
+    "precision_from_pu",
+    "rates",
+    "shares",
+    "within",
+]
+
 ROUNDING = 1e-9
 """By which a rate that was computed may leave [0, 1]."""
 ALPHA = "Pass the share of positives among the unlabeled."
@@ -179,7 +192,7 @@ def shares(alpha: Any, purity: Any) -> tuple[Vector, Vector]:
     purity = within(purity, "purity", _checks.SHARES["purity"])
     wide = together(alpha=alpha, purity=purity)
     if (wrong := wide[1] <= wide[0]).any():
-        a, p = (float(each[wrong].flat[0]) for each in wide)
+        a, p = (float(values[wrong].flat[0]) for values in wide)
         raise InputError(
             argument="purity",
             must=f"exceed {arg('alpha')}",

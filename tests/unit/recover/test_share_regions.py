@@ -7,7 +7,7 @@ import pytest
 
 import halftruth as ht
 from halftruth import recover
-from halftruth.recover.formulas import observed_auc
+from halftruth.recover._formulas import observed_auc
 
 TRUTHS = [(0.9, 0.25, 0.75), (0.65, 0.05, 1.0), (0.95, 0.5, 0.95), (0.8, 0.0, 1.0), (0.3, 0.2, 0.9)]
 

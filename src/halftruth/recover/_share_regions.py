@@ -12,7 +12,9 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.measure._score_measure import Number, ratio, scalar
-from halftruth.recover import formulas
+from halftruth.recover import _formulas
+
+__all__ = ["ErrorMap", "Landmarks", "Line", "error_map", "estimated_auc", "landmarks", "region"]
 
 FEASIBLE, REVERSED, INFEASIBLE = "feasible", "reversed", "infeasible"
 
@@ -41,10 +43,10 @@ def region(auc_pu: Any, alpha: Any, purity: Any) -> Any:
     >>> ht.recover.region(0.7, alpha=0.9, purity=0.1)
     'reversed'
     """
-    alpha = formulas.within(alpha, "alpha", formulas.ALPHA)
-    purity = formulas.within(purity, "purity", _checks.SHARES["purity"])
-    gap, found = np.broadcast_arrays(purity - alpha, estimated_auc(auc_pu, alpha, purity))
-    possible = (found >= 0) & (found <= 1)
+    alpha = _formulas.within(alpha, "alpha", _formulas.ALPHA)
+    purity = _formulas.within(purity, "purity", _checks.SHARES["purity"])
+    gap, recovered = np.broadcast_arrays(purity - alpha, estimated_auc(auc_pu, alpha, purity))
+    possible = (recovered >= 0) & (recovered <= 1)
     out = np.where(possible, np.where(gap > 0, FEASIBLE, REVERSED), INFEASIBLE)
     return str(out) if out.ndim == 0 else out
 
@@ -52,7 +54,7 @@ def region(auc_pu: Any, alpha: Any, purity: Any) -> Any:
 def estimated_auc(auc_pu: Any, alpha: Any, purity: Any) -> Vector:
     """Eq. 4 for any pair of shares; NaN where they are equal."""
     gap = np.asarray(purity, dtype=np.float64) - np.asarray(alpha, dtype=np.float64)
-    return np.asarray(0.5 + ratio(formulas.numbers(auc_pu, "auc_pu") - 0.5, gap))
+    return np.asarray(0.5 + ratio(_formulas.numbers(auc_pu, "auc_pu") - 0.5, gap))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +73,7 @@ class Line:
         >>> ht.recover.landmarks(0.9, alpha=0.25, purity=0.75).right.purity(0.4)
         0.9
         """
-        out = formulas.numbers(alpha, "alpha") + self.offset
+        out = _formulas.numbers(alpha, "alpha") + self.offset
         return scalar(np.where((out >= 0) & (out <= 1), out, np.nan))
 
     @property
@@ -133,7 +135,7 @@ def landmarks(auc: float, alpha: float, purity: float = 1.0) -> Landmarks:
     gap, auc = _gap(alpha, purity), _auc(auc)
     edge = gap * (2 * auc - 1)
     return Landmarks(
-        auc_pu=float(formulas.observed_auc(auc, alpha, purity)),
+        auc_pu=float(_formulas.observed_auc(auc, alpha, purity)),
         right=Line(auc=auc, offset=gap),
         one=Line(auc=1.0, offset=edge),
         zero=Line(auc=0.0, offset=-edge),
@@ -187,15 +189,15 @@ def error_map(auc: float, alpha: float, purity: float = 1.0, *, n_points: int = 
     """
     share = np.linspace(0, 1, _checks.count(n_points, "n_points", least=2))
     _gap(alpha, purity)
-    seen = float(formulas.observed_auc(_auc(auc), alpha, purity))
-    found = estimated_auc(seen, share, share[:, None])
+    seen = float(_formulas.observed_auc(_auc(auc), alpha, purity))
+    recovered = estimated_auc(seen, share, share[:, None])
     where = np.asarray(region(seen, share, share[:, None]))
-    error = np.where(where == INFEASIBLE, np.nan, np.abs(found - auc))
-    return ErrorMap(alpha=share, purity=share, auc=found, region=where, error=error)
+    error = np.where(where == INFEASIBLE, np.nan, np.abs(recovered - auc))
+    return ErrorMap(alpha=share, purity=share, auc=recovered, region=where, error=error)
 
 
 def _gap(alpha: float, purity: float) -> float:
-    a, p = formulas.shares(_checks.number(alpha, "alpha"), _checks.number(purity, "purity"))
+    a, p = _formulas.shares(_checks.number(alpha, "alpha"), _checks.number(purity, "purity"))
     return float(p - a)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import halftruth as ht
 from halftruth import recover
-from halftruth.recover.curves import indirect_areas
+from halftruth.recover._recovered_curves import indirect_areas
 
 from .made import evidence
 
