@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from halftruth._errors import MissingDependency, as_notes
-from halftruth.cli import main, streams
+from halftruth.cli import main
+from halftruth.cli._terminal import say
 from halftruth_papers import reproduction
 from halftruth_papers.claesen import settings as claesen_settings
 from halftruth_papers.claesen import tables as claesen_tables
@@ -112,7 +113,7 @@ def test_defaults(run: Any, asked: Any) -> None:
         "blocks": ("networks", "forest"),
         "jobs": None,
         "progress": True,
-        "say": streams.say,
+        "say": say,
     }
     assert asked == [(("jain", None, "halftruth-jain"), settings)]
 
@@ -133,7 +134,7 @@ def test_every_option_reaches_the_run(run: Any, asked: Any) -> None:
     )
     assert run("jain", *args)[0] == 0
     settings = {"quick": True, "repeats": 3, "blocks": ["forest", "networks"], "jobs": 2}
-    assert asked == [(("jain", "d", "o"), {**settings, "progress": True, "say": streams.say})]
+    assert asked == [(("jain", "d", "o"), {**settings, "progress": True, "say": say})]
 
 
 def test_the_summary_is_of_complete_sets_and_notes_go_to_stderr(run: Any, asked: Any) -> None:
@@ -274,7 +275,7 @@ def test_claesen(run: Any, asked: Any) -> None:
     assert ["Table", "1", "theirs", "0.080", "0.500"] in lines  # one of two holds .7
     assert ["Table", "2", "ours", "0.400", "0.500"] in lines  # what is refuted holds nothing
     assert run("claesen", "--data", "d", "--out", "c", "--quick", "--rng", "4")[0] == 0
-    shared = {"progress": True, "say": streams.say}
+    shared = {"progress": True, "say": say}
     assert asked == [
         (("claesen", None, "halftruth-claesen"), {"quick": False, "rng": 0, **shared}),
         (("claesen", "d", "c"), {"quick": True, "rng": 4, **shared}),

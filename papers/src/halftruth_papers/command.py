@@ -13,9 +13,10 @@ from typing import Annotated, Any
 import typer
 
 from halftruth._errors import note_kinds
-from halftruth.cli import options, reading, status, streams, words
-from halftruth.cli.completion import extended
-from halftruth.cli.render import Block, Cell, show
+from halftruth.cli._option_values import parse_names
+from halftruth.cli._options import Format, Style, complete_list
+from halftruth.cli._rendering import Block, Cell, show
+from halftruth.cli._terminal import Status, say, shell_text
 from halftruth_papers import PAPERS, reproduction
 from halftruth_papers.reproduction import Option, Outcome, Paper, Say
 
@@ -27,23 +28,23 @@ QUICK = typer.Option("--quick", help="A rough version within two minutes on two 
 def _command(paper: Paper) -> Callable[..., int]:
     """A function with the options of a paper as its parameters, as Typer reads them."""
 
-    def command(data: str | None, out: str, quick: bool, style: options.Format, **given: Any) -> int:
+    def command(data: str | None, out: str, quick: bool, style: Format, **given: Any) -> int:
         for option in paper.options:
             if option.kind is list:
-                given[option.name] = reading.names(given[option.name]) or option.default
+                given[option.name] = parse_names(given[option.name]) or option.default
             elif option.choices:
                 given[option.name] = str(given[option.name])
-        with _told() as say:
-            outcome = reproduction.run(paper, data, out, quick=quick, progress=True, say=say, **given)
+        with _told() as tell:
+            outcome = reproduction.run(paper, data, out, quick=quick, progress=True, say=tell, **given)
         show(Shown(paper, outcome), style)
-        return status.FINE
+        return Status.FINE
 
     kinds: dict[str, tuple[Any, Any]] = {
         "data": (Annotated[str | None, DATA], None),
         "out": (Annotated[str, OUT], str(reproduction.out_folder(paper, None))),
         "quick": (Annotated[bool, QUICK], False),
         **{option.name: _typed(option) for option in paper.options},
-        "style": (options.Style, options.Format.table),
+        "style": (Style, Format.table),
     }
     named = Parameter.KEYWORD_ONLY
     parameters = [
@@ -59,7 +60,7 @@ def _typed(option: Option) -> tuple[Any, Any]:
     """The type of an option, as Typer reads it, and its default."""
     settings: dict[str, Any] = {"metavar": option.metavar, "help": option.help, "min": option.least}
     if option.kind is list:
-        settings["autocompletion"] = lambda incomplete: extended(option.choices, incomplete)
+        settings["autocompletion"] = lambda incomplete: complete_list(option.choices, incomplete)
         return Annotated[list[str] | None, typer.Option(**settings)], None
     if option.choices:
         choice = StrEnum(option.name, {name: name for name in option.choices})  # type: ignore[misc]
@@ -81,9 +82,9 @@ def _examples(paper: Paper) -> str:
 def _told() -> Iterator[Say | None]:
     """Around work that is kept as it is done: where no bar can be shown, its begin is told by a line."""
     try:
-        yield None if sys.stderr.isatty() else streams.say
+        yield None if sys.stderr.isatty() else say
     except KeyboardInterrupt:
-        streams.say("What is done is kept: the same command goes on where it stopped.")
+        say("What is done is kept: the same command goes on where it stopped.")
         raise
 
 
@@ -123,7 +124,7 @@ class Shown:
         yield from self._rows()
 
     def notes(self) -> list[str]:
-        return list(map(words.shell_text, self.outcome.notes))
+        return list(map(shell_text, self.outcome.notes))
 
     def _rows(self) -> Iterator[list[Cell]]:
         for table in self.outcome.summary:

@@ -167,6 +167,11 @@ class Bins:
         return int(self.rows.sum())
 
     @property
+    def span(self) -> tuple[float, float]:
+        """The lowest and the highest score."""
+        return float(self.low.min()), float(self.high.max())
+
+    @property
     def size(self) -> tuple[float, float]:
         """Σ w and Σ w²."""
         if self.weight is None or self.square is None:

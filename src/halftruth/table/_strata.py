@@ -76,6 +76,11 @@ class StratumRows:
     def __len__(self) -> int:
         return len(self.score)
 
+    @property
+    def span(self) -> tuple[float, float]:
+        """The lowest and the highest score."""
+        return float(self.score.min()), float(self.score.max())
+
     def concatenate(self, other: StratumRows) -> StratumRows:
         """These rows, then the other's."""
         if self.meaning != other.meaning:

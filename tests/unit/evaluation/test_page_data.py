@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.cli.groups import Failed, evaluations
+from halftruth.cli._views import Failed, with_unevaluated
 from halftruth.evaluation._page_data import groups_page, measure_at, model_of, subjects_of, table_of
 from halftruth.evidence import Scenario
 from halftruth.report._page_record import PageData
@@ -277,7 +277,7 @@ def test_groups_that_are_left_out_are_named():
         "april": Failed("it has no positive <b>"),
         "may": Failed("why not"),
     }
-    page = groups_page(evaluations(found), title="", by="month")
+    page = groups_page(with_unevaluated(found), title="", by="month")
     assert notes_of(page)[-2:] == [
         "april: not evaluated: it has no positive <b>",
         "may: not evaluated: why not",

@@ -1,0 +1,299 @@
+"""`halftruth calibrate FILE...`"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from halftruth._errors import InputError, Note, arg, is_refuted, note_kinds
+from halftruth.cli._options import (
+    Files,
+    Format,
+    RowOptions,
+    Seed,
+    ShareOptions,
+    Strict,
+    Style,
+    complete_calibrators,
+)
+
+if TYPE_CHECKING:
+    from halftruth.calibration.calibrators._calibrator import Calibrator
+    from halftruth.calibration.calibrators._cross_fitting import Assessment
+    from halftruth.cli._outputs import CalibratorFiles
+    from halftruth.cli._rendering import Block, Cell
+    from halftruth.evidence import Evidence
+
+__all__ = ["EXAMPLES", "calibrate"]
+
+SCHEMA = 1
+EXAMPLES = """\b
+Examples:
+  halftruth calibrate scores.parquet --prior 0.3 --output calibrator.json --strict
+  halftruth calibrate scores.csv --zeros unlabeled --prior estimate --output calibrator.json --scores new.csv
+  halftruth calibrate scores.csv --prior estimate --within 0.01..0.1 --labeled-sample 7/50 --output c.json
+  halftruth calibrate data.csv --unlabeled -1 --prior 0.3 --purity 0.9 --population unlabeled --output c.json
+  halftruth calibrate scores.csv --zeros negative --method isotonic --output calibrator.json --format json
+  halftruth calibrate data.csv --score margin --label y --method platt --scale score --output c.json
+  halftruth calibrate data.csv --weight n --method histogram --n-bins 15 --binning width --output c.json
+  halftruth calibrate data.csv --method spline --n-knots 8 --n-folds 9 --rng 1 --output c.json
+  halftruth calibrate scores --engine spark --zeros negative --method bpm --variant authors --output c.json
+"""
+METHOD_OF = {
+    "scale": "platt",
+    "n_bins": "histogram",
+    "binning": "histogram",
+    "n_knots": "spline",
+    "variant": "bpm",
+}
+"""The one method that a setting is for."""
+CONFIDENCE = 0.95
+FEW_ATOMS = 128
+"""Distinct scores on which the noise of an identified prior is judged, as `evaluate` does."""
+
+
+class Binning(StrEnum):
+    """What the bins of a histogram have in common."""
+
+    mass = "mass"
+    width = "width"
+
+
+class Variant(StrEnum):
+    """Which of the two versions of the binomial process is fitted."""
+
+    paper = "paper"
+    authors = "authors"
+
+
+class Scale(StrEnum):
+    """What the line of Platt's method is drawn over."""
+
+    logit = "logit"
+    score = "score"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibratorOptions:
+    """Which curve is fitted."""
+
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="One of the methods named above.",
+            autocompletion=complete_calibrators,
+        ),
+    ] = "beta"
+    scale: Annotated[
+        Scale | None,
+        typer.Option(help="Of platt: score where scores are margins, not probabilities; else logit."),
+    ] = None
+    n_bins: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Of histogram; else as many as the evidence allows."),
+    ] = None
+    binning: Annotated[Binning | None, typer.Option(help="Of histogram; else mass.")] = None
+    n_knots: Annotated[int | None, typer.Option(metavar="N", min=3, help="Of spline; else 6.")] = None
+    variant: Annotated[Variant | None, typer.Option(help="Of bpm; else paper.")] = None
+
+    def calibrator(self) -> Calibrator:
+        """The calibrator; a setting that means nothing to the method is refused."""
+        from halftruth.calibration.calibrators import Calibrator
+
+        calibrator = Calibrator(self.method)
+        settings = {name: getattr(self, name) for name in METHOD_OF if getattr(self, name) is not None}
+        for name in settings:
+            if self.method != METHOD_OF[name]:
+                raise InputError(
+                    f"{arg(name)} counts for {arg('method', METHOD_OF[name])} alone, got "
+                    f"{arg('method', self.method)}. Leave it out."
+                )
+        return calibrator.set_params(
+            **{name: str(x) if isinstance(x, StrEnum) else x for name, x in settings.items()}
+        )
+
+
+def calibrate(
+    *,
+    files: Files,
+    output: Annotated[
+        str,
+        typer.Option(metavar="FILE", help="Where the calibrator goes, as JSON."),
+    ],
+    rows: RowOptions,
+    shares: ShareOptions,
+    curve: CalibratorOptions,
+    n_folds: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=2,
+            max=100,
+            help="Parts for the values after calibration; else 5.",
+        ),
+    ] = None,
+    scores: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write all rows with a column calibrated, .parquet or .csv.",
+        ),
+    ] = None,
+    rng: Seed = 0,
+    style: Style = Format.table,
+    strict: Strict = False,
+) -> int:
+    """Scores into probabilities: fit a calibrator, and say what it changes.
+
+    Methods: beta, platt, mix-n-match, temperature, isotonic, histogram, spline, bpm. The values after
+    calibration are cross-fitted: no row is measured by a curve that was fitted on it.
+    """
+    from halftruth.calibration.calibrators._cross_fitting import assess
+    from halftruth.cli._gates import object_strictly
+    from halftruth.cli._option_values import share_settings
+    from halftruth.cli._outputs import CalibratorFiles, readable_twice
+    from halftruth.cli._rendering import show
+    from halftruth.cli._table_source import TableSource, evidence_of
+
+    calibrator = curve.calibrator()
+    known = share_settings(shares)
+    if rows.engine is not None and scores is not None:
+        raise InputError(
+            "--scores writes all rows anew, and those of --engine stay where they are. Leave it out, and "
+            "apply the calibrator by Calibrator.load in Python."
+        )
+    targets = CalibratorFiles(output, scores)
+    targets.check(files)
+    with readable_twice(files, needed=scores is not None) as paths:
+        source = TableSource(files=paths, **vars(rows))
+        targets.check_columns(source)
+        evidence = evidence_of(source.tables()[""], **known)
+        _refuse_margins(evidence, calibrator)
+        assessment = assess(evidence, calibrator.fit(evidence), n_folds=n_folds, rng=rng)
+        result = CalibrationView(evidence, calibrator, assessment, targets, tuple(_on_prior(evidence)))
+        objections = list(result.objections()) if strict else []
+        if objections:
+            result = replace(result, refused=True)
+        else:
+            targets.write(source, calibrator)
+    show(result, style)
+    return object_strictly({"": objections})
+
+
+def _refuse_margins(evidence: Evidence, calibrator: Calibrator) -> None:
+    """Say which methods take scores that are no probabilities."""
+    from halftruth.calibration.calibrators._calibration_methods import method_for
+
+    measure = evidence.measure()
+    if measure.bounded or not method_for(calibrator.method, calibrator.get_params()).probability:
+        return
+    low, high = measure.span
+    raise InputError(
+        f"--method {calibrator.method} needs probabilities in [0, 1], got scores from {low:g} to {high:g}. "
+        f"For margins pass --method platt --scale score, or --method isotonic."
+    )
+
+
+def _on_prior(evidence: Evidence) -> Iterator[Note]:
+    """What is to be said of the prior, and of the evidence against it."""
+    from halftruth.inference._influence import identified_range
+    from halftruth.inference._notes import on_prior
+    from halftruth.inference._prior_range import prior_range
+
+    yield from prior_range(evidence, CONFIDENCE).notes
+    support = evidence.table.support.coarse(FEW_ATOMS)
+    yield from on_prior(
+        evidence, identified_range(evidence, support, one_sample=evidence.rows_are_one_sample)
+    )
+
+
+@dataclass(frozen=True)
+class CalibrationView:
+    """A fitted calibrator and what it changes."""
+
+    evidence: Evidence
+    calibrator: Calibrator
+    assessment: Assessment
+    targets: CalibratorFiles
+    on_prior: tuple[Note, ...]
+    refused: bool = False
+    """Whether `--strict` keeps it from being written."""
+
+    def objections(self) -> Iterator[str]:
+        """What `--strict` refuses."""
+        from halftruth.cli._gates import note_objections, number_objections
+
+        yield from note_objections(self.on_prior)
+        errors = self.assessment.errors.items()
+        yield from number_objections({f"{name} before": before for name, (before, _) in errors})
+        yield from number_objections({f"{name} after": after for name, (_, after) in errors})
+
+    def blocks(self) -> list[Block]:
+        from halftruth.cli._rendering import Block
+        from halftruth.results._estimate import figure
+
+        written = ["Nothing was written (--strict)."] if self.refused else list(self._written())
+        return [
+            Block(
+                above=(
+                    f"{self.evidence!r}, {len(self.evidence.table)} rows",
+                    f"π = {figure(self.calibrator.prior_)} positive in the population; method "
+                    f"{self.calibrator.method}",
+                ),
+                header=("metric", "before", "after, cross-fitted"),
+                lines=[
+                    (name, figure(before), figure(value))
+                    for name, (before, value) in self.assessment.errors.items()
+                ],
+                below=tuple(written),
+            )
+        ]
+
+    def _written(self) -> Iterator[str]:
+        yield f"The calibrator is in {self.targets.output}."
+        if self.targets.scores is not None:
+            yield f"The rows with their calibrated scores are in {self.targets.scores}."
+
+    def to_dict(self) -> dict[str, Any]:
+        from halftruth.results._estimate import json_number
+
+        return {
+            "schema": SCHEMA,
+            "evidence": repr(self.evidence),
+            "rows": len(self.evidence.table),
+            "prior": self.calibrator.prior_,
+            "method": self.calibrator.method,
+            "output": None if self.refused else self.targets.output,
+            "scores": None if self.refused else self.targets.scores,
+            "metrics": {
+                name: {"before": json_number(before), "after": json_number(after)}
+                for name, (before, after) in self.assessment.errors.items()
+            },
+            "refuted": is_refuted(self.on_prior),
+            "notes": self.notes(),
+            "note_kinds": note_kinds(self._notes()),
+        }
+
+    def records(self) -> Iterator[Sequence[Cell]]:
+        yield ["metric", "before", "after"]
+        for name, (before, after) in self.assessment.errors.items():
+            yield [name, before, after]
+
+    def notes(self) -> list[str]:
+        from halftruth.cli._terminal import shell_text
+
+        return list(map(shell_text, self._notes()))
+
+    def _notes(self) -> list[Note]:
+        assumption = self.evidence.assumption
+        return [
+            *([] if assumption is None else [assumption]),
+            *self.on_prior,
+            *self.calibrator.notes_,
+            *self.assessment.notes,
+        ]

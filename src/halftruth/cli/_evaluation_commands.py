@@ -1,0 +1,241 @@
+"""`halftruth evaluate FILE...` and `halftruth compare FILE...`"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from halftruth._errors import InputError
+from halftruth.cli._options import (
+    By,
+    Files,
+    Format,
+    Grid,
+    Html,
+    LabelOptions,
+    Lipschitz,
+    Method,
+    MetricOptions,
+    Require,
+    RowOptions,
+    SaveTable,
+    ShareOptions,
+    Strict,
+    Style,
+    column,
+)
+
+if TYPE_CHECKING:
+    from halftruth.results._comparison import Comparison
+    from halftruth.table._score_table import ScoreTable
+
+__all__ = ["COMPARE_EXAMPLES", "EVALUATE_EXAMPLES", "compare", "evaluate"]
+
+EVALUATE_EXAMPLES = """\b
+Examples:
+  halftruth evaluate scores.parquet --prior 0.3 --threshold 0.5 --html report.html
+  halftruth evaluate scores.csv --score p --label fraud --zeros unlabeled --prior 0.02..0.05
+  halftruth evaluate scores.csv --prior estimate --within 0.01..0.1 --labeled-sample 7/50
+  halftruth evaluate scores.csv --unlabeled -1 --prior 0.3 --purity 0.9 --population unlabeled
+  halftruth evaluate 'day-*.csv.gz' --by month --weight n --format json --strict > result.json
+  halftruth evaluate scores.csv --zeros negative --confidence-level 0.9 --require 'roc_auc.low>=0.85'
+  halftruth evaluate scores.csv --prior 0.3 --metrics 'roc_auc,partial_auc(max_fpr=0.1),recall_at_k(k=100)'
+  halftruth evaluate scores.csv --prior 0.3 --n-resamples 5000 --rng 1 --method basic --stratified
+  halftruth evaluate lake/scores --engine spark --prior 0.3 --by month --save-table scores.npz
+  halftruth evaluate scores --engine postgres://me@host/db --prior 0.3 --grid margin --save-table today.npz
+  halftruth evaluate monday.npz tuesday.npz --prior 0.02
+  cat scores.csv | halftruth evaluate - --prior 0.3 --metrics calibration_error --lipschitz 2
+"""
+COMPARE_EXAMPLES = """\b
+Examples:
+  halftruth compare scores.parquet --score model_a --score model_b --prior 0.3 --html report.html
+  halftruth compare scores.csv --score old --score new --label y --zeros negative --format markdown
+  halftruth compare scores.csv --score new --score old --prior 0.3 --require 'roc_auc.low>=-0.01'
+  halftruth compare scores.csv --score a --score b --score c --prior 0.3 --require 'a,c:roc_auc>0'
+  halftruth compare scores.csv --score new --score old --prior 0.3 --by region --weight n --strict
+  halftruth compare data.csv --score a --score b --unlabeled -1 --purity 0.9 --population unlabeled
+  halftruth compare old.csv new.csv --id case --prior estimate --within 0.01..0.1 --labeled-sample 7/50
+  halftruth compare monday.csv tuesday.csv --no-paired --prior 0.02..0.05 --n-resamples 5000 --stratified
+  halftruth compare data.csv --score a --score b --metrics f1 --threshold 0.5 --confidence-level 0.9 --rng 1
+"""
+
+
+def evaluate(
+    *,
+    files: Files,
+    rows: RowOptions,
+    shares: ShareOptions,
+    by: By = None,
+    numbers: MetricOptions,
+    method: Method = None,
+    lipschitz: Lipschitz = None,
+    style: Style = Format.table,
+    html: Html = None,
+    save_table: SaveTable = None,
+    grid: Grid = None,
+    require: Require = None,
+    strict: Strict = False,
+) -> int:
+    """True metrics, with intervals, from a file or table of scores and labels."""
+    from halftruth.cli._gates import (
+        Gate,
+        evaluation_objections,
+        judge_evaluations,
+        object_strictly,
+        remark_on_threshold,
+        worst,
+    )
+    from halftruth.cli._option_values import metric_settings, share_settings
+    from halftruth.cli._outputs import check_page, check_table_file, page_title, write_page, write_tables
+    from halftruth.cli._rendering import show
+    from halftruth.cli._table_source import TableSource, evidence_of
+    from halftruth.cli._views import EvaluationsView, by_group, with_unevaluated
+    from halftruth.evaluation import _evaluate
+
+    gates = [Gate.read(text) for text in require or ()]
+    settings = metric_settings(numbers, method=method, lipschitz=lipschitz)
+    known = share_settings(shares)
+    check_page(html, files)
+    check_table_file(save_table, files)
+    for gate in gates:
+        gate.check(settings["metrics"], numbers.threshold)
+    source = TableSource(files=files, by=by, grid=grid, **vars(rows))
+    tables = source.tables()
+    write_tables(tables, save_table, by)
+    results = by_group(tables, lambda table: _evaluate.evaluate(evidence_of(table, **known), **settings), by)
+    view = EvaluationsView(with_unevaluated(results), by)
+    show(view, style)
+    remark_on_threshold(tables.values(), numbers.threshold)
+    write_page(view.groups if by else view.groups[""], html, page_title(files, source.score_columns), by)
+    codes = [judge_evaluations(gates, view.titled)]
+    if strict:
+        objections = {name: evaluation_objections(result) for name, result in view.titled.items()}
+        codes.append(object_strictly(objections))
+    return worst(codes)
+
+
+def compare(
+    *,
+    files: Files,
+    score: Annotated[
+        list[str] | None,
+        column("Column of one model's scores; repeat it for each. Default: score."),
+    ] = None,
+    labels: LabelOptions,
+    shares: ShareOptions,
+    by: By = None,
+    paired: Annotated[
+        bool,
+        typer.Option("--paired/--no-paired", help="Whether the models scored the same cases."),
+    ] = True,
+    numbers: MetricOptions,
+    id: Annotated[  # noqa: A002  the name of the option
+        str | None, column("Column that joins the files of the models, case by case.")
+    ] = None,
+    style: Style = Format.table,
+    html: Html = None,
+    require: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GATE",
+            help="Exit 1 unless this holds for first minus second of every pair, e.g. 'roc_auc.low>=-0.01', "
+            "or of one pair, e.g. 'old,new:roc_auc<=0'; may be repeated.",
+        ),
+    ] = None,
+    strict: Strict = False,
+) -> int:
+    """Which model is better: differences with intervals, and where the order hangs on the prior."""
+    from halftruth.cli._gates import (
+        Gate,
+        comparison_objections,
+        judge_comparisons,
+        object_strictly,
+        remark_on_threshold,
+        worst,
+    )
+    from halftruth.cli._option_values import metric_settings, share_settings
+    from halftruth.cli._outputs import check_page, page_title, write_page
+    from halftruth.cli._rendering import show
+    from halftruth.cli._table_source import evidence_of
+    from halftruth.cli._views import ComparisonView, by_group, group_heading, view_of
+    from halftruth.evaluation import _compare
+
+    scores = score or ["score"]
+    gates = [Gate.read(text) for text in require or ()]
+    settings = metric_settings(numbers)
+    known = share_settings(shares)
+    check_page(html, files)
+    if html is not None and by is not None:
+        raise InputError("--html does not go with --by: a page compares models in one table. Leave one out.")
+    models = _models(files, scores, joined_by=id, paired=paired)
+    for gate in gates:
+        gate.check(settings["metrics"], numbers.threshold, models)
+
+    def compared(tables: dict[str, ScoreTable]) -> Comparison:
+        if by is not None:
+            _refuse_missing(tables, models)
+        evidence = {name: evidence_of(table, **known) for name, table in tables.items()}
+        return _compare.compare(evidence, paired=paired, **settings)
+
+    groups = _tables(files, scores, vars(labels) | {"by": by}, id)
+    results = by_group(groups, compared, by)
+    show(view_of(results, by, ComparisonView), style)
+    for name in models:
+        remark_on_threshold(
+            [tables[name] for tables in groups.values() if name in tables], numbers.threshold, name
+        )
+    if html is not None:
+        write_page(results[""], html, page_title(files, scores))
+    titled = {group_heading(by, group): result for group, result in results.items()}
+    codes = [judge_comparisons(gates, titled)]
+    if strict:
+        objections = {name: comparison_objections(result) for name, result in titled.items()}
+        codes.append(object_strictly(objections))
+    return worst(codes)
+
+
+def _models(files: list[str], scores: list[str], *, joined_by: str | None, paired: bool) -> list[str]:
+    """The names of the models, columns or files; refused where these cannot be compared."""
+    if joined_by is not None and (len(scores) > 1 or len(set(files)) < 2 or not paired):
+        raise InputError(
+            "--id joins one file for each model: pass two or more, one --score, and no --no-paired."
+        )
+    if len(scores) > 1:
+        return scores
+    if len(set(files)) < 2:
+        raise InputError("A comparison takes two models or more: repeat --score, or pass one file for each.")
+    if paired and joined_by is None:
+        raise InputError(
+            "Rows of different files are not known to be the same cases. Pass --id COLUMN if one tells them "
+            "apart, or --no-paired if each file has cases of its own."
+        )
+    return list(dict.fromkeys(files))
+
+
+def _tables(
+    files: list[str], scores: list[str], columns: dict[str, Any], joined_by: str | None
+) -> dict[str, dict[str, ScoreTable]]:
+    """By group, the table of each model: columns of the same rows, files of the same cases, or of others."""
+    from halftruth.cli._table_source import TableSource
+
+    if len(scores) > 1:
+        return TableSource(files=files, score=scores, **columns).models()
+    if joined_by is not None:
+        if columns["by"] is not None:
+            raise InputError("--by does not go with --id. Write the scores of all models into one file.")
+        return {"": TableSource(files=files, score=scores[0], id=joined_by, **columns).tables()}
+    from halftruth.table._groups import ordered
+
+    groups: dict[str, dict[str, ScoreTable]] = {}
+    for file in dict.fromkeys(files):
+        for group, table in TableSource(files=[file], score=scores[0], **columns).tables().items():
+            groups.setdefault(group, {})[file] = table
+    return {name: groups[name] for name in ordered(groups)}
+
+
+def _refuse_missing(tables: dict[str, ScoreTable], models: list[str]) -> None:
+    """Refuse a group that not every file has."""
+    missing = [name for name in models if name not in tables]
+    if missing:
+        raise InputError(f"no row of {', '.join(missing)}. Models are compared on groups that all have.")

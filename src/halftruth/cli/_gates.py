@@ -1,0 +1,308 @@
+"""What makes a command fail though it has a result: `--require` and `--strict`.
+
+`--require "roc_auc>=0.9"` is a gate: status 1 where the number is not what it must be. On a comparison a gate
+is about the difference, first minus second model, of every pair, or of the one that is named:
+`--require "old,new:roc_auc<=0"`. `--strict`: numbers that are refuted or missing are shown, and the command
+exits with 3.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from halftruth._errors import InputError, Note, is_refuted
+from halftruth.cli._option_values import parse_metric, row_label
+from halftruth.cli._terminal import Status, say
+from halftruth.cli._views import Failed, FoundPriors, Unevaluated
+
+if TYPE_CHECKING:
+    from halftruth.results._comparison import Comparison, Difference, Pair
+    from halftruth.results._estimate import Estimate, Evaluation
+    from halftruth.table._score_table import ScoreTable
+
+__all__ = [
+    "Gate",
+    "comparison_objections",
+    "evaluation_objections",
+    "judge_comparisons",
+    "judge_evaluations",
+    "note_objections",
+    "number_objections",
+    "object_strictly",
+    "prior_objections",
+    "remark_on_threshold",
+    "worst",
+]
+
+OPERATORS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
+FIELDS = ("value", "low", "high", "naive")
+_GATE = re.compile(
+    r"(?:(?P<pair>.+):)?\s*(?P<row>\w+(?:\s*\([^()]*\))?)(?:\.(?P<field>\w+))?"
+    r"\s*(?P<sign>>=|<=|>|<)\s*(?P<limit>\S+)\s*"
+)
+REFUTED_PRIOR = "the data refute the prior given, so its numbers decide nothing."
+Verdict = tuple[Status, str]
+"""The status of a gate, and why."""
+
+
+# --require -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Gate:
+    """One requirement on one number of a result."""
+
+    row: str
+    field: str
+    sign: str
+    limit: float
+    pair: str = ""
+    """Of a comparison: the two models as "first,second"; all pairs where it is empty."""
+
+    @classmethod
+    def read(cls, text: str) -> Gate:
+        """A gate from its text, or an error that shows how one is written."""
+        match = _GATE.fullmatch(text)
+        parts: dict[str, Any] = match.groupdict() if match else {"limit": ""}
+        try:
+            limit = float(parts["limit"])
+        except ValueError:
+            limit = math.nan
+        field = parts.get("field") or "value"
+        if field not in FIELDS or not math.isfinite(limit):
+            raise InputError(
+                f"--require must read like 'roc_auc>=0.9' or 'roc_auc.low>0.85': a metric, perhaps "
+                f".{', .'.join(FIELDS)}, one of {' '.join(OPERATORS)}, and a number; got {text!r}."
+            )
+        return cls(row_label(parts["row"]), field, parts["sign"], limit, (parts["pair"] or "").strip())
+
+    @property
+    def number_name(self) -> str:
+        """The number it is about."""
+        return self.row if self.field == "value" else f"{self.row}.{self.field}"
+
+    @property
+    def name(self) -> str:
+        return f"{self.pair}:{self.number_name}" if self.pair else self.number_name
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.sign}{self.limit!r}"
+
+    def holds(self, number: float) -> bool:
+        """Whether a number is what it must be."""
+        return bool(OPERATORS[self.sign](number, self.limit))
+
+    # Before anything is read -----------------------------------------------------------------------------
+
+    def check(
+        self, metrics: Iterable[str] | None, threshold: float | None, models: Iterable[str] | None = None
+    ) -> None:
+        """Refuse a gate on a row that the result will not have; ``models`` are those of a comparison."""
+        if self.pair and models is None:
+            raise InputError(f"--require {self}: one model has no pair. Leave {self.pair + ':'!r} out.")
+        request = parse_metric(self.row)
+        if metrics is not None and self.row not in metrics:
+            raise InputError(
+                f"--require {self}: {self.row} is not among --metrics {','.join(metrics)}. Add it."
+            )
+        if metrics is None and request.parameters:
+            raise InputError(f"--require {self}: pass --metrics '{self.row}' too.")
+        if request.metric.threshold and threshold is None and "threshold" not in dict(request.parameters):
+            raise InputError(f"--require {self}: {self.row} needs --threshold.")
+        if models is None:
+            return
+        if self.field == "naive":
+            raise InputError(
+                f"--require {self}: a difference has no .naive. Gate on its value, .low or .high."
+            )
+        if self.pair:
+            self._pair_among(list(models))
+
+    def _pair_among(self, models: list[str]) -> Pair:
+        """The pair that the gate names; either may come first, and a name may hold a comma."""
+        pairs = [(a, b) for a in models for b in models if a != b and f"{a},{b}" == self.pair]
+        if len(pairs) != 1:
+            shown = ", ".join(f"'{a},{b}'" for i, a in enumerate(models) for b in models[i + 1 :])
+            raise InputError(f"--require {self}: there is no pair {self.pair!r}. The pairs: {shown}.")
+        return pairs[0]
+
+    # On a result -----------------------------------------------------------------------------------------
+
+    def judge(self, result: Evaluation) -> Verdict:
+        """Whether an evaluation meets it."""
+        self._refuse_missing_row(result, "result")
+        row = result[self.row]
+        number = getattr(row, self.field)
+        if number is None or math.isnan(number):
+            return Status.UNIDENTIFIED, f"{self.name} has no value{_range_text(row)}."
+        if self.field != "naive" and result.refuted:
+            return Status.UNIDENTIFIED, REFUTED_PRIOR
+        if self.field != "naive" and (row.value < row.limits[0] or row.value > row.limits[1]):
+            return Status.UNIDENTIFIED, f"{self.row} is {row.value:.6g}, which is not possible."
+        if self.holds(number):
+            return Status.FINE, ""
+        return Status.FAILED, f"{self.name} is {number:.6g}."
+
+    def judge_pairs(self, comparison: Comparison | Failed) -> Iterator[Verdict]:
+        """Whether each pair of a comparison meets it; those that do are left out."""
+        if isinstance(comparison, Failed):
+            yield Status.UNIDENTIFIED, "not evaluated."
+            return
+        pairs = [self._pair_among(list(comparison.evidence))] if self.pair else list(comparison)
+        for a, b in pairs:
+            turned = (a, b) not in comparison.pairs
+            rows = comparison.pairs[b, a] if turned else comparison.pairs[a, b]
+            self._refuse_missing_row(rows, "comparison")
+            number = _signed(rows[self.row], self.field, turned=turned)
+            what = f"{self.number_name} of {a} minus {b}"
+            if math.isnan(number):
+                yield Status.UNIDENTIFIED, f"{what} has no value."
+            elif is_refuted(comparison.notes):
+                yield Status.UNIDENTIFIED, REFUTED_PRIOR
+            elif not _possible(self.row, rows[self.row]):
+                yield Status.UNIDENTIFIED, f"{self.row} is not possible for one of {a} and {b}."
+            elif not self.holds(number):
+                yield Status.FAILED, f"{what} is {number:.6g}."
+
+    def _refuse_missing_row(self, rows: Mapping[str, Any], what: str) -> None:
+        if self.row not in rows:
+            raise InputError(
+                f"--require {self}: the {what} has no row {self.row}, only {', '.join(rows)}. Ask for it "
+                f"with --metrics {self.row}."
+            )
+
+
+def _range_text(row: Estimate) -> str:
+    if not (math.isfinite(row.low) and math.isfinite(row.high)):
+        return ""
+    known = f"; all that is known is {row.low:.4g} to {row.high:.4g}"
+    return f"{known}. Pass --prior, or gate on .low or .high"
+
+
+def _signed(row: Difference, field: str, *, turned: bool) -> float:
+    if not turned:
+        return float(getattr(row, field))
+    return -float(getattr(row, {"low": "high", "high": "low"}.get(field, field)))
+
+
+def _possible(label: str, row: Difference) -> bool:
+    low, high = parse_metric(label).metric.limits
+    return all(low <= value <= high or math.isnan(value) for value in row.values)
+
+
+def judge_evaluations(gates: Iterable[Gate], results: Mapping[str, Evaluation]) -> Status:
+    """Try every gate on every result, name on stderr each that does not hold, and give the exit status."""
+    return _tell((name, gate, gate.judge(result)) for name, result in results.items() for gate in gates)
+
+
+def judge_comparisons(gates: Iterable[Gate], comparisons: Mapping[str, Comparison | Failed]) -> Status:
+    """The same for comparisons."""
+    return _tell(
+        (name, gate, verdict)
+        for name, comparison in comparisons.items()
+        for gate in gates
+        for verdict in gate.judge_pairs(comparison)
+    )
+
+
+def _tell(judged: Iterable[tuple[str, Gate, Verdict]]) -> Status:
+    """Name the gates that do not hold, each with what it is about, and why; the status of all."""
+    codes = {Status.FINE}
+    for name, gate, (code, why) in judged:
+        codes.add(code)
+        if code:
+            kind = "Failed" if code == Status.FAILED else "Not identifiable"
+            say(f"{kind}: {f'{name}: ' if name else ''}{gate}: {why}")
+    return worst(codes)
+
+
+def worst(codes: Iterable[Status]) -> Status:
+    """The status of several; a gate that fails is certain, so it outranks one that cannot be decided."""
+    unique = {Status.FINE, *codes}
+    return Status.FAILED if Status.FAILED in unique else max(unique)
+
+
+# --strict --------------------------------------------------------------------------------------------
+
+Objections = Iterator[str]
+
+
+def object_strictly(objections: Mapping[str, Iterable[str]]) -> Status:
+    """Name on stderr what is wrong with each result, by its heading, and give the exit status."""
+    code = Status.FINE
+    for title, texts in objections.items():
+        for objection in texts:
+            code = Status.UNIDENTIFIED
+            say(f"Not identifiable: {f'{title}: ' if title else ''}{objection} (--strict).")
+    return code
+
+
+def evaluation_objections(result: Evaluation) -> Objections:
+    """What is wrong with an evaluation."""
+    if isinstance(result, Unevaluated):
+        yield "not evaluated"
+        return
+    yield from note_objections(result.notes)
+    yield from number_objections({name: row.value for name, row in result.items()})
+
+
+def comparison_objections(result: Comparison | Failed) -> Objections:
+    """What is wrong with a comparison."""
+    if isinstance(result, Failed):
+        yield "not evaluated"
+        return
+    yield from note_objections(result.notes)
+    for (a, b), rows in result.pairs.items():
+        yield from number_objections({f"{name} of {a} minus {b}": row.value for name, row in rows.items()})
+
+
+def prior_objections(result: FoundPriors | Failed) -> Objections:
+    """What is wrong with estimates of the prior: that the scores refute them, or the sample they rest on."""
+    if isinstance(result, Failed):
+        yield "not evaluated"
+        return
+    for shares in result.shares:
+        alpha = shares.alpha
+        yield from note_objections(alpha.notes)
+        if alpha.upper is not None and alpha.value > alpha.upper:
+            yield (
+                f"{alpha.method} puts α at {alpha.value:.4g}, and the scores refute more than "
+                f"{alpha.upper:.4g}"
+            )
+
+
+def note_objections(notes: Iterable[Note]) -> Objections:
+    """That a note says that something is refuted."""
+    if is_refuted(notes):
+        yield "the data refute what was given"
+
+
+def number_objections(numbers: Mapping[str, float | None]) -> Objections:
+    """Which numbers are undefined; what was never asked for is None."""
+    missing = [name for name, value in numbers.items() if value is not None and math.isnan(value)]
+    if missing:
+        yield f"no value of {', '.join(missing)}"
+
+
+# A threshold beside the scores -----------------------------------------------------------------------
+
+
+def remark_on_threshold(tables: Iterable[ScoreTable], threshold: float | None, model: str = "") -> None:
+    """Say on stderr where a threshold flags all cases or none: it is then hardly on the scores' scale."""
+    if threshold is None:
+        return
+    spans = [rows.span for table in tables for rows in table.strata.values()]
+    low, high = min(low for low, _ in spans), max(high for _, high in spans)
+    if low < threshold <= high:
+        return
+    of = f" of {model}" if model else ""
+    what = "no case is" if threshold > high else "all cases are"
+    say(
+        f"Note: The scores{of} lie from {low:g} to {high:g}, so {what} flagged by --threshold {threshold:g}. "
+        f"Give it on the scale of the scores."
+    )

@@ -1,0 +1,345 @@
+"""From files, saved tables or the table of an engine to score tables, and from these to evidence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from halftruth._errors import InputError, MergeError, MissingColumn, MissingDependency, OutsideGrid
+from halftruth.cli._option_values import Share
+from halftruth.cli._options import GridKind, Population, Zeros
+from halftruth.cli._outputs import TABLE_SUFFIX
+
+if TYPE_CHECKING:
+    from halftruth.evidence import Evidence
+    from halftruth.prior._belief import PriorEstimate
+    from halftruth.table._grid import Grid
+    from halftruth.table._score_table import ScoreTable
+
+__all__ = ["TableSource", "evidence_of", "refuse_without_positives"]
+
+COMPRESS_FIRST = (
+    "First save the table of each file by halftruth evaluate FILE --grid margin --save-table TABLE.npz."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSource:
+    """Where the rows are and what their labels mean. Several score columns are several models."""
+
+    files: list[str]
+    score: str | list[str]
+    label: str
+    weight: str | None = None
+    zeros: Zeros | None = None
+    unlabeled: float | None = None
+    by: str | None = None
+    id: str | None = None
+    engine: str | None = None
+    grid: GridKind | None = None
+
+    # Refusals before anything is read --------------------------------------------------------------------
+
+    def __post_init__(self) -> None:
+        two_codes = self.zeros is not None and self.unlabeled is not None
+        if two_codes and (self.zeros is Zeros.unlabeled or self.unlabeled == 0):
+            raise InputError(
+                f"--zeros {self.zeros} and --unlabeled {self.unlabeled:g} do not go together: one code means "
+                f"unlabeled. Pass one of them."
+            )
+        self._refuse_one_column_for_two()
+        if self.engine is not None:
+            self._check_engine()
+        self._refuse_columns_of_saved()
+        if self.grid is not None and not self._row_files:
+            raise InputError(
+                f"--grid is about rows that are read; the saved table {self._saved[0]} has its own, or none. "
+                f"Leave --grid out, or pass the rows."
+            )
+
+    def _refuse_one_column_for_two(self) -> None:
+        """Refuse a column that is named for two things which no column can be."""
+        if self.label in self._scores:
+            raise InputError(
+                f"--score and --label both name the column {self.label!r}. Name the column of each."
+            )
+        if self.by is not None and self.by == self.label:
+            raise InputError(
+                f"--by and --label both name the column {self.by!r}, so a group would have one label only. "
+                f"Name another column by --by."
+            )
+
+    def _check_engine(self) -> None:
+        """Refuse what is no table of an engine; saved tables may stand beside one."""
+        tables = self._row_files
+        if "-" in tables:
+            raise InputError(
+                "--engine reads a table that the engine holds, got - for standard input. Name the table, or "
+                "leave --engine out."
+            )
+        if not tables:
+            raise InputError(
+                f"--engine needs the name of a table, got the saved table {self._saved[0]} alone, which "
+                f"holds all that is known of its rows. Leave --engine out."
+            )
+        if len(tables) > 1:
+            raise InputError(
+                f"--engine reads one table, got {len(tables)}: {tables[0]}, {tables[1]}"
+                f"{', …' if len(tables) > 2 else ''}. Pass a view of them all; of files, a folder or a "
+                f"pattern in quotes; or save each by halftruth evaluate --save-table, and pass the files."
+            )
+
+    def _refuse_columns_of_saved(self) -> None:
+        """Refuse what is said of columns where all tables are saved; beside rows it is said of these."""
+        columns: dict[str, Any] = {"--by": self.by, "--id": self.id}
+        if not self._row_files:
+            columns |= {
+                "--weight": self.weight,
+                "--zeros": self.zeros,
+                "--unlabeled": self.unlabeled,
+                "--score": None if self.score == "score" else self.score,
+                "--label": None if self.label == "label" else self.label,
+            }
+        named = [option for option, column in columns.items() if column is not None]
+        if self._saved and named:
+            raise InputError(
+                f"{named[0]} is about the columns of a file; the saved table {self._saved[0]} has none: its "
+                f"rows are already positive, unlabeled or negative. Leave {named[0]} out, or pass the rows."
+            )
+
+    # What there is ---------------------------------------------------------------------------------------
+
+    @property
+    def _saved(self) -> list[str]:
+        """The names of saved tables, or patterns of them."""
+        return [file for file in self.files if file.endswith(TABLE_SUFFIX)]
+
+    @property
+    def _row_files(self) -> list[str]:
+        return [file for file in self.files if not file.endswith(TABLE_SUFFIX)]
+
+    @property
+    def _scores(self) -> list[str]:
+        return [self.score] if isinstance(self.score, str) else self.score
+
+    @property
+    def score_columns(self) -> list[str]:
+        """The columns of scores; none where all rows come from saved tables."""
+        return self._scores if self._row_files else []
+
+    @property
+    def code(self) -> float | None:
+        """What unlabeled rows hold in the column of labels, besides nothing."""
+        return 0.0 if self.zeros is Zeros.unlabeled else self.unlabeled
+
+    # Reading ---------------------------------------------------------------------------------------------
+
+    def tables(self) -> dict[str, ScoreTable]:
+        """The table of each group, or joined file; under the empty name, where there is one for all."""
+        tables = _load(self._saved)
+        if self._row_files:
+            grid = next((table.grid for table in tables.values() if table.grid is not None), None)
+            rows = self._read(self._row_files, self.grid or grid)
+            if isinstance(rows, dict):
+                return self._settled(rows)
+            tables |= {", ".join(self._row_files): self._settled({"": rows})[""]}
+        return {"": _merged(tables)}
+
+    def models(self) -> dict[str, dict[str, ScoreTable]]:
+        """The table of each score column, by group; under the empty name, where there is one for all."""
+        if self._saved:
+            raise InputError(
+                f"The saved table {self._saved[0]} has one score a row. Pass the rows, with a column for "
+                f"each model."
+            )
+        tables = self._read(self.files)
+        groups: dict[str, dict[str, ScoreTable]] = {"": tables} if self.by is None else tables
+        self._settled({group: next(iter(models.values())) for group, models in groups.items()})
+        return groups
+
+    def _read(self, files: list[str], grid: Grid | str | None = None) -> Any:
+        from halftruth.table._score_table import ScoreTable
+
+        columns: dict[str, Any] = {
+            "score": self.score,
+            "label": self.label,
+            "weight": self.weight,
+            "unlabeled": self.code,
+            "by": self.by,
+        }
+        try:
+            if self.engine is not None:
+                return _read_engine(self.engine, files[0], grid, **columns)
+            return ScoreTable.from_file(files, **columns, id=self.id, grid=grid)
+        except MissingColumn as error:
+            option = self._option_of(error.column)
+            if option is None:
+                raise
+            raise error.also(f"It is named by {option}.") from error
+        except OutsideGrid as error:
+            if not self._saved:
+                raise
+            raise error.advised(COMPRESS_FIRST) from error
+
+    def _option_of(self, column: str) -> str | None:
+        """The option by which a column is named."""
+        columns = {"--label": self.label, "--weight": self.weight, "--by": self.by, "--id": self.id}
+        named = [*(("--score", name) for name in self._scores), *columns.items()]
+        return next((option for option, name in named if name == column), None)
+
+    def _settled(self, tables: dict[str, ScoreTable]) -> dict[str, ScoreTable]:
+        """The same tables, once it is certain what 0 means in them."""
+        if self.zeros is Zeros.negative or any("unlabeled" in table.strata for table in tables.values()):
+            return tables
+        where = ", ".join(self._row_files[:3]) + (", …" if len(self._row_files) > 3 else "")
+        if self.code is not None:
+            raise InputError(
+                f"{where}: No row is unlabeled: the column {self.label!r} has no empty cell and no "
+                f"{self.code:g}. If 0 means negative and every row has its label, pass --zeros negative."
+            )
+        if not any("negative" in table.strata for table in tables.values()):
+            raise InputError(
+                f"{where}: The column {self.label!r} holds only 1: nothing to tell the positives from. Pass "
+                f"the other rows too, with an empty cell where a label is unknown."
+            )
+        raise InputError(
+            f"{where}: The column {self.label!r} holds only 1 and 0, which does not say whether 0 means "
+            f"negative or unlabeled. Pass --zeros negative or --zeros unlabeled."
+        )
+
+
+# Saved tables: read again on another day or under another prior --------------------------------------
+
+
+def _load(files: Sequence[str]) -> dict[str, ScoreTable]:
+    """The saved tables of these names and patterns, by file."""
+    from halftruth.table._score_table import ScoreTable
+
+    paths = [path for file in files for path in _matched(file)]
+    count = Counter(Path(path).resolve() for path in paths)
+    for path in paths:
+        if count[Path(path).resolve()] > 1:
+            raise InputError(f"{path} was named more than once, so its rows would count twice. Name it once.")
+    return {path: ScoreTable.load(path) for path in paths}
+
+
+def _matched(file: str) -> list[str]:
+    # Path.glob takes no absolute pattern. Of a name that matches nothing, `ScoreTable.load` says so.
+    return [file] if Path(file).exists() else sorted(glob(file, recursive=True)) or [file]  # noqa: PTH207
+
+
+def _merged(tables: Mapping[str, ScoreTable]) -> ScoreTable:
+    """One table of them all; each is named by where it comes from."""
+    binned = next((name for name, table in tables.items() if table.grid is not None), None)
+    if binned is not None:
+        tables = {name: _on_grid_of(tables[binned], binned, table, name) for name, table in tables.items()}
+    first, *others = tables.values()
+    return first.merge(*others)
+
+
+def _on_grid_of(binned: ScoreTable, where: str, table: ScoreTable, name: str) -> ScoreTable:
+    if table.grid not in (None, binned.grid):
+        raise MergeError(
+            f"{where} and {name} have different grids: {binned.grid}, and {table.grid}. {COMPRESS_FIRST}"
+        )
+    try:
+        return table.compress(binned.grid)
+    except OutsideGrid as error:
+        raise error.advised(COMPRESS_FIRST).about(name) from error
+    except InputError as error:
+        raise error.about(name) from error
+
+
+# Engines ---------------------------------------------------------------------------------------------
+
+
+def _read_engine(engine: str, name: str, grid: Grid | str | None, **columns: Any) -> Any:
+    """The table by its histogram, which the engine makes; with ``by``, one for each group."""
+    try:
+        from halftruth.engines.sql._connections import open_table
+    except MissingDependency as error:
+        if engine == "spark":
+            raise MissingDependency("Spark needs PySpark and Ibis: pip install 'halftruth[spark]'") from error
+        raise
+    from halftruth.table._score_table import ScoreTable
+
+    with open_table(engine, name) as table:
+        _check_numbers(table, columns)
+        return ScoreTable.from_ibis(table, **columns, grid=grid)
+
+
+def _check_numbers(table: Any, columns: dict[str, Any]) -> None:
+    """Refuse words where numbers are needed, with what can be done outside Python."""
+    from halftruth.engines.sql._sql_columns import holds_numbers
+    from halftruth.files._file_paths import quoted
+
+    for role in ("score", "label", "weight"):
+        name = columns[role]
+        if name in table.columns and not holds_numbers(table[name]):
+            label = role == "label"
+            raise InputError(
+                f"Column {quoted(name)} must hold {'numbers or booleans' if label else 'numbers'} for "
+                f"--{role}, it holds {table[name].type()}. Make a view of the table that has "
+                f"{'1, 0 and NULL' if label else 'numbers'} in it, or name another column by --{role}."
+            )
+
+
+# Evidence --------------------------------------------------------------------------------------------
+
+
+def evidence_of(
+    table: ScoreTable,
+    *,
+    prior: Share,
+    purity: Share,
+    population: Population,
+    known: Mapping[str, Any] | None = None,
+) -> Evidence:
+    """The evidence that a table holds, with what the user knows of its shares."""
+    from halftruth import evidence
+
+    if "unlabeled" in table.strata:
+        refuse_without_positives(table)
+        purity = 1.0 if purity is None else purity
+        estimate = _estimated(table, purity, known) if known else prior
+        return evidence.PositiveUnlabeled.from_table(
+            table, prior=estimate, purity=purity, population=population
+        )
+    confidences = any(rows.meaning == "1/confidence" for rows in table.strata.values())
+    pointless = {
+        "--prior": prior is not None and not confidences,
+        "--purity": purity is not None,
+        "--population unlabeled": population is Population.unlabeled,
+    }
+    for option, is_there in pointless.items():
+        if is_there:
+            raise InputError(
+                f"{option} says nothing where no row is unlabeled: the labels decide. Leave it out, or pass "
+                f"--zeros unlabeled if 0 means unlabeled."
+            )
+    if confidences:
+        return evidence.PositiveConfidence.from_table(table, prior=prior)
+    kind = evidence.SoftLabeled if "soft" in table.strata else evidence.Labeled
+    return kind.from_table(table)
+
+
+def refuse_without_positives(table: ScoreTable) -> None:
+    """Refuse unlabeled rows without one that is known to be positive."""
+    if "positive" not in table.strata:
+        raise InputError(
+            f"None of {len(table)} row(s) has the label 1: without a known positive nothing can be said of "
+            f"the others. Pass rows of both kinds, or name another column by --label."
+        )
+
+
+def _estimated(table: ScoreTable, purity: Share, known: Mapping[str, Any]) -> PriorEstimate:
+    """α, with what is known of it besides the scores."""
+    from halftruth.evidence import PositiveUnlabeled
+    from halftruth.prior._estimate_prior import estimate_prior
+
+    two_samples = PositiveUnlabeled.from_table(table, purity=purity, population="unlabeled")
+    return estimate_prior(two_samples, **known)

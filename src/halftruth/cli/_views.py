@@ -1,0 +1,371 @@
+"""Results as the formats need them: evaluations, comparisons, priors, one or by group.
+
+Each group is by itself: one of which nothing can be said stops none of the others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from halftruth._errors import HalftruthError, Note, notes_to_dict
+from halftruth.cli._rendering import Block, Cell, View
+from halftruth.cli._terminal import shell_text
+from halftruth.results._estimate import Estimate, Evaluation, figure
+
+if TYPE_CHECKING:
+    from halftruth.prior._belief import PriorEstimate
+    from halftruth.results._comparison import Comparison
+
+__all__ = [
+    "ComparisonView",
+    "EvaluationsView",
+    "Failed",
+    "FoundPriors",
+    "PriorsView",
+    "Shares",
+    "Unevaluated",
+    "by_group",
+    "group_heading",
+    "view_of",
+    "with_unevaluated",
+]
+
+SCHEMA = 1
+Group = TypeVar("Group")
+Result = TypeVar("Result")
+
+
+# Groups ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A group of which nothing can be said, and why."""
+
+    reason: str
+
+    @property
+    def note(self) -> Note:
+        """For stderr."""
+        return Note("undefined", f"not evaluated: {self.reason}")
+
+
+def group_heading(by: str | None, group: str) -> str:
+    """The name of a group; empty where nothing is split."""
+    return "" if by is None else f"{by} = {group}"
+
+
+def by_group(
+    groups: Mapping[str, Group], call: Callable[[Group], Result], by: str | None
+) -> dict[str, Result | Failed]:
+    """What a call gives for each group, or why nothing; the error itself where there is no other group."""
+    results: dict[str, Result | Failed] = {}
+    errors: dict[str, HalftruthError] = {}
+    for name, group in groups.items():
+        try:
+            results[name] = call(group)
+        except HalftruthError as error:
+            if by is None:
+                raise
+            errors[name] = error
+            results[name] = Failed(shell_text(error))
+    if len(errors) == len(results):
+        name, first = next(iter(errors.items()))
+        others = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        raise first.about(f"{group_heading(by, name)}{others}") from first
+    return results
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Unevaluated(Evaluation):
+    """The evaluation of a group of which nothing can be said: its rows have no value."""
+
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready and versioned, with the error."""
+        return super().to_dict() | {"error": self.reason}
+
+    def _shares(self) -> str:
+        return f"Not evaluated: {self.reason}"
+
+
+def with_unevaluated(results: Mapping[str, Evaluation | Failed]) -> dict[str, Evaluation]:
+    """The same with the rows of the others where a group has none of its own."""
+    evaluated = [result for result in results.values() if isinstance(result, Evaluation)]
+    labels = [label for result in evaluated for label in result]
+    level = next((result.prior.confidence_level for result in evaluated), 0.95)
+    nothing = Estimate(value=math.nan, low=math.nan, high=math.nan, confidence_level=level)
+    return {
+        group: result
+        if isinstance(result, Evaluation)
+        else Unevaluated(
+            rows=dict.fromkeys(labels, nothing),
+            evidence="no evidence",
+            prior=nothing,
+            alpha=None,
+            notes=(result.note,),
+            reason=result.reason,
+        )
+        for group, result in results.items()
+    }
+
+
+@dataclass(frozen=True)
+class _Grouped:
+    """A view for each value of the column ``by``."""
+
+    views: Mapping[str, View | Failed]
+    by: str
+
+    def blocks(self) -> list[Block]:
+        return [block for group, view in self.views.items() for block in self._blocks(group, view)]
+
+    def _blocks(self, group: str, view: View | Failed) -> Iterator[Block]:
+        title = group_heading(self.by, group)
+        if isinstance(view, Failed):
+            yield Block(heading=title, above=(f"Not evaluated: {view.reason}",), header=(), lines=[])
+            return
+        for block in view.blocks():
+            yield replace(block, heading=f"{title}, {block.heading}" if block.heading else title)
+
+    def to_dict(self) -> dict[str, Any]:
+        groups = {
+            group: {"schema": SCHEMA, "error": view.reason} if isinstance(view, Failed) else view.to_dict()
+            for group, view in self.views.items()
+        }
+        return {"schema": SCHEMA, "by": self.by, "groups": groups}
+
+    def records(self) -> Iterator[Sequence[Cell]]:
+        tables = {
+            group: [] if isinstance(view, Failed) else list(view.records())
+            for group, view in self.views.items()
+        }
+        header = next(table[0] for table in tables.values() if table)
+        yield [self.by, *header]
+        for group, table in tables.items():
+            for row in table[1:] or [[None] * len(header)]:
+                yield [group, *row]
+
+    def notes(self) -> list[str]:
+        return _once(
+            {
+                group_heading(self.by, group): [view.note] if isinstance(view, Failed) else view.notes()
+                for group, view in self.views.items()
+            }
+        )
+
+
+def view_of(results: Mapping[str, Result | Failed], by: str | None, view: Callable[[Result], View]) -> View:
+    """The view of the one result, or all views of the groups."""
+    views = {name: x if isinstance(x, Failed) else view(x) for name, x in results.items()}
+    if by is not None:
+        return _Grouped(views, by)
+    (only,) = views.values()
+    assert not isinstance(only, Failed)  # alone it is an error
+    return only
+
+
+def _once(notes: Mapping[str, Iterable[str]]) -> list[str]:
+    """Every note once, with the groups it is about where it is not about all."""
+    about: dict[str, list[str]] = {}
+    for title, lines in notes.items():
+        for line in dict.fromkeys(lines):
+            about.setdefault(line, []).append(title)
+    return [
+        note if len(titles) == len(notes) else f"{_several(titles)}: {note}" for note, titles in about.items()
+    ]
+
+
+def _several(titles: Sequence[str], shown: int = 3) -> str:
+    more = len(titles) - shown
+    return ", ".join(titles[:shown]) + (f" and {more} more" if more > 0 else "")
+
+
+# Evaluations and comparisons -------------------------------------------------------------------------
+
+NUMBERS = ("naive", "value", "low", "high", "confidence_level", "method")
+
+
+@dataclass(frozen=True)
+class EvaluationsView:
+    """One evaluation, under the empty name, or one for each value of the column ``by``."""
+
+    groups: dict[str, Evaluation]
+    by: str | None = None
+
+    @cached_property
+    def titled(self) -> dict[str, Evaluation]:
+        """By heading; an empty one where nothing is split."""
+        return {group_heading(self.by, group): result for group, result in self.groups.items()}
+
+    def blocks(self) -> list[Block]:
+        return [
+            Block(
+                heading=title,
+                above=(result._title(), result._shares()),
+                header=result._header,
+                lines=list(result._table()),
+            )
+            for title, result in self.titled.items()
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        results = {group: result.to_dict() for group, result in self.groups.items()}
+        return results[""] if self.by is None else {"schema": SCHEMA, "by": self.by, "groups": results}
+
+    def records(self) -> Iterator[Sequence[Cell]]:
+        yield [*([] if self.by is None else [self.by]), "metric", *NUMBERS]
+        for group, result in self.groups.items():
+            for name, row in result.items():
+                lead = [] if self.by is None else [group]
+                yield [*lead, name, *(getattr(row, column) for column in NUMBERS)]
+
+    def notes(self) -> list[str]:
+        return _once({title: map(shell_text, result.all_notes()) for title, result in self.titled.items()})
+
+
+@dataclass(frozen=True)
+class ComparisonView:
+    """A comparison of two models or more."""
+
+    comparison: Comparison
+
+    def blocks(self) -> list[Block]:
+        evidence = self.comparison.evidence
+        tables = {pair: self.comparison.table(pair) for pair in self.comparison}
+        return [
+            Block(
+                heading=f"{a} against {b}" if len(tables) > 1 else "",
+                above=(f"{a}: {evidence[a]}", f"{b}: {evidence[b]}"),
+                header=lines[0],
+                lines=lines[1:],
+                below=(self.comparison.verdict,) if i == len(tables) - 1 else (),
+            )
+            for i, ((a, b), lines) in enumerate(tables.items())
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.comparison.to_dict()
+
+    def records(self) -> Iterator[Sequence[Cell]]:
+        numbers = ("value", "low", "high", "confidence_level", "method")
+        values = ("first_value", "second_value", "difference")
+        yield ["first", "second", "metric", *values, *numbers[1:], "flips"]
+        for pair, rows in self.comparison.pairs.items():
+            for name, row in rows.items():
+                flips = ";".join(map(repr, row.flips))
+                yield [*pair, name, *row.values, *(getattr(row, number) for number in numbers), flips]
+
+    def notes(self) -> list[str]:
+        return list(map(shell_text, self.comparison.notes))
+
+
+# Priors ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What one method finds: α among the unlabeled, π in the population, perhaps the purity."""
+
+    alpha: PriorEstimate
+    prior: PriorEstimate
+    purity: PriorEstimate | None = None
+
+    def named(self) -> Iterator[tuple[str, PriorEstimate]]:
+        """The shares by name."""
+        yield from (("alpha", self.alpha), ("prior", self.prior))
+        if self.purity is not None:
+            yield "purity", self.purity
+
+    def notes(self) -> list[Note]:
+        """Of all shares, each once."""
+        return list(dict.fromkeys(note for _, share in self.named() for note in share.notes))
+
+
+@dataclass(frozen=True)
+class FoundPriors:
+    """What was found in one table, method by method."""
+
+    evidence: str
+    population: str
+    identified: bool
+    """Whether known negatives say which α it is."""
+    shares: tuple[Shares, ...]
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def upper(self) -> float:
+        """The largest α that the scores do not refute, whatever the method."""
+        return float(self.shares[0].alpha.upper or 0.0)
+
+    def all_notes(self) -> Iterator[Note]:
+        """What each method assumes, those together that assume the same; then what else is to be said."""
+        about: dict[str, list[str]] = {}
+        for shares in self.shares:
+            about.setdefault(shares.alpha.assumption, []).append(shares.alpha.method)
+        for assumption, methods in about.items():
+            verb = "assumes" if len(methods) == 1 else "assume"
+            yield Note("assumption", f"{', '.join(methods)} {verb} that {assumption}.")
+        for shares in self.shares:
+            others = (note for note in shares.notes() if note.kind != "assumption")
+            yield from (note.about(shares.alpha.method) for note in others)
+        yield from self.notes
+
+
+@dataclass(frozen=True)
+class PriorsView:
+    """What was found of the prior, method by method."""
+
+    found: FoundPriors
+
+    def blocks(self) -> list[Block]:
+        found, first = self.found, self.found.shares[0]
+        level = f"{100 * first.alpha.confidence_level:g}% interval"
+        header = ["method", "α", level, "upper", "π", level]
+        population = {"all": "all rows", "unlabeled": "the unlabeled"}[found.population]
+        legend = (
+            f"α: positives among the unlabeled; upper: largest α not refuted; π: positives among {population}"
+        )
+        if first.purity is not None:
+            header += ["ρ", level]
+            legend += "; ρ: positives among the known"
+        lines = []
+        for shares in found.shares:
+            cells = [shares.alpha.method]
+            for name, share in shares.named():
+                cells += [figure(share.value), f"{figure(share.low)} to {figure(share.high)}"]
+                cells += [figure(share.upper)] if name == "alpha" else []
+            lines.append(tuple(cells))
+        scores = "Without the known negatives the scores" if found.identified else "The scores"
+        allowed = f"{scores} alone allow every α from 0 to {figure(found.upper)}."
+        return [Block(above=(found.evidence, legend), header=tuple(header), lines=lines, below=(allowed,))]
+
+    def to_dict(self) -> dict[str, Any]:
+        numbers = ("value", "low", "high", "upper")
+        estimates = [
+            {
+                "method": shares.alpha.method,
+                **{name: {n: getattr(share, n) for n in numbers} for name, share in shares.named()},
+                "confidence_level": shares.alpha.confidence_level,
+                "assumption": shares.alpha.assumption,
+                **notes_to_dict(shares.notes()),
+            }
+            for shares in self.found.shares
+        ]
+        about = {"evidence": self.found.evidence, "population": self.found.population}
+        return {"schema": SCHEMA, **about, "estimates": estimates}
+
+    def records(self) -> Iterator[Sequence[Cell]]:
+        numbers = ("value", "low", "high", "upper", "confidence_level")
+        yield ["method", "share", *numbers]
+        for shares in self.found.shares:
+            for name, share in shares.named():
+                yield [shares.alpha.method, name, *(getattr(share, number) for number in numbers)]
+
+    def notes(self) -> list[str]:
+        return list(map(shell_text, self.found.all_notes()))
