@@ -182,7 +182,7 @@ def test_what_has_no_derivative_is_resampled() -> None:
 
 
 def test_only_the_normal_interval_needs_no_resamples() -> None:
-    with pytest.raises(ht.InputError, match=r"'basic' needs resamples. Pass n_resamples > 0"):
+    with pytest.raises(ht.InputError, match=r"basic. needs resamples. Pass n_resamples > 0"):
         closed(ht.Labeled(Y, S), method="basic")
 
 
