@@ -20,9 +20,9 @@ from halftruth._errors import InputError, MissingDependency
 from halftruth_papers import reproduce
 from halftruth_papers.datasets import DatasetFile, datasets_in
 from halftruth_papers.jain import PAPER
+from halftruth_papers.jain import experiments as jain_experiments
 from halftruth_papers.jain import page as jain_page
 from halftruth_papers.jain import paper as jain_run
-from halftruth_papers.jain import protocol as jain_experiments
 from halftruth_papers.jain import tables as jain_tables
 from halftruth_papers.jain.experiments import PURITIES, Experiments, Recovery, Sizes, generator, split
 from halftruth_papers.jain.tables import Experiment, Mean, reported, sign_test
@@ -278,7 +278,7 @@ def test_wins_are_counted_on_three_decimals() -> None:
 
 
 def written(folder: Path, experiments: list[Experiment]) -> str:
-    return jain_page.write(folder, "jain", experiments, ["A note & more."]).read_text(encoding="utf-8")
+    return jain_page.page(experiments, ["A note & more."]).write(folder, "jain").read_text(encoding="utf-8")
 
 
 def test_the_page_says_where_ours_is_worse(tmp_path: Path) -> None:
