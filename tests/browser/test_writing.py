@@ -80,7 +80,7 @@ def test_a_full_disk_leaves_the_old_page(tmp_path: Path) -> None:
     scores.write_text("\n".join(["score,label", *lines]))
     arguments = ["evaluate", str(scores), "--prior", "0.3", "--n-resamples", "20", "--html", str(path)]
     program = (
-        "import resource, sys; from halftruth.cli import main; from halftruth import storage; write = storage.write\n"
+        "import resource, sys; from halftruth.cli import main; from halftruth import _storage as storage; write = storage.write\n"
         "def limited(*a):\n"
         "    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); write(*a)\n"
         "storage.write = limited; sys.exit(main(sys.argv[1:]))"
