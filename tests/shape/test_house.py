@@ -10,12 +10,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 # Each is the figure of today, to be lowered as the package comes nearer to the aim in the comment.
-FILES = 391  # 220
-LINES = 56_500  # 40,000
-SHARING_A_NAME = 91  # 0
-IN_CYCLES = 36  # 0
-TYPE_CHECKS = {"measure": 26, "evidence": 54}  # 0 and 8
-WALKS = {"CSV to page": 68, "ht.roc_auc": 11}  # 60 and 12
+FILES = 232  # 220
+LINES = 46_900  # 40,000
+SHARING_A_NAME = 0  # 0
+IN_CYCLES = 7  # 0
+TYPE_CHECKS = {"measure": 0, "evidence": 3}  # 0 and 8
+WALKS = {"CSV to page": 60, "ht.roc_auc": 12}  # 60 and 12
 
 
 @pytest.fixture(scope="module")
