@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.evaluation import _evaluate
+from halftruth.evaluation import _estimation
 
 ROWS = {
     "roc_auc": "roc_auc",
@@ -60,11 +60,11 @@ def test_replicates_have_the_spread_and_the_centre_of_the_full_bootstrap(kind, d
     evidence = KINDS[kind](11_000, np.random.default_rng(3))
 
     def replicates(n_atoms):
-        monkeypatch.setattr(_evaluate, "MAX_ATOMS", n_atoms)
+        monkeypatch.setattr(_estimation, "MAX_ATOMS", n_atoms)
         result = ht.evaluate(evidence, ROWS, threshold=0.5, n_resamples=n_resamples, rng=n_atoms)
         return {name: result[name].replicates for name in ROWS}
 
-    joined, full = replicates(_evaluate.MAX_ATOMS), replicates(10**9)
+    joined, full = replicates(_estimation.MAX_ATOMS), replicates(10**9)
     assert len(evidence.table.support.coarse(512).score) < 700 < len(evidence.table.support.score)
     for name in ROWS:
         spread = np.std(joined[name]) / np.std(full[name])
