@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from halftruth._errors import InputError
+from halftruth.cli._table_source import TABLE_SUFFIX, TableSource
 from halftruth.cli._terminal import say
 
 if TYPE_CHECKING:
     from halftruth.calibration.calibrators._calibrator import Calibrator
-    from halftruth.cli._table_source import TableSource
     from halftruth.files._sql_cells import Columns
     from halftruth.table._score_table import ScoreTable
 
@@ -116,7 +116,6 @@ def write_page(result: Any, path: str | None, title: str, by: str | None = None)
 
 # --save-table FILE -----------------------------------------------------------------------------------
 
-TABLE_SUFFIX = ".npz"
 LONGEST = 40
 """Characters of a group in the name of its file: of any script they fit into the 255 bytes of a name."""
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from halftruth._errors import InputError, MergeError, MissingColumn, MissingDependency, OutsideGrid
 from halftruth.cli._option_values import Share
 from halftruth.cli._options import GridKind, Population, Zeros
-from halftruth.cli._outputs import TABLE_SUFFIX
 
 if TYPE_CHECKING:
     from halftruth.evidence import Evidence
@@ -20,8 +19,10 @@ if TYPE_CHECKING:
     from halftruth.table._grid import Grid
     from halftruth.table._score_table import ScoreTable
 
-__all__ = ["TableSource", "evidence_of", "refuse_without_positives"]
+__all__ = ["TABLE_SUFFIX", "TableSource", "evidence_of", "refuse_without_positives"]
 
+TABLE_SUFFIX = ".npz"
+"""Of saved tables."""
 COMPRESS_FIRST = (
     "First save the table of each file by halftruth evaluate FILE --grid margin --save-table TABLE.npz."
 )
