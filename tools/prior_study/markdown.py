@@ -23,7 +23,7 @@ ASSUMED = {
 
 def assumed(method: methods.Method) -> str:
     """In a few words where there are some."""
-    return ASSUMED.get(method.assumption, method.assumption)
+    return ASSUMED.get(method.shapes, method.assumption)
 
 
 def wrapped(text: str) -> str:

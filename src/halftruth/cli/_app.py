@@ -10,12 +10,7 @@ from typer.core import TyperGroup
 
 from halftruth._errors import MissingDependency
 from halftruth._version import __version__
-from halftruth.cli import (
-    _bayes_error_command,
-    _calibrate_command,
-    _evaluation_commands,
-    _prior_command,
-)
+from halftruth.cli import _bayes_error_command, _calibrate_command, _evaluation_commands, _prior_command
 from halftruth.cli._options import spread
 from halftruth.cli._terminal import Status
 
@@ -118,8 +113,7 @@ def root(
 @app.command(epilog=DEMO_EXAMPLES)
 def demo(
     save: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Also write its scores and labels to a CSV file."),
+        str | None, typer.Option(metavar="FILE", help="Also write its scores and labels to a CSV file.")
     ] = None,
     html: Annotated[str, typer.Option(metavar="FILE", help="Where its report goes.")] = "halftruth-demo.html",
 ) -> None:

@@ -76,10 +76,7 @@ class Interval(StrEnum):
 class LabelColumnOptions:
     """Columns of soft labels, votes or confidences, and what they hold."""
 
-    soft: Annotated[
-        str | None,
-        column("Soft labels: the probability of the positive class."),
-    ] = None
+    soft: Annotated[str | None, column("Soft labels: the probability of the positive class.")] = None
     labels: Annotated[
         Labels | None,
         typer.Option(
@@ -88,8 +85,7 @@ class LabelColumnOptions:
         ),
     ] = None
     sign: Annotated[
-        str | None,
-        column("Of noisy --soft labels: 1 where positive is the likelier class, else -1 or 0."),
+        str | None, column("Of noisy --soft labels: 1 where positive is the likelier class, else -1 or 0.")
     ] = None
     classes: Annotated[
         list[str] | None,
@@ -108,12 +104,10 @@ class LabelColumnOptions:
     ] = False
     votes: Annotated[str | None, column("Votes for the positive class.")] = None
     ballots: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN|N", help="All votes of a row, with --votes."),
+        str | None, typer.Option(metavar="COLUMN|N", help="All votes of a row, with --votes.")
     ] = None
     confidence: Annotated[
-        str | None,
-        column("Rows are positives; this is the probability of each that it is."),
+        str | None, column("Rows are positives; this is the probability of each that it is.")
     ] = None
 
 
@@ -121,14 +115,8 @@ class LabelColumnOptions:
 class ScoreOptions:
     """Columns of scores and labels, what is known of their shares, and how they are calibrated."""
 
-    score: Annotated[
-        str | None,
-        column("Higher is more positive.  [default: score]"),
-    ] = None
-    label: Annotated[
-        str | None,
-        column("1 positive, 0 negative, empty unlabeled.  [default: label]"),
-    ] = None
+    score: Annotated[str | None, column("Higher is more positive.  [default: score]")] = None
+    label: Annotated[str | None, column("1 positive, 0 negative, empty unlabeled.  [default: label]")] = None
     zeros: ZerosMean = None
     unlabeled: Unlabeled = None
     prior: Prior = None
@@ -150,8 +138,7 @@ class ScoreOptions:
         ),
     ] = None
     n_folds: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=2, max=100, help="Parts of the calibration; else 5."),
+        int | None, typer.Option(metavar="N", min=2, max=100, help="Parts of the calibration; else 5.")
     ] = None
 
 
@@ -160,23 +147,17 @@ class LimitOptions:
     """What is asked besides the Bayes error, and how intervals are made."""
 
     method: Annotated[
-        Interval | None,
-        typer.Option(help="How the interval is made; else what suits the rows."),
+        Interval | None, typer.Option(help="How the interval is made; else what suits the rows.")
     ] = None
     best: Annotated[
-        bool,
-        typer.Option("--best", help="Also the best attainable AUC, average precision, F1, …"),
+        bool, typer.Option("--best", help="Also the best attainable AUC, average precision, F1, …")
     ] = False
     test_error: Annotated[
         str | None,
-        typer.Option(
-            metavar="SHARE",
-            help="A reported error, 0.04 for 4%: is it too good to be true?",
-        ),
+        typer.Option(metavar="SHARE", help="A reported error, 0.04 for 4%: is it too good to be true?"),
     ] = None
     n_test: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Test cases that --test-error is from."),
+        int | None, typer.Option(metavar="N", min=1, help="Test cases that --test-error is from.")
     ] = None
     predictions: Annotated[
         str | None,

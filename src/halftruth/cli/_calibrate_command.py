@@ -84,9 +84,7 @@ class CalibratorOptions:
     method: Annotated[
         str,
         typer.Option(
-            metavar="NAME",
-            help="One of the methods named above.",
-            autocompletion=complete_calibrators,
+            metavar="NAME", help="One of the methods named above.", autocompletion=complete_calibrators
         ),
     ] = "beta"
     scale: Annotated[
@@ -121,28 +119,17 @@ class CalibratorOptions:
 def calibrate(
     *,
     files: Files,
-    output: Annotated[
-        str,
-        typer.Option(metavar="FILE", help="Where the calibrator goes, as JSON."),
-    ],
+    output: Annotated[str, typer.Option(metavar="FILE", help="Where the calibrator goes, as JSON.")],
     rows: RowOptions,
     shares: ShareOptions,
     curve: CalibratorOptions,
     n_folds: Annotated[
         int | None,
-        typer.Option(
-            metavar="N",
-            min=2,
-            max=100,
-            help="Parts for the values after calibration; else 5.",
-        ),
+        typer.Option(metavar="N", min=2, max=100, help="Parts for the values after calibration; else 5."),
     ] = None,
     scores: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Also write all rows with a column calibrated, .parquet or .csv.",
-        ),
+        typer.Option(metavar="FILE", help="Also write all rows with a column calibrated, .parquet or .csv."),
     ] = None,
     rng: Seed = 0,
     style: Style = Format.table,

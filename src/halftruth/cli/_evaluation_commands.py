@@ -119,15 +119,13 @@ def compare(
     *,
     files: Files,
     score: Annotated[
-        list[str] | None,
-        column("Column of one model's scores; repeat it for each. Default: score."),
+        list[str] | None, column("Column of one model's scores; repeat it for each. Default: score.")
     ] = None,
     labels: LabelOptions,
     shares: ShareOptions,
     by: By = None,
     paired: Annotated[
-        bool,
-        typer.Option("--paired/--no-paired", help="Whether the models scored the same cases."),
+        bool, typer.Option("--paired/--no-paired", help="Whether the models scored the same cases.")
     ] = True,
     numbers: MetricOptions,
     id: Annotated[  # noqa: A002  the name of the option

@@ -204,9 +204,7 @@ def column(text: str) -> Any:
 Engine = Annotated[
     str | None,
     typer.Option(
-        metavar="ENGINE",
-        help="spark, or an address; FILE: table or path.",
-        autocompletion=complete_engines,
+        metavar="ENGINE", help="spark, or an address; FILE: table or path.", autocompletion=complete_engines
     ),
 ]
 Score = Annotated[str, column("Higher is more positive.")]
@@ -233,30 +231,22 @@ Purity = Annotated[
     ),
 ]
 PopulationIs = Annotated[
-    Population,
-    typer.Option(help="All rows, or the unlabeled alone, where positives were drawn apart."),
+    Population, typer.Option(help="All rows, or the unlabeled alone, where positives were drawn apart.")
 ]
 Within = Annotated[
     str | None,
     typer.Option(
-        metavar="LOW..HIGH",
-        help="With --prior estimate: where α, the share among the unlabeled, lies.",
+        metavar="LOW..HIGH", help="With --prior estimate: where α, the share among the unlabeled, lies."
     ),
 ]
 LabeledSample = Annotated[
     str | None,
-    typer.Option(
-        metavar="K/M",
-        help="With --prior estimate: K of M random unlabeled cases are positive.",
-    ),
+    typer.Option(metavar="K/M", help="With --prior estimate: K of M random unlabeled cases are positive."),
 ]
 By = Annotated[str | None, column("Each value of this column by itself.")]
 Threshold = Annotated[
     float | None,
-    typer.Option(
-        metavar="NUMBER",
-        help="Call score >= threshold positive; adds precision, recall, f1, …",
-    ),
+    typer.Option(metavar="NUMBER", help="Call score >= threshold positive; adds precision, recall, f1, …"),
 ]
 Metrics = Annotated[
     list[str] | None,
@@ -300,8 +290,7 @@ Require = Annotated[
     ),
 ]
 Strict = Annotated[
-    bool,
-    typer.Option("--strict", help="Exit 3 where the data refute what was given, or a row has no value."),
+    bool, typer.Option("--strict", help="Exit 3 where the data refute what was given, or a row has no value.")
 ]
 Html = Annotated[
     str | None,

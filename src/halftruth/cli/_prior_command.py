@@ -52,14 +52,11 @@ class EstimatorOptions:
     method: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME,...",
-            help="Methods to use.  [default: auto]",
-            autocompletion=complete_estimators,
+            metavar="NAME,...", help="Methods to use.  [default: auto]", autocompletion=complete_estimators
         ),
     ] = None
     all_methods: Annotated[
-        bool,
-        typer.Option("--all-methods", help="All but km1 and km2, which take long."),
+        bool, typer.Option("--all-methods", help="All but km1 and km2, which take long.")
     ] = False
     purity: Annotated[
         str | None,
@@ -69,18 +66,13 @@ class EstimatorOptions:
             autocompletion=complete_estimate,
         ),
     ] = None
-    within: Annotated[
-        str | None,
-        typer.Option(metavar="LOW..HIGH", help="Where α is known to lie."),
-    ] = None
+    within: Annotated[str | None, typer.Option(metavar="LOW..HIGH", help="Where α is known to lie.")] = None
     labeled_sample: Annotated[
-        str | None,
-        typer.Option(metavar="K/M", help="K of M random unlabeled cases are positive."),
+        str | None, typer.Option(metavar="K/M", help="K of M random unlabeled cases are positive.")
     ] = None
     confidence_level: ConfidenceLevel = 0.95
     n_resamples: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=2, help="Resamples; auto draws its own."),
+        int | None, typer.Option(metavar="N", min=2, help="Resamples; auto draws its own.")
     ] = None
     rng: Seed = 0
 

@@ -13,7 +13,7 @@ from halftruth._errors import InputError, Note, NotIdentifiable, arg
 from halftruth.prior._belief import Curve, PriorEstimate
 from halftruth.prior._inputs import EstimateInputs, read_inputs, read_knowledge
 from halftruth.prior._methods import SAMPLE as SAMPLE_ASSUMPTION
-from halftruth.prior._methods import SCAR, Method, get_method
+from halftruth.prior._methods import Method, get_method
 from halftruth.prior._samples import Fit, Knowledge, Samples
 from halftruth.prior.estimators._alphamax import fit_noisy
 from halftruth.prior.estimators._auto import N_DRAWS, fit_auto, fit_auto_noisy, fit_of
@@ -119,9 +119,9 @@ def _alpha(
     else:
         wanted = "mixture" if method == "auto" and inputs.has_negatives else method
         chosen = get_method(wanted, also=f", or 'sample' with {arg('labeled_sample')}")
-        method, assumption = chosen.name, chosen.assumption_with(negatives=inputs.has_negatives)
-        if inputs.table.strata[POSITIVE].meaning is not None:
-            assumption = assumption.replace(SCAR, "the propensities given are right")
+        propensities = inputs.table.strata[POSITIVE].meaning is not None
+        method = chosen.name
+        assumption = chosen.assumption_with(negatives=inputs.has_negatives, propensities=propensities)
         _refuse(chosen, inputs, known)
         if chosen.name == "auto":
             fitted = fit_auto(inputs.samples, known=inputs.possible(known), rng=generator)

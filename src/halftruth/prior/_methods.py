@@ -22,20 +22,22 @@ from halftruth.prior.estimators import (
     _tice,
 )
 
-__all__ = ["METHODS", "RESAMPLES", "SAMPLE", "SCAR", "Method", "get_method"]
+__all__ = ["METHODS", "RESAMPLES", "SAMPLE", "Method", "get_method"]
 
 SCAR = "the known positives are a random sample of the positives"
+PROPENSITIES = "the propensities given are right"
+# What a method assumes besides, of the shapes of the classes.
 IRREDUCIBLE = (
-    f"{SCAR}, and some scores are reached by positives only (irreducibility); where negatives lie among all "
-    f"positives it lands above the truth, at the upper end of what the data allow"
+    "and some scores are reached by positives only (irreducibility); where negatives lie among all "
+    "positives it lands above the truth, at the upper end of what the data allow"
 )
-SEPARABLE = f"{SCAR}, and the classes do not overlap; where they do it lands above the truth"
-TILT = f"{SCAR}, and the classes' scores differ by an exponential tilt: α is identified by that form alone"
+SEPARABLE = "and the classes do not overlap; where they do it lands above the truth"
+TILT = "and the classes' scores differ by an exponential tilt: α is identified by that form alone"
 SHAPES = (
-    f"{SCAR}, and negatives overlap them in one of the usual ways; its interval can be trusted where some "
-    f"scores are reached by positives only, and is too high where part of the negatives looks like them"
+    "and negatives overlap them in one of the usual ways; its interval can be trusted where some "
+    "scores are reached by positives only, and is too high where part of the negatives looks like them"
 )
-NEGATIVES = f"{SCAR}, and the known negatives a random sample of the negatives; nothing else"
+NEGATIVES = "and the known negatives a random sample of the negatives; nothing else"
 SAMPLE = "the labeled cases are a random sample of the unlabeled; nothing else"
 
 RESAMPLES = 500
@@ -47,7 +49,8 @@ class Method:
 
     name: str
     fit: Callable[[Samples, np.random.Generator], Fit]
-    assumption: str
+    shapes: str
+    """What it assumes of the classes' scores, besides how the known positives came about."""
     paper: str
     fit_features: Callable[..., Fit] | None = None
     """Of known positives' and unlabeled rows' features, for estimators that need no scores."""
@@ -57,9 +60,15 @@ class Method:
     n_resamples: int = RESAMPLES
     """By default, for its interval."""
 
-    def assumption_with(self, *, negatives: bool) -> str:
+    @property
+    def assumption(self) -> str:
+        """What it rests on where the known positives are a random sample."""
+        return self.assumption_with(negatives=False, propensities=False)
+
+    def assumption_with(self, *, negatives: bool, propensities: bool) -> str:
         """What it rests on; EM is another estimator where there are known negatives."""
-        return NEGATIVES if negatives and self.name == "em" else self.assumption
+        shapes = NEGATIVES if negatives and self.name == "em" else self.shapes
+        return f"{PROPENSITIES if propensities else SCAR}, {shapes}"
 
 
 def _seedless(fit: Callable[..., Fit], **settings: Any) -> Callable[[Samples, np.random.Generator], Fit]:
@@ -71,29 +80,29 @@ def _seeded(fit: Callable[..., Fit], **settings: Any) -> Callable[[Samples, np.r
 
 
 _ALL = (
-    Method(name="auto", fit=_seeded(_auto.fit_auto), assumption=SHAPES, paper="ours"),
+    Method(name="auto", fit=_seeded(_auto.fit_auto), shapes=SHAPES, paper="ours"),
     Method(
         name="alphamax",
         fit=_seedless(_alphamax.fit_alphamax),
-        assumption=IRREDUCIBLE,
+        shapes=IRREDUCIBLE,
         paper="Jain, White, Trosset, Radivojac 2016",
     ),
     Method(
         name="bbe",
         fit=_seedless(_roc_slope.fit_bbe),
-        assumption=IRREDUCIBLE,
+        shapes=IRREDUCIBLE,
         paper="Garg, Wu, Smola, Balakrishnan, Lipton 2021",
     ),
     Method(
         name="bbe-corrected",
         fit=_seedless(_roc_slope.fit_bbe_corrected),
-        assumption=IRREDUCIBLE,
+        shapes=IRREDUCIBLE,
         paper="ours, after Garg et al. 2021",
     ),
     Method(
         name="dedpul",
         fit=_seedless(_dedpul.fit_dedpul),
-        assumption=IRREDUCIBLE,
+        shapes=IRREDUCIBLE,
         paper="Ivanov 2020",
         consistent=False,
     ),
@@ -101,7 +110,7 @@ _ALL = (
         name="km1",
         fit=_seeded(_kernel_mean.fit_km, form="km1"),
         fit_features=partial(_kernel_mean.fit_km_features, form="km1"),
-        assumption=IRREDUCIBLE,
+        shapes=IRREDUCIBLE,
         paper="Ramaswamy, Scott, Tewari 2016",
         consistent=False,
         n_resamples=100,
@@ -110,7 +119,7 @@ _ALL = (
         name="km2",
         fit=_seeded(_kernel_mean.fit_km, form="km2"),
         fit_features=partial(_kernel_mean.fit_km_features, form="km2"),
-        assumption=IRREDUCIBLE,
+        shapes=IRREDUCIBLE,
         paper="Ramaswamy, Scott, Tewari 2016",
         consistent=False,
         n_resamples=100,
@@ -119,40 +128,40 @@ _ALL = (
         name="tice",
         fit=_seedless(_tice.fit_tice),
         fit_features=_tice.fit_tice_features,
-        assumption=IRREDUCIBLE,
+        shapes=IRREDUCIBLE,
         paper="Bekker, Davis 2018",
     ),
     Method(
         name="elkan-noto",
         fit=_seedless(_elkan_noto.fit_elkan_noto, form="mean"),
-        assumption=SEPARABLE,
+        shapes=SEPARABLE,
         paper="Elkan, Noto 2008",
         consistent=False,
     ),
     Method(
         name="elkan-noto-ratio",
         fit=_seedless(_elkan_noto.fit_elkan_noto, form="ratio"),
-        assumption=SEPARABLE,
+        shapes=SEPARABLE,
         paper="Elkan, Noto 2008",
         consistent=False,
     ),
     Method(
         name="roc-slope",
         fit=_seedless(_roc_slope.fit_roc_slope),
-        assumption=IRREDUCIBLE,
+        shapes=IRREDUCIBLE,
         paper="Blanchard, Lee, Scott 2010",
     ),
     Method(
         name="roc-curve",
         fit=_seedless(_roc_slope.fit_roc_curve),
-        assumption=IRREDUCIBLE,
+        shapes=IRREDUCIBLE,
         paper="Sanderson, Scott 2014",
         consistent=False,
     ),
     Method(
         name="em",
         fit=_seedless(_mixture.fit_em),
-        assumption=TILT,
+        shapes=TILT,
         paper="Saerens, Latinne, Decaestecker 2002; Ward et al. 2009",
         consistent=False,
     ),
@@ -160,14 +169,14 @@ _ALL = (
         name="divergence",
         fit=_seeded(_kernel_mean.fit_divergence),
         fit_features=_kernel_mean.fit_divergence_features,
-        assumption=IRREDUCIBLE,
+        shapes=IRREDUCIBLE,
         paper="du Plessis, Niu, Sugiyama 2015",
         consistent=False,
     ),
     Method(
         name="mixture",
         fit=_seedless(_mixture.fit_mixture),
-        assumption=NEGATIVES,
+        shapes=NEGATIVES,
         paper="ours",
         needs_negatives=True,
     ),
