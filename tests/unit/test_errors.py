@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import pytest
 
@@ -77,6 +78,13 @@ def test_what_an_error_holds_survives_a_pickle() -> None:
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.source, again.column) == (str(error), error.source, "p")
     assert isinstance(MissingDependency(f"{arg('engine')} needs Ibis"), ImportError)
+
+
+def test_no_mark_reaches_a_reader() -> None:
+    golden = Path(__file__).parents[1] / "golden" / "evaluations.tsv"
+    marks = {*arg("prior")} - {*"argument prior"}
+    assert marks
+    assert not marks & {*golden.read_text(encoding="utf-8")}
 
 
 def test_a_note_is_its_text_and_a_kind() -> None:

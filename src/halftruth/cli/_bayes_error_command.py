@@ -29,6 +29,7 @@ from halftruth.cli._options import (
     column,
     complete_calibrators,
     complete_column_list,
+    option,
 )
 from halftruth.cli._terminal import Status, shell_text
 
@@ -79,8 +80,8 @@ class LabelColumnOptions:
     soft: Annotated[str | None, column("Soft labels: the probability of the positive class.")] = None
     labels: Annotated[
         Labels | None,
-        typer.Option(
-            help="What --soft holds: the probability, that of the less likely class, or one with noise.  "
+        option(
+            "What --soft holds: the probability, that of the less likely class, or one with noise.  "
             "[default: soft]"
         ),
     ] = None
@@ -103,9 +104,7 @@ class LabelColumnOptions:
         ),
     ] = False
     votes: Annotated[str | None, column("Votes for the positive class.")] = None
-    ballots: Annotated[
-        str | None, typer.Option(metavar="COLUMN|N", help="All votes of a row, with --votes.")
-    ] = None
+    ballots: Annotated[str | None, option("All votes of a row, with --votes.", "COLUMN|N")] = None
     confidence: Annotated[
         str | None, column("Rows are positives; this is the probability of each that it is.")
     ] = None
@@ -123,48 +122,35 @@ class ScoreOptions:
     purity: Purity = None
     population: Annotated[
         Population | None,
-        typer.Option(
-            help="All rows, or the unlabeled alone, where positives were drawn apart.  [default: all]"
-        ),
+        option("All rows, or the unlabeled alone, where positives were drawn apart.  [default: all]"),
     ] = None
     within: Within = None
     labeled_sample: LabeledSample = None
     calibrator: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Of scores, as in halftruth calibrate.  [default: beta]",
-            autocompletion=complete_calibrators,
-        ),
+        option("Of scores, as in halftruth calibrate.  [default: beta]", "NAME", complete_calibrators),
     ] = None
-    n_folds: Annotated[
-        int | None, typer.Option(metavar="N", min=2, max=100, help="Parts of the calibration; else 5.")
-    ] = None
+    n_folds: Annotated[int | None, option("Parts of the calibration; else 5.", "N", min=2, max=100)] = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class LimitOptions:
     """What is asked besides the Bayes error, and how intervals are made."""
 
-    method: Annotated[
-        Interval | None, typer.Option(help="How the interval is made; else what suits the rows.")
-    ] = None
+    method: Annotated[Interval | None, option("How the interval is made; else what suits the rows.")] = None
     best: Annotated[
         bool, typer.Option("--best", help="Also the best attainable AUC, average precision, F1, …")
     ] = False
     test_error: Annotated[
-        str | None,
-        typer.Option(metavar="SHARE", help="A reported error, 0.04 for 4%: is it too good to be true?"),
+        str | None, option("A reported error, 0.04 for 4%: is it too good to be true?", "SHARE")
     ] = None
-    n_test: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Test cases that --test-error is from.")
-    ] = None
+    n_test: Annotated[int | None, option("Test cases that --test-error is from.", "N", min=1)] = None
     predictions: Annotated[
         str | None,
         column("With --test-error: the predicted class, 1 or 0; with --classes its name or place from 0."),
     ] = None
     confidence_level: ConfidenceLevel = 0.95
-    n_resamples: Annotated[int, typer.Option(metavar="N", min=0, help="Bootstrap resamples.")] = 2000
+    n_resamples: Annotated[int, option("Bootstrap resamples.", "N", min=0)] = 2000
     rng: Seed = 0
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from halftruth._errors import InputError, Note, arg, is_refuted, note_kinds
 from halftruth.cli._options import (
     Files,
@@ -19,6 +17,7 @@ from halftruth.cli._options import (
     Strict,
     Style,
     complete_calibrators,
+    option,
 )
 
 if TYPE_CHECKING:
@@ -81,23 +80,16 @@ class Scale(StrEnum):
 class CalibratorOptions:
     """Which curve is fitted."""
 
-    method: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="One of the methods named above.", autocompletion=complete_calibrators
-        ),
-    ] = "beta"
+    method: Annotated[str, option("One of the methods named above.", "NAME", complete_calibrators)] = "beta"
     scale: Annotated[
-        Scale | None,
-        typer.Option(help="Of platt: score where scores are margins, not probabilities; else logit."),
+        Scale | None, option("Of platt: score where scores are margins, not probabilities; else logit.")
     ] = None
     n_bins: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=1, help="Of histogram; else as many as the evidence allows."),
+        int | None, option("Of histogram; else as many as the evidence allows.", "N", min=1)
     ] = None
-    binning: Annotated[Binning | None, typer.Option(help="Of histogram; else mass.")] = None
-    n_knots: Annotated[int | None, typer.Option(metavar="N", min=3, help="Of spline; else 6.")] = None
-    variant: Annotated[Variant | None, typer.Option(help="Of bpm; else paper.")] = None
+    binning: Annotated[Binning | None, option("Of histogram; else mass.")] = None
+    n_knots: Annotated[int | None, option("Of spline; else 6.", "N", min=3)] = None
+    variant: Annotated[Variant | None, option("Of bpm; else paper.")] = None
 
     def calibrator(self) -> Calibrator:
         """The calibrator; a setting that means nothing to the method is refused."""
@@ -119,17 +111,15 @@ class CalibratorOptions:
 def calibrate(
     *,
     files: Files,
-    output: Annotated[str, typer.Option(metavar="FILE", help="Where the calibrator goes, as JSON.")],
+    output: Annotated[str, option("Where the calibrator goes, as JSON.", "FILE")],
     rows: RowOptions,
     shares: ShareOptions,
     curve: CalibratorOptions,
     n_folds: Annotated[
-        int | None,
-        typer.Option(metavar="N", min=2, max=100, help="Parts for the values after calibration; else 5."),
+        int | None, option("Parts for the values after calibration; else 5.", "N", min=2, max=100)
     ] = None,
     scores: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Also write all rows with a column calibrated, .parquet or .csv."),
+        str | None, option("Also write all rows with a column calibrated, .parquet or .csv.", "FILE")
     ] = None,
     rng: Seed = 0,
     style: Style = Format.table,

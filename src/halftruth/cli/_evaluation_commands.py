@@ -24,6 +24,7 @@ from halftruth.cli._options import (
     Strict,
     Style,
     column,
+    option,
 )
 
 if TYPE_CHECKING:
@@ -135,10 +136,10 @@ def compare(
     html: Html = None,
     require: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="GATE",
-            help="Exit 1 unless this holds for first minus second of every pair, e.g. 'roc_auc.low>=-0.01', "
+        option(
+            "Exit 1 unless this holds for first minus second of every pair, e.g. 'roc_auc.low>=-0.01', "
             "or of one pair, e.g. 'old,new:roc_auc<=0'; may be repeated.",
+            "GATE",
         ),
     ] = None,
     strict: Strict = False,

@@ -66,6 +66,7 @@ __all__ = [
     "complete_intervals",
     "complete_list",
     "complete_metrics",
+    "option",
     "spread",
 ]
 
@@ -196,82 +197,76 @@ Files = Annotated[
 ]
 
 
+def option(
+    text: str,
+    metavar: str | None = None,
+    complete: Callable[..., list[str]] | None = None,
+    *,
+    min: int | None = None,  # noqa: A002  as typer calls it
+    max: int | None = None,  # noqa: A002
+) -> Any:
+    """An option of the parameter's own name: its help, what stands for its value, what a shell offers."""
+    return typer.Option(metavar=metavar, help=text, autocompletion=complete, min=min, max=max)
+
+
 def column(text: str) -> Any:
     """An option that names a column of the file."""
-    return typer.Option(metavar="COLUMN", help=text, autocompletion=complete_columns)
+    return option(text, "COLUMN", complete_columns)
 
 
 Engine = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ENGINE", help="spark, or an address; FILE: table or path.", autocompletion=complete_engines
-    ),
+    str | None, option("spark, or an address; FILE: table or path.", "ENGINE", complete_engines)
 ]
 Score = Annotated[str, column("Higher is more positive.")]
 Label = Annotated[str, column("1 positive, 0 negative, empty unlabeled.")]
 Weight = Annotated[str | None, column("Column of row weights.")]
-ZerosMean = Annotated[Zeros | None, typer.Option(help="What 0 means, if labels are only 0 and 1.")]
-Unlabeled = Annotated[
-    float | None, typer.Option(metavar="CODE", help="Another code for unlabeled rows, e.g. -1.")
-]
+ZerosMean = Annotated[Zeros | None, option("What 0 means, if labels are only 0 and 1.")]
+Unlabeled = Annotated[float | None, option("Another code for unlabeled rows, e.g. -1.", "CODE")]
 Prior = Annotated[
     str | None,
-    typer.Option(
-        metavar="SHARE",
-        help="Share of positives in the population: 0.3, 0.02..0.05 or estimate.",
-        autocompletion=complete_estimate,
-    ),
+    option("Share of positives in the population: 0.3, 0.02..0.05 or estimate.", "SHARE", complete_estimate),
 ]
 Purity = Annotated[
     str | None,
-    typer.Option(
-        metavar="SHARE",
-        help="Share of the known positives that are: 0.9, 0.8..0.95 or estimate.",
-        autocompletion=complete_estimate,
-    ),
+    option("Share of the known positives that are: 0.9, 0.8..0.95 or estimate.", "SHARE", complete_estimate),
 ]
 PopulationIs = Annotated[
-    Population, typer.Option(help="All rows, or the unlabeled alone, where positives were drawn apart.")
+    Population, option("All rows, or the unlabeled alone, where positives were drawn apart.")
 ]
 Within = Annotated[
-    str | None,
-    typer.Option(
-        metavar="LOW..HIGH", help="With --prior estimate: where α, the share among the unlabeled, lies."
-    ),
+    str | None, option("With --prior estimate: where α, the share among the unlabeled, lies.", "LOW..HIGH")
 ]
 LabeledSample = Annotated[
-    str | None,
-    typer.Option(metavar="K/M", help="With --prior estimate: K of M random unlabeled cases are positive."),
+    str | None, option("With --prior estimate: K of M random unlabeled cases are positive.", "K/M")
 ]
 By = Annotated[str | None, column("Each value of this column by itself.")]
 Threshold = Annotated[
-    float | None,
-    typer.Option(metavar="NUMBER", help="Call score >= threshold positive; adds precision, recall, f1, …"),
+    float | None, option("Call score >= threshold positive; adds precision, recall, f1, …", "NUMBER")
 ]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="NAME,...",
-        help="Metrics instead of the usual ones, also with parameters; may be repeated.",
-        autocompletion=complete_metrics,
+    option(
+        "Metrics instead of the usual ones, also with parameters; may be repeated.",
+        "NAME,...",
+        complete_metrics,
     ),
 ]
-ConfidenceLevel = Annotated[float, typer.Option(metavar="LEVEL", help="Level of the intervals.")]
+ConfidenceLevel = Annotated[float, option("Level of the intervals.", "LEVEL")]
 Resamples = Annotated[
     int,
-    typer.Option(
-        metavar="N",
+    option(
+        "Bootstrap resamples; 0 for closed-form intervals (what has none is resampled all the same).",
+        "N",
         min=0,
-        help="Bootstrap resamples; 0 for closed-form intervals (what has none is resampled all the same).",
     ),
 ]
-Seed = Annotated[int, typer.Option(metavar="SEED", min=0, help="Same seed, same result.")]
+Seed = Annotated[int, option("Same seed, same result.", "SEED", min=0)]
 Method = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Bootstrap interval: percentile, basic, normal, bias-corrected, fitted; else what covers best.",
-        autocompletion=complete_intervals,
+    option(
+        "Bootstrap interval: percentile, basic, normal, bias-corrected, fitted; else what covers best.",
+        "NAME",
+        complete_intervals,
     ),
 ]
 Stratified = Annotated[
@@ -279,34 +274,27 @@ Stratified = Annotated[
     typer.Option("--stratified/--no-stratified", help="Whether stratum sizes were fixed by design."),
 ]
 Lipschitz = Annotated[
-    float | None,
-    typer.Option(metavar="NUMBER", help="Limit of the calibration curve's slope, for a bound from theory."),
+    float | None, option("Limit of the calibration curve's slope, for a bound from theory.", "NUMBER")
 ]
 Require = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="GATE",
-        help="Exit 1 unless this holds, e.g. 'roc_auc>=0.9' or 'roc_auc.low>0.85'; may be repeated.",
-    ),
+    option("Exit 1 unless this holds, e.g. 'roc_auc>=0.9' or 'roc_auc.low>0.85'; may be repeated.", "GATE"),
 ]
 Strict = Annotated[
     bool, typer.Option("--strict", help="Exit 3 where the data refute what was given, or a row has no value.")
 ]
-Html = Annotated[
-    str | None,
-    typer.Option(metavar="FILE", help="Also write a report for any browser, e.g. --html report.html."),
-]
+Html = Annotated[str | None, option("Also write a report for any browser, e.g. --html report.html.", "FILE")]
 SaveTable = Annotated[
     str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Also write the table that was read, .npz, to pass as a FILE on another day, with others or "
+    option(
+        "Also write the table that was read, .npz, to pass as a FILE on another day, with others or "
         "with another --prior; with --by one for each group, FILE-GROUP.npz.",
+        "FILE",
     ),
 ]
 Grid = Annotated[
     GridKind | None,
-    typer.Option(help="Of the histogram that many rows become; margin where any day's scores leave [0, 1]."),
+    option("Of the histogram that many rows become; margin where any day's scores leave [0, 1]."),
 ]
 Style = Annotated[Format, typer.Option("--format", help="How to write the result.")]
 

@@ -22,6 +22,7 @@ from halftruth.cli._options import (
     Style,
     complete_estimate,
     complete_estimators,
+    option,
 )
 from halftruth.cli._terminal import Status
 
@@ -50,30 +51,18 @@ class EstimatorOptions:
     """How the prior is estimated, and what is known besides the scores."""
 
     method: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME,...", help="Methods to use.  [default: auto]", autocompletion=complete_estimators
-        ),
+        list[str] | None, option("Methods to use.  [default: auto]", "NAME,...", complete_estimators)
     ] = None
     all_methods: Annotated[
         bool, typer.Option("--all-methods", help="All but km1 and km2, which take long.")
     ] = False
     purity: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Of the known positives: 0.9, or estimate.",
-            autocompletion=complete_estimate,
-        ),
+        str | None, option("Of the known positives: 0.9, or estimate.", "SHARE", complete_estimate)
     ] = None
-    within: Annotated[str | None, typer.Option(metavar="LOW..HIGH", help="Where α is known to lie.")] = None
-    labeled_sample: Annotated[
-        str | None, typer.Option(metavar="K/M", help="K of M random unlabeled cases are positive.")
-    ] = None
+    within: Annotated[str | None, option("Where α is known to lie.", "LOW..HIGH")] = None
+    labeled_sample: Annotated[str | None, option("K of M random unlabeled cases are positive.", "K/M")] = None
     confidence_level: ConfidenceLevel = 0.95
-    n_resamples: Annotated[
-        int | None, typer.Option(metavar="N", min=2, help="Resamples; auto draws its own.")
-    ] = None
+    n_resamples: Annotated[int | None, option("Resamples; auto draws its own.", "N", min=2)] = None
     rng: Seed = 0
 
 
