@@ -51,8 +51,8 @@ class Evidence(ABC):
 
     kind: ClassVar[str]
     table: ScoreTable
-    prior: Belief
-    purity: Belief
+    prior: Belief = Belief(value=None)
+    purity: Belief = Belief(value=1.0)
 
     rows_are_one_sample: bool = True
     """Whether rows of all strata were drawn together, so that stratum sizes are random too."""

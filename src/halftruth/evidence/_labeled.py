@@ -13,7 +13,6 @@ from halftruth.engines import tensors
 from halftruth.evidence._evidence import Evidence, Scenario
 from halftruth.measure._mass_rule import MassRule
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.prior._belief import Belief
 from halftruth.table._histogram import COMPILED
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 from halftruth.table._strata import StratumRows
@@ -51,20 +50,18 @@ class Labeled(Evidence):
         if tensors.on_device(y_score, y_true, sample_weight):
             strata = tensors.read(y_score, y_true, weight=sample_weight, names=NAMES)
             if UNLABELED not in strata:
-                self._set_table(ScoreTable(strata))
+                self.table = ScoreTable(strata)
                 return
         score = _checks.scores(y_score, "y_score")
         positive = _checks.binary_labels(y_true, "y_true", length=len(score))
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
         masks = {POSITIVE: positive, NEGATIVE: ~positive}
         scores = dict(zip(masks, _by_class(score, positive), strict=True))
-        self._set_table(
-            ScoreTable(
-                {
-                    name: StratumRows(score=scores[name], weight=None if weight is None else weight[mask])
-                    for name, mask in masks.items()
-                }
-            )
+        self.table = ScoreTable(
+            {
+                name: StratumRows(score=scores[name], weight=None if weight is None else weight[mask])
+                for name, mask in masks.items()
+            }
         )
 
     @classmethod
@@ -73,13 +70,8 @@ class Labeled(Evidence):
         remedy = "Use PositiveUnlabeled.from_table where rows are unlabeled."
         _checks.instance(table, "table", ScoreTable).need((POSITIVE, NEGATIVE), None, remedy)
         out = cls.__new__(cls)
-        out._set_table(table)
+        out.table = table
         return out
-
-    def _set_table(self, table: ScoreTable) -> None:
-        self.table = table
-        self.prior = Belief(value=None)
-        self.purity = Belief(value=1.0)
 
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
         return labels_as_given(sums, self.table)

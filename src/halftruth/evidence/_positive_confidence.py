@@ -82,7 +82,6 @@ class PositiveConfidence(Evidence):
     def _set_table(self, table: ScoreTable, prior: Any) -> None:
         self.table = table
         self.prior = belief(prior, "prior")
-        self.purity = belief(1.0, "purity", closed_at_one=True)
 
     @property
     def confidences(self) -> tuple[Vector, Vector | None]:

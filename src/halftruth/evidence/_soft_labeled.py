@@ -15,7 +15,6 @@ from halftruth.evidence._evidence import Evidence, Scenario
 from halftruth.evidence._labeled import Labeled, labels_as_given
 from halftruth.measure._mass_rule import MassRule
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.prior._belief import Belief
 from halftruth.table._histogram import UNIT, Bins
 from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, ScoreTable
 from halftruth.table._strata import SOFT_LABEL, TOP_CLASS, VOTE_SHARE, StratumRows
@@ -92,7 +91,7 @@ class SoftLabeled(Evidence):
         weight = _checks.weights(sample_weight, "sample_weight", length=len(soft))
         meaning = SOFT_LABEL if soft.ndim == 1 else TOP_CLASS
         rows = StratumRows(score=score, weight=weight, value=top, meaning=meaning)
-        self._set_table(ScoreTable({SOFT: rows}))
+        self.table = ScoreTable({SOFT: rows})
         self._soft_rows = SoftRows(q=soft, weight=weight)
 
     @classmethod
@@ -106,13 +105,8 @@ class SoftLabeled(Evidence):
         out = cls.__new__(cls)
         meanings = {rows.meaning for rows in _checks.instance(table, "table", ScoreTable).strata.values()}
         table.need((SOFT,), VOTE_SHARE if meanings == {VOTE_SHARE} else SOFT_LABEL, remedy)
-        out._set_table(table)
+        out.table = table
         return out
-
-    def _set_table(self, table: ScoreTable) -> None:
-        self.table = table
-        self.prior = Belief(value=None)
-        self.purity = Belief(value=1.0)
 
     @property
     def labels(self) -> SoftRows:
@@ -160,7 +154,7 @@ class SoftLabeled(Evidence):
         out._soft_rows = replace(out.labels, ballots=ballots)
         rows = out.table.strata[SOFT]
         if rows.meaning == SOFT_LABEL:
-            out._set_table(ScoreTable({SOFT: replace(rows, meaning=VOTE_SHARE)}))
+            out.table = ScoreTable({SOFT: replace(rows, meaning=VOTE_SHARE)})
         return out
 
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:

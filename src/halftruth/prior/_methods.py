@@ -43,7 +43,7 @@ SAMPLE = "the labeled cases are a random sample of the unlabeled; nothing else"
 RESAMPLES = 500
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Method:
     """One estimator."""
 
@@ -71,7 +71,7 @@ class Method:
         return f"{PROPENSITIES if propensities else SCAR}, {shapes}"
 
 
-def _seedless(fit: Callable[..., Fit], **settings: Any) -> Callable[[Samples, np.random.Generator], Fit]:
+def _plain(fit: Callable[..., Fit], **settings: Any) -> Callable[[Samples, np.random.Generator], Fit]:
     return lambda samples, rng: fit(samples, **settings)
 
 
@@ -80,106 +80,62 @@ def _seeded(fit: Callable[..., Fit], **settings: Any) -> Callable[[Samples, np.r
 
 
 _ALL = (
-    Method(name="auto", fit=_seeded(_auto.fit_auto), shapes=SHAPES, paper="ours"),
+    Method("auto", _seeded(_auto.fit_auto), SHAPES, "ours"),
+    Method("alphamax", _plain(_alphamax.fit_alphamax), IRREDUCIBLE, "Jain, White, Trosset, Radivojac 2016"),
+    Method("bbe", _plain(_roc_slope.fit_bbe), IRREDUCIBLE, "Garg, Wu, Smola, Balakrishnan, Lipton 2021"),
     Method(
-        name="alphamax",
-        fit=_seedless(_alphamax.fit_alphamax),
-        shapes=IRREDUCIBLE,
-        paper="Jain, White, Trosset, Radivojac 2016",
+        "bbe-corrected", _plain(_roc_slope.fit_bbe_corrected), IRREDUCIBLE, "ours, after Garg et al. 2021"
+    ),
+    Method("dedpul", _plain(_dedpul.fit_dedpul), IRREDUCIBLE, "Ivanov 2020", consistent=False),
+    *(
+        Method(
+            form,
+            _seeded(_kernel_mean.fit_km, form=form),
+            IRREDUCIBLE,
+            "Ramaswamy, Scott, Tewari 2016",
+            fit_features=partial(_kernel_mean.fit_km_features, form=form),
+            consistent=False,
+            n_resamples=100,
+        )
+        for form in _kernel_mean.FORMS
     ),
     Method(
-        name="bbe",
-        fit=_seedless(_roc_slope.fit_bbe),
-        shapes=IRREDUCIBLE,
-        paper="Garg, Wu, Smola, Balakrishnan, Lipton 2021",
-    ),
-    Method(
-        name="bbe-corrected",
-        fit=_seedless(_roc_slope.fit_bbe_corrected),
-        shapes=IRREDUCIBLE,
-        paper="ours, after Garg et al. 2021",
-    ),
-    Method(
-        name="dedpul",
-        fit=_seedless(_dedpul.fit_dedpul),
-        shapes=IRREDUCIBLE,
-        paper="Ivanov 2020",
-        consistent=False,
-    ),
-    Method(
-        name="km1",
-        fit=_seeded(_kernel_mean.fit_km, form="km1"),
-        fit_features=partial(_kernel_mean.fit_km_features, form="km1"),
-        shapes=IRREDUCIBLE,
-        paper="Ramaswamy, Scott, Tewari 2016",
-        consistent=False,
-        n_resamples=100,
-    ),
-    Method(
-        name="km2",
-        fit=_seeded(_kernel_mean.fit_km, form="km2"),
-        fit_features=partial(_kernel_mean.fit_km_features, form="km2"),
-        shapes=IRREDUCIBLE,
-        paper="Ramaswamy, Scott, Tewari 2016",
-        consistent=False,
-        n_resamples=100,
-    ),
-    Method(
-        name="tice",
-        fit=_seedless(_tice.fit_tice),
+        "tice",
+        _plain(_tice.fit_tice),
+        IRREDUCIBLE,
+        "Bekker, Davis 2018",
         fit_features=_tice.fit_tice_features,
-        shapes=IRREDUCIBLE,
-        paper="Bekker, Davis 2018",
+    ),
+    *(
+        Method(
+            name,
+            _plain(_elkan_noto.fit_elkan_noto, form=form),
+            SEPARABLE,
+            "Elkan, Noto 2008",
+            consistent=False,
+        )
+        for name, form in (("elkan-noto", "mean"), ("elkan-noto-ratio", "ratio"))
+    ),
+    Method("roc-slope", _plain(_roc_slope.fit_roc_slope), IRREDUCIBLE, "Blanchard, Lee, Scott 2010"),
+    Method(
+        "roc-curve", _plain(_roc_slope.fit_roc_curve), IRREDUCIBLE, "Sanderson, Scott 2014", consistent=False
     ),
     Method(
-        name="elkan-noto",
-        fit=_seedless(_elkan_noto.fit_elkan_noto, form="mean"),
-        shapes=SEPARABLE,
-        paper="Elkan, Noto 2008",
+        "em",
+        _plain(_mixture.fit_em),
+        TILT,
+        "Saerens, Latinne, Decaestecker 2002; Ward et al. 2009",
         consistent=False,
     ),
     Method(
-        name="elkan-noto-ratio",
-        fit=_seedless(_elkan_noto.fit_elkan_noto, form="ratio"),
-        shapes=SEPARABLE,
-        paper="Elkan, Noto 2008",
-        consistent=False,
-    ),
-    Method(
-        name="roc-slope",
-        fit=_seedless(_roc_slope.fit_roc_slope),
-        shapes=IRREDUCIBLE,
-        paper="Blanchard, Lee, Scott 2010",
-    ),
-    Method(
-        name="roc-curve",
-        fit=_seedless(_roc_slope.fit_roc_curve),
-        shapes=IRREDUCIBLE,
-        paper="Sanderson, Scott 2014",
-        consistent=False,
-    ),
-    Method(
-        name="em",
-        fit=_seedless(_mixture.fit_em),
-        shapes=TILT,
-        paper="Saerens, Latinne, Decaestecker 2002; Ward et al. 2009",
-        consistent=False,
-    ),
-    Method(
-        name="divergence",
-        fit=_seeded(_kernel_mean.fit_divergence),
+        "divergence",
+        _seeded(_kernel_mean.fit_divergence),
+        IRREDUCIBLE,
+        "du Plessis, Niu, Sugiyama 2015",
         fit_features=_kernel_mean.fit_divergence_features,
-        shapes=IRREDUCIBLE,
-        paper="du Plessis, Niu, Sugiyama 2015",
         consistent=False,
     ),
-    Method(
-        name="mixture",
-        fit=_seedless(_mixture.fit_mixture),
-        shapes=NEGATIVES,
-        paper="ours",
-        needs_negatives=True,
-    ),
+    Method("mixture", _plain(_mixture.fit_mixture), NEGATIVES, "ours", needs_negatives=True),
 )
 METHODS: Mapping[str, Method] = {method.name: method for method in _ALL}
 

@@ -12,7 +12,6 @@ import pytest
 import halftruth as ht
 from halftruth.evidence import KINDS, Evidence, as_evidence
 from halftruth.evidence._labeled import labels_as_given
-from halftruth.prior._belief import Belief
 
 SOURCE = Path(ht.__file__).parent
 ASKED = re.compile(r"isinstance\(.*(Labeled|PositiveUnlabeled|PositiveConfidence|Evidence)\b")
@@ -25,7 +24,6 @@ class Doubled(Evidence):
 
     def __init__(self, y_true, y_score):
         self.table = ht.Labeled(y_true, y_score).table
-        self.prior, self.purity = Belief(value=None), Belief(value=1.0)
 
     def rule(self, sums, scenario):
         return labels_as_given(sums, self.table)

@@ -66,14 +66,12 @@ def fit_roc_slope(samples: Samples, *, delta: float = 0.1) -> Fit:
     above = samples.p_above[usable]
     bound = (samples.u_above[usable] + slack_u) / (above - slack_p)
     best = int(np.argmin(bound))
-    curve = Curve(
-        x=above,
-        y=bound,
-        x_label="positives at or above the threshold",
-        y_label="upper bound on the ratio of unlabeled to positives",
-        chosen=float(above[best]),
-    )
-    return Fit(value=min(1.0, float(bound[best])), curve=curve)
+    return Fit(value=min(1.0, float(bound[best])), curve=_of_bounds(above, bound, best))
+
+
+def _of_bounds(above: Vector, bound: Vector, best: int) -> Curve:
+    labels = "positives at or above the threshold", "upper bound on the ratio of unlabeled to positives"
+    return Curve(x=above, y=bound, x_label=labels[0], y_label=labels[1], chosen=float(above[best]))
 
 
 def fit_roc_curve(samples: Samples) -> Fit:
@@ -226,14 +224,7 @@ def fit_bbe(samples: Samples, *, delta: float = 0.1, gamma: float = 0.01) -> Fit
     with np.errstate(over="ignore"):  # a row of almost no weight has an infinite bound
         bound = (u + (1 + gamma) * slack) / p
     best = int(np.argmin(bound))
-    curve = Curve(
-        x=p,
-        y=bound,
-        x_label="positives at or above the threshold",
-        y_label="upper bound on the ratio of unlabeled to positives",
-        chosen=float(p[best]),
-    )
-    return Fit(value=min(1.0, float(u[best] / p[best])), curve=curve)
+    return Fit(value=min(1.0, float(u[best] / p[best])), curve=_of_bounds(p, bound, best))
 
 
 def fit_bbe_corrected(samples: Samples, *, delta: float = 0.1, gamma: float = 0.01) -> Fit:
