@@ -15,6 +15,7 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
+from halftruth.evidence._evidence import Population
 from halftruth.prior._belief import PriorEstimate
 
 __all__ = [
@@ -42,7 +43,6 @@ Features: TypeAlias = Any
 Estimator: TypeAlias = Any
 """A classifier of scikit-learn, which has no types."""
 RandomState: TypeAlias = int | np.random.RandomState | None
-Population: TypeAlias = Literal["all", "unlabeled"]
 Purity: TypeAlias = float | tuple[float, float] | PriorEstimate
 Prior: TypeAlias = Purity | Literal["estimate"] | None
 Mask: TypeAlias = NDArray[np.bool_]

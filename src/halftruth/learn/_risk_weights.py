@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
+from halftruth.evidence._evidence import Population
 from halftruth.evidence._positive_unlabeled import POPULATIONS
 from halftruth.prior._shares import Sizes, from_positives, refuse_prior, refuse_purity
 
@@ -22,7 +23,6 @@ __all__ = ["RiskWeights", "StratumWeights", "balanced_eta", "risk_weights"]
 
 StratumWeights: TypeAlias = tuple[float, float, float]
 """Of P, U and N."""
-Population: TypeAlias = Literal["all", "unlabeled"]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from halftruth import _checks
 from halftruth._errors import InputError, arg
 from halftruth._pytorch import Tensor, functional, nn, torch
+from halftruth.evidence._evidence import Population
 from halftruth.learn._risk_weights import RiskWeights, StratumWeights, risk_weights
 
 __all__ = ["PULoss", "PositiveConfidenceLoss", "loss_pair"]
@@ -74,7 +75,7 @@ class PULoss(nn.Module):
         gamma: float = 1.0,
         leak: float = 0.0,
         purity: float = 1.0,
-        population: Literal["all", "unlabeled"] = "unlabeled",
+        population: Population = "unlabeled",
         sizes: Sequence[int] | None = None,
         eta: float | None = None,
         target_prior: float | None = None,

@@ -20,13 +20,13 @@ except ModuleNotFoundError as error:
         "Reading a table of a SQL engine needs Ibis and PyArrow: pip install 'halftruth[ibis]'"
     ) from error
 
-__all__ = ["Columns", "bind_columns", "holds_numbers", "ibis", "pyarrow"]
+__all__ = ["BoundColumns", "bind_columns", "holds_numbers", "ibis", "pyarrow"]
 
 NEEDED = ("score", "label")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Columns:
+class BoundColumns:
     """A table of an engine, and what its columns mean. Each column is an Ibis expression.
 
     ``score`` and ``weight`` are float64, ``label`` is a number, ``group`` a value that has a text; ``names``
@@ -44,7 +44,7 @@ class Columns:
 
 def bind_columns(
     table: Any, *, score: Any, label: Any, weight: Any = None, unlabeled: Any = None, by: Any = None
-) -> Columns:
+) -> BoundColumns:
     """The columns of a table, given by name or as Ibis expressions."""
     if not isinstance(table, ibis.expr.types.Table):
         kind = f"{type(table).__module__.partition('.')[0]}.{type(table).__name__}"
@@ -60,7 +60,7 @@ def bind_columns(
         role: _column(table, x, role) for role, x in arguments.items() if x is not None or role in NEEDED
     }
     numbers = {role: _number(x, role) for role, x in columns.items() if role != "by"}
-    return Columns(
+    return BoundColumns(
         table=table,
         names={"table": _name(table)}
         | {role: x.get_name() if role == "by" else column_title(x, role) for role, x in columns.items()},

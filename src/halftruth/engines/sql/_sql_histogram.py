@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from halftruth.engines.sql._spark import has_moments
-from halftruth.engines.sql._sql_columns import Columns, ibis
+from halftruth.engines.sql._sql_columns import BoundColumns, ibis
 from halftruth.table._grid import Grid
 from halftruth.table._groups import BAD_SCORE, BAD_WEIGHT, NO_WEIGHT, OUTSIDE
 from halftruth.table._histogram import HEAVIEST, LIGHTEST, UNIT
@@ -43,7 +43,7 @@ class IbisOps:
         return ibis.ifelse(condition, yes, no)
 
 
-def histogram(columns: Columns, grid: Grid) -> Any:
+def histogram(columns: BoundColumns, grid: Grid) -> Any:
     """One row for each key and group; the key is stratum · slots + bin, or below 0 for rows without a bin.
 
     Conditions are written so that NULL, NaN and infinities fail them in every engine: some order NaN above
@@ -64,7 +64,7 @@ def histogram(columns: Columns, grid: Grid) -> Any:
     return bins.mutate(g=bins.g.cast("string")) if is_whole else bins
 
 
-def heaviest_bin(columns: Columns, grid: Grid) -> Any:
+def heaviest_bin(columns: BoundColumns, grid: Grid) -> Any:
     """The largest of all bins' sums, as a float that does not overflow; one row."""
     rows = columns.table.select(**_cells(columns, grid))
     loads = {"rows": rows.count().cast("float64")}
@@ -73,7 +73,7 @@ def heaviest_bin(columns: Columns, grid: Grid) -> Any:
     return bins.aggregate(load=ibis.greatest(0.0, *(bins[name].max() for name in loads)))
 
 
-def stratum(columns: Columns) -> Any:
+def stratum(columns: BoundColumns) -> Any:
     """The index of a label's stratum."""
     y = columns.label
     cases = [(y.isnull(), 1)]
@@ -95,7 +95,7 @@ def in_unit(score: Any) -> Any:
     return (score >= 0) & (score <= 1)
 
 
-def _cells(columns: Columns, grid: Grid) -> dict[str, Any]:
+def _cells(columns: BoundColumns, grid: Grid) -> dict[str, Any]:
     """Of each row: key, score s, weight w, group g; amount and part are weight and score safe to multiply.
 
     A group that is NaN has no g but one in nan: on the way from some engines NaN becomes NULL. A moment of
@@ -125,7 +125,7 @@ def unix_micros(moment: Any) -> Any:
 _spark_function = ibis.udf.scalar.builtin(unix_micros, signature=(("timestamp",), "int64"))
 
 
-def _is_moment_of_spark(columns: Columns) -> bool:
+def _is_moment_of_spark(columns: BoundColumns) -> bool:
     group: Any = columns.group
     if not group.type().is_timestamp():
         return False
@@ -136,7 +136,7 @@ def _is_moment_of_spark(columns: Columns) -> bool:
     return backend.name == "pyspark" and has_moments(backend, columns.table.select(g=group))
 
 
-def _key(columns: Columns, grid: Grid) -> Any:
+def _key(columns: BoundColumns, grid: Grid) -> Any:
     s, w, of = columns.score, columns.weight, stratum(columns)
     key = (of * grid.n_slots + grid.index(_tamed(s, grid), IbisOps())).cast("int32")
     fits = in_unit(s) if grid.kind == "probability" else finite(s)

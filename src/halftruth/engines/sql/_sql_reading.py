@@ -16,7 +16,7 @@ import numpy as np
 
 from halftruth._errors import InputError, OutsideGrid, arg
 from halftruth.engines.sql import _spark
-from halftruth.engines.sql._sql_columns import Columns, bind_columns, ibis, pyarrow
+from halftruth.engines.sql._sql_columns import BoundColumns, bind_columns, ibis, pyarrow
 from halftruth.engines.sql._sql_histogram import (
     MOMENT,
     NO_SCORE,
@@ -91,7 +91,7 @@ def expression(
     return histogram(columns, grid or Grid("probability"))
 
 
-def _binned(columns: Columns, grid: Grid | None) -> dict[str, Strata]:
+def _binned(columns: BoundColumns, grid: Grid | None) -> dict[str, Strata]:
     tried = grid or Grid("probability")
     bins = _fetched(columns, tried)
     key, rows = bins["key"], bins["rows"]
@@ -116,7 +116,7 @@ def _binned(columns: Columns, grid: Grid | None) -> dict[str, Strata]:
     return strata_of(tried, bins, columns.names.get("by"))
 
 
-def _fetched(columns: Columns, grid: Grid) -> dict[str, Any]:
+def _fetched(columns: BoundColumns, grid: Grid) -> dict[str, Any]:
     """The columns of the result as arrays; sums that 64 bits do not hold are masked."""
     try:
         table = fetch(histogram(columns, grid), columns.names["table"])
@@ -137,7 +137,7 @@ def _fetched(columns: Columns, grid: Grid) -> dict[str, Any]:
     return bins
 
 
-def _overflows(columns: Columns, grid: Grid) -> bool:
+def _overflows(columns: BoundColumns, grid: Grid) -> bool:
     """Whether it may have been the sums that an engine failed at."""
     try:
         return bool(fetch(heaviest_bin(columns, grid), columns.names["table"])["load"][0].as_py() > MOST_LOAD)
@@ -222,7 +222,7 @@ def _text(value: Any) -> str:
 # --- What is refused -------------------------------------------------------------------------------
 
 
-def _refuse_scores(columns: Columns, count: int) -> NoReturn:
+def _refuse_scores(columns: BoundColumns, count: int) -> NoReturn:
     """Refuse scores that are missing or not finite."""
     examples = _examples(columns, columns.score, _failing(finite(columns.score)))
     raise InputError(
@@ -231,7 +231,7 @@ def _refuse_scores(columns: Columns, count: int) -> NoReturn:
     )
 
 
-def _refuse_beyond_unit(columns: Columns, count: int) -> NoReturn:
+def _refuse_beyond_unit(columns: BoundColumns, count: int) -> NoReturn:
     """Refuse scores outside [0, 1]."""
     examples = _examples(columns, columns.score, _failing(in_unit(columns.score)))
     raise OutsideGrid(
@@ -241,7 +241,7 @@ def _refuse_beyond_unit(columns: Columns, count: int) -> NoReturn:
     )
 
 
-def _refuse_weights(columns: Columns, count: int) -> NoReturn:
+def _refuse_weights(columns: BoundColumns, count: int) -> NoReturn:
     """Refuse weights that are missing, negative or not finite."""
     assert columns.weight is not None
     good = finite(columns.weight) & (columns.weight >= 0)
@@ -252,7 +252,7 @@ def _refuse_weights(columns: Columns, count: int) -> NoReturn:
     )
 
 
-def _refuse_labels(columns: Columns, count: int) -> NoReturn:
+def _refuse_labels(columns: BoundColumns, count: int) -> NoReturn:
     """Refuse labels outside the code."""
     examples = _examples(columns, columns.label, stratum(columns) == OUTSIDE, most=5)
     raise InputError(
@@ -262,7 +262,7 @@ def _refuse_labels(columns: Columns, count: int) -> NoReturn:
     )
 
 
-def _refuse_group(columns: Columns, error: Exception) -> NoReturn:
+def _refuse_group(columns: BoundColumns, error: Exception) -> NoReturn:
     """Refuse groups that Python has no value for, such as days after the year 9999."""
     name = columns.names["by"]
     field = f"table[{name!r}]" if name in columns.table.columns else "x"
@@ -273,12 +273,12 @@ def _refuse_group(columns: Columns, error: Exception) -> NoReturn:
     ) from error
 
 
-def _refuse_no_rows(columns: Columns) -> NoReturn:
+def _refuse_no_rows(columns: BoundColumns) -> NoReturn:
     """Refuse a table without rows."""
     raise InputError(f"{columns.names['table']} has no rows. Pass at least one.")
 
 
-def _refuse_no_weight(columns: Columns) -> NoReturn:
+def _refuse_no_weight(columns: BoundColumns) -> NoReturn:
     """Refuse weights that are all zero."""
     raise InputError(
         f"{_capitalized(columns.names['weight'])} of {columns.names['table']} is zero in all rows. Give at "
@@ -286,7 +286,7 @@ def _refuse_no_weight(columns: Columns) -> NoReturn:
     )
 
 
-def _refuse_heavy(columns: Columns) -> NoReturn:
+def _refuse_heavy(columns: BoundColumns) -> NoReturn:
     """Refuse rows or weights whose sums 64 bits do not hold."""
     if columns.weight is None:
         raise InputError(
@@ -295,13 +295,13 @@ def _refuse_heavy(columns: Columns) -> NoReturn:
     raise InputError("The weights of one bin add up to more than 2^30. Divide all weights by one number.")
 
 
-def _refuse_many_groups(columns: Columns) -> None:
+def _refuse_many_groups(columns: BoundColumns) -> None:
     """Refuse a column of many values before the bins of each are fetched."""
     groups = distinct_groups(columns).limit(MOST_GROUPS + 1)
     refuse_groups(fetch(groups.count().as_table(), columns.names["table"])[0][0].as_py())
 
 
-def distinct_groups(columns: Columns) -> Any:
+def distinct_groups(columns: BoundColumns) -> Any:
     """The values of the groups, NaN as NULL: in some engines no NaN is the same as another."""
     g = columns.group
     assert g is not None
@@ -320,7 +320,7 @@ def _failing(condition: Any) -> Any:
     return ibis.ifelse(condition, 0, 1) == 1
 
 
-def _examples(columns: Columns, value: Any, bad: Any, most: int = 1) -> str:
+def _examples(columns: BoundColumns, value: Any, bad: Any, most: int = 1) -> str:
     """Some of the bad values."""
     bad_rows = columns.table.select(x=value, bad=bad).filter(ibis._.bad)
     values = fetch(bad_rows.select("x").distinct().limit(most + 1), columns.names["table"])["x"].to_pylist()

@@ -23,7 +23,7 @@ from torchmetrics import MetricCollection
 from torchmetrics.classification import BinaryAUROC
 
 from halftruth.training import ScoreMetrics
-from halftruth.training.batches import Batch
+from halftruth.training._metric_batches import Batch
 
 from .batches import SHARES, at_once, columns, evidence_of, rows
 

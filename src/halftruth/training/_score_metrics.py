@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
+from torchmetrics import Metric
 
 from halftruth import _checks
-from halftruth._errors import EmptyClassWarning, HalftruthError, InputError, MergeError, arg
+from halftruth._errors import EmptyClassWarning, HalftruthError, InputError, MergeError, NotIdentifiable, arg
 from halftruth._pytorch import Tensor, torch
 from halftruth.engines.tensors._dense_histogram import bins_of
 from halftruth.evidence import Evidence, Labeled, PositiveUnlabeled, SoftLabeled
+from halftruth.evidence._evidence import Population
 from halftruth.evidence._positive_unlabeled import POPULATIONS
+from halftruth.inference._notes import on_row
 from halftruth.inference._prior_range import refutations
-from halftruth.inference._requests import read_requests
+from halftruth.inference._requests import Request, read_requests
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior._belief import ESTIMATE, Belief, belief
+from halftruth.results._estimate import Estimate
 from halftruth.table._grid import Grid
 from halftruth.table._groups import STRATA
 from halftruth.table._histogram import MOST
 from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
-from halftruth.training.batches import Batch, Reader, coarse_weights, joined, overflown
-from halftruth.training.optional import Metric
-from halftruth.training.values import values_of
+from halftruth.training._metric_batches import Batch, Reader, coarse_weights, joined, overflown
+
+__all__ = ["ScoreMetrics"]
 
 KINDS = {"labeled": (POSITIVE, NEGATIVE), "positive_unlabeled": STRATA, "soft": (SOFT,)}
 """What targets can be, and the strata they make."""
 CONFIDENCE = 0.999
 """With which rows have to refute a prior or a purity before it is said, epoch after epoch."""
+NOTHING = Estimate(value=np.nan, low=np.nan, high=np.nan)
+UNDEFINED = "undefined"
 
 
 class ScoreMetrics(Metric):
@@ -91,15 +98,15 @@ class ScoreMetrics(Metric):
 
     def __init__(
         self,
-        kind: str,
+        kind: Literal["labeled", "positive_unlabeled", "soft"],
         metrics: Any = None,
         *,
         prior: Any = None,
         purity: Any = 1.0,
-        population: str = "all",
+        population: Population = "all",
         unlabeled: float | None = None,
         threshold: float | None = None,
-        grid: Grid | str = "probability",
+        grid: Grid | Literal["probability", "margin"] = "probability",
         weighted: bool = False,
         **settings: Any,
     ) -> None:
@@ -107,12 +114,8 @@ class ScoreMetrics(Metric):
         self.kind = _checks.choice(kind, "kind", tuple(KINDS))
         self.grid = _checks.instance(Grid(grid) if isinstance(grid, str) else grid, "grid", Grid)
         self.weighted = bool(weighted)
-        if self.kind != "positive_unlabeled" and (prior, purity, unlabeled, population) != (
-            None,
-            1.0,
-            None,
-            "all",
-        ):
+        of_unlabeled = (prior, purity, unlabeled, population)
+        if self.kind != "positive_unlabeled" and of_unlabeled != (None, 1.0, None, "all"):
             raise InputError(
                 f"{arg('prior')}, {arg('purity')}, {arg('population')} and {arg('unlabeled')} go with "
                 f'kind="positive_unlabeled", got kind={kind!r}. Leave them out.'
@@ -256,13 +259,13 @@ class ScoreMetrics(Metric):
         return f"kind={self.kind!r}, metrics={[request.label for request in self.requests]}"
 
 
-def _refuse_range(given: Any, name: str, read: Belief) -> None:
+def _refuse_range(share: Any, name: str, read: Belief) -> None:
     """A metric has one value: no range of a share is taken at its middle in silence."""
     if read.is_range and read.estimate is None:
         raise InputError(
-            f"{arg(name)} of a metric must be a number or a PriorEstimate, got the range {given!r}. Pass "
+            f"{arg(name)} of a metric must be a number or a PriorEstimate, got the range {share!r}. Pass "
             f"the middle, {name}={read.value:g}, and for the range evaluate "
-            f"ht.PositiveUnlabeled.from_table(metric.table, {name}={given!r}, ...)."
+            f"ht.PositiveUnlabeled.from_table(metric.table, {name}={share!r}, ...)."
         )
 
 
@@ -275,3 +278,34 @@ def _evidence(kind: str, table: ScoreTable, shares: dict[str, Any]) -> Evidence:
 def _example(grid: Grid) -> ScoreMeasure:
     """A measure of scores that the grid takes, by which default rows are chosen before there are any."""
     return Labeled([1, 0], [1.0 if grid.kind == "probability" else 2.0, 0.0]).measure()
+
+
+def values_of(requests: Sequence[Request], measure: ScoreMeasure, *, stacklevel: int) -> dict[str, float]:
+    """The value of each request by its label; what is NaN is named in one warning that says why."""
+    values = {request.label: request.at(measure) for request in requests}
+    labels: dict[str, list[str]] = {}
+    for request in requests:
+        if np.isnan(values[request.label]):
+            labels.setdefault(_why(request, measure), []).append(f"`{request.label}`")
+    if labels:
+        sentences = (
+            f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} NaN: {why}"
+            for why, names in labels.items()
+        )
+        category = EmptyClassWarning if measure.empty_classes else UserWarning
+        warnings.warn(" ".join(sentences), category, stacklevel=stacklevel + 1)
+    return values
+
+
+def _why(request: Request, measure: ScoreMeasure) -> str:
+    """Why a value is NaN: in the words of the metric, or else in those of an evaluation."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", EmptyClassWarning)
+            request.call(measure)
+    except (NotIdentifiable, EmptyClassWarning) as error:
+        return str(error)
+    if request.metric is None:
+        return "the callable gives it for these rows."
+    noted = (note for note in on_row(request, measure, NOTHING) if note.startswith(UNDEFINED))
+    return next(noted, f"{UNDEFINED}: it divides by zero, e.g. where no score reaches the threshold.")

@@ -15,6 +15,8 @@ from halftruth.kernels import _row_bins
 from halftruth.table._grid import Grid
 from halftruth.table._histogram import HEAVIEST, LIGHTEST, UNIT, sums_of
 
+__all__ = ["Batch", "Reader", "coarse_weights", "joined", "overflown"]
+
 TARGETS = {
     1: "soft labels in [0, 1]",
     2: "0 (negative) and 1 (positive)",
@@ -38,8 +40,8 @@ class Batch:
             raise InputError(
                 f"The metric is on {device}, which has no float64. Move it and the batches by .cpu()."
             )
-        given = {"preds": preds, "target": target, "sample_weight": weight}
-        rows = {name: _rows(x, name, preds, device) for name, x in given.items() if x is not None}
+        tensors = {"preds": preds, "target": target, "sample_weight": weight}
+        rows = {name: _rows(x, name, preds, device) for name, x in tensors.items() if x is not None}
         if not preds.is_floating_point():
             raise InputError(
                 argument="preds",
@@ -50,8 +52,8 @@ class Batch:
         if weight is None:
             return cls(score=rows["preds"], target=rows["target"])
         weights = rows["sample_weight"].to(torch.float64)
-        kept = weights != 0  # a row of weight zero is left out
-        return cls(score=rows["preds"][kept], target=rows["target"][kept], weight=weights[kept])
+        counts = weights != 0  # a row of weight zero is left out
+        return cls(score=rows["preds"][counts], target=rows["target"][counts], weight=weights[counts])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -112,15 +114,15 @@ class Reader:
         """
         refused, stratum = self._look(batch)
         score = torch.where(self._in_range(batch.score), batch.score, 0.0)
-        own = empty(
+        added = empty(
             self.grid,
             n_strata=len(self.names),
             weighted=batch.weight is not None,
             soft=self.soft,
             device=score.device,
         )
-        add_rows(own, self.grid, score, stratum, batch.weight, batch.target if self.soft else None)
-        state.copy_(joined(torch.stack([state, _packed(own)])))
+        add_rows(added, self.grid, score, stratum, batch.weight, batch.target if self.soft else None)
+        state.copy_(joined(torch.stack([state, _packed(added)])))
         return refused
 
     @property
@@ -151,13 +153,13 @@ class Reader:
 
     def _bad_scores(self, nan: int, outside: int) -> str:
         """What is wrong with scores that are NaN, and with those outside the grid."""
-        found = [f"{nan} NaN (drop these rows, or look into the model that gave them)"] if nan else []
+        faults = [f"{nan} NaN (drop these rows, or look into the model that gave them)"] if nan else []
         if self.grid.kind == "margin":
-            found += [f"{outside} infinite value(s) (drop or repair these rows)"] if outside else []
-            return f"`preds` must be finite, got {' and '.join(found)}."
+            faults += [f"{outside} infinite value(s) (drop or repair these rows)"] if outside else []
+            return f"`preds` must be finite, got {' and '.join(faults)}."
         remedy = 'apply torch.sigmoid if these are logits, or use grid="margin"'
-        found += [f"{outside} value(s) outside ({remedy})"] if outside else []
-        return f"`preds` must be probabilities in [0, 1], got {' and '.join(found)}."
+        faults += [f"{outside} value(s) outside ({remedy})"] if outside else []
+        return f"`preds` must be probabilities in [0, 1], got {' and '.join(faults)}."
 
     def refuse(self, refused: Sequence[int]) -> None:
         """Raise where rows have no score (NaN), one outside the grid, a bad target or a bad weight."""
