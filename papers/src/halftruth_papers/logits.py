@@ -131,8 +131,8 @@ def best_temperature(rows: Outputs) -> float:
     """
     from scipy.optimize import minimize_scalar
 
-    own = np.take_along_axis(rows.logits, rows.y[:, None], axis=1)[:, 0]
-    below = rows.logits.max(axis=1) - own
+    of_class = np.take_along_axis(rows.logits, rows.y[:, None], axis=1)[:, 0]
+    below = rows.logits.max(axis=1) - of_class
 
     def loss(log_temperature: float) -> float:
         temperature = float(np.exp(log_temperature))

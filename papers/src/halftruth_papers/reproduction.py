@@ -197,16 +197,16 @@ def kept_or_made(
     """The results of all steps by key: those that are kept, and the others made, in their order, and kept."""
     from halftruth.inference._progress import progress as show_progress
 
-    kept = store.kept(steps)
-    missing = {key: step for key, step in steps.items() if key not in kept}
-    begin(title, len(kept), len(steps), say)
+    results = store.kept(steps)
+    missing = {key: step for key, step in steps.items() if key not in results}
+    begin(title, len(results), len(steps), say)
     with show_progress(title, len(steps), long=progress and bool(missing)) as advance:
-        advance(len(kept))
+        advance(len(results))
         for key, result in _made(missing, jobs):
             store.put(key, result)
-            kept[key] = result
+            results[key] = result
             advance(1)
-    return {key: kept[key] for key in steps}
+    return {key: results[key] for key in steps}
 
 
 def begin(title: str, done: int, total: int, say: Say | None) -> None:

@@ -53,10 +53,10 @@ class Store:
         """The result of this name; None where there is none, or what is there is damaged."""
         path = self._path(key)
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            result = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        return found if isinstance(found, dict) else None
+        return result if isinstance(result, dict) else None
 
     def put(self, key: str, result: dict[str, Any]) -> None:
         """Keep a result."""
@@ -64,7 +64,7 @@ class Store:
 
     def kept(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
         """The results that are there, by name."""
-        return {key: found for key in keys if (found := self.get(key)) is not None}
+        return {key: result for key in keys if (result := self.get(key)) is not None}
 
     def _path(self, key: str) -> Path:
         # No dot in front and no slash: a key stays in its folder, and no temporary file is taken for one.
@@ -78,7 +78,7 @@ class Store:
     def _hold_to(self, settings: dict[str, Any]) -> None:
         path = self.folder / SETTINGS
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
+            stored = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             if any(self.cells.iterdir()):
                 raise self._refusal("results whose settings are not known") from None
@@ -86,8 +86,8 @@ class Store:
             return
         except (OSError, ValueError):
             raise self._refusal(f"results, but {SETTINGS} cannot be read") from None
-        if found != settings:
-            raise self._refusal(in_words(found, settings))
+        if stored != settings:
+            raise self._refusal(in_words(stored, settings))
 
     def _refusal(self, holds: str) -> InputError:
         return InputError(f"{arg('out')} ({self.folder}) holds {holds}. Pass another folder, or delete it.")
@@ -113,13 +113,13 @@ def in_words(found: Any, settings: dict[str, Any]) -> str:
     if "paper" in other:
         return f"a {run}"
     if "quick" in other:
-        kinds = [("quick" if each.get("quick") else "full") for each in (found, settings)]
+        kinds = [("quick" if one.get("quick") else "full") for one in (found, settings)]
         if kinds[0] != kinds[1]:
             return f"a {kinds[0]} {run}, and this is a {kinds[1]} one"
     if "halftruth" in other:
         return f"a {run} by halftruth {found.get('halftruth')}, and this is {settings.get('halftruth')}"
     name = other[0]
-    values = [each.get(name) for each in (found, settings)]
+    values = [one.get(name) for one in (found, settings)]
     if any(isinstance(value, dict) for value in values):
         return f"a {run} with another {name}"
     there, here = map(_said, values)

@@ -69,23 +69,23 @@ def table(votes: Votes, task: Task) -> Cell:
 def from_votes(votes: Votes, task: Task) -> Cell:
     """What the votes say of the Bayes error, as votes: each share is of some fifty people."""
     ballots = votes.counts.sum(axis=1)
-    found = bayes_error(
+    estimate = bayes_error(
         SoftLabeled.from_votes(votes.for_classes(task.positive), ballots), confidence_level=LEVEL
     )
-    assert found.identified is not None  # of votes it always is
+    assert estimate.identified is not None  # of votes it always is
     return {
         "ballots": [int(ballots.min()), int(ballots.max())],
-        "plug_in": found.naive,
-        "value": _ends(found),
-        "identified": list(found.identified),
+        "plug_in": estimate.naive,
+        "value": _ends(estimate),
+        "identified": list(estimate.identified),
     }
 
 
 def all_classes(votes: Votes) -> Cell:
     """1 − E max over the ten classes."""
     share = votes.counts / votes.counts.sum(axis=1, keepdims=True)
-    found = bayes_error(SoftLabeled(share), confidence_level=LEVEL)
-    return {"n": len(share), "value": _ends(found)}
+    estimate = bayes_error(SoftLabeled(share), confidence_level=LEVEL)
+    return {"n": len(share), "value": _ends(estimate)}
 
 
 # --- Figure 4 -----------------------------------------------------------------------------------------
@@ -97,21 +97,21 @@ def judged(votes: Votes, predicted: Classes, task: Task, title: str, seed: list[
     guess = np.isin(predicted, task.positive)
     wrong = guess != np.isin(votes.label, task.positive)
     soft = SoftLabeled(share)
-    found = too_good_to_be_true(
+    verdict = too_good_to_be_true(
         float(wrong.mean()), len(wrong), soft, predictions=guess.astype(int), confidence_level=LEVEL
     )
-    assert found.adjusted is not None  # there are predictions
+    assert verdict.adjusted is not None  # there are predictions
     rng = np.random.default_rng(seed)
     drawn = [float(np.mean(guess != (rng.random(len(share)) < share))) for _ in range(DRAWINGS)]
     return {
         "network": title,
         "n": len(wrong),
-        "error": found.test_error,
-        "bayes": _ends(found.bayes_error),
-        "p_value": found.p_value,
-        "too_good": found.too_good,
+        "error": verdict.test_error,
+        "bayes": _ends(verdict.bayes_error),
+        "p_value": verdict.p_value,
+        "too_good": verdict.too_good,
         "drawn": drawn,
-        "expected": _ends(found.adjusted),
+        "expected": _ends(verdict.adjusted),
     }
 
 
@@ -165,8 +165,8 @@ def learned(
     pair: GaussianPair, model: str, n: int, plan: Plan, seeds: Seeds, batch: int = models.BATCH
 ) -> Cell:
     """What classifiers say that learned from the same samples, their hard labels or their soft ones."""
-    seed, own, judge = seeds
-    rng = np.random.default_rng(own)
+    seed, train_seed, judge = seeds
+    rng = np.random.default_rng(train_seed)
     draws = drawn(pair, n, plan.trials, seed)
     x = np.stack([draw.x for draw in draws]).astype(np.float32)
     labels = np.stack([np.stack([draw.y, draw.posterior]) for draw in draws]).astype(np.float32)

@@ -57,11 +57,11 @@ APART = 0.12
 
 def classifiers(results: Results, model: str) -> Figure:
     """Figures 1 and 6: the proposed estimate, test errors of classifiers, and what these believe."""
-    said = MODELS[model]
+    model_name = MODELS[model]
     names = {
         CLEAN: DIRECT[CLEAN],
-        HARD: f"{said}, hard labels",
-        SOFT: f"{said}, soft labels",
+        HARD: f"{model_name}, hard labels",
+        SOFT: f"{model_name}, soft labels",
         HARD + BER: "classifier-BER, hard labels",
         SOFT + BER: "classifier-BER, soft labels",
     }
@@ -80,24 +80,24 @@ def noise(results: Results) -> Figure:
             look = {"color": LOOKS[name]["color"], "linestyle": (0, (1, 1)), "linewidth": 1.2}
             ax.axhline(lines.limit(results, setup, name), label=f"{DIRECT[name]}: tends to", zorder=0, **look)
 
-    own = {setup: lines.values(results, "direct", setup) for setup in SETUPS}
-    return _panels(results, own, {name: DIRECT[name] for name in FIGURE_2}, limits)
+    by_setup = {setup: lines.values(results, "direct", setup) for setup in SETUPS}
+    return _panels(results, by_setup, {name: DIRECT[name] for name in FIGURE_2}, limits)
 
 
 def confidences(results: Results) -> Figure:
     """Figure 3: labels of both classes, and confidences of positives alone."""
-    own = {setup: lines.values(results, "direct", setup) for setup in SETUPS}
+    by_setup = {setup: lines.values(results, "direct", setup) for setup in SETUPS}
     names = {CLEAN: "positive and negative", PCONF: DIRECT[PCONF]}
-    return _panels(results, own, {name: names[name] for name in FIGURE_3})
+    return _panels(results, by_setup, {name: names[name] for name in FIGURE_3})
 
 
 def networks(results: Results) -> Figure:
     """Figure 4: errors by the published labels and by labels drawn from the votes, and the Bayes error."""
-    found = {name: own for name, own in tables.judged(results).items() if name != "labels"}
+    by_network = {name: by_task for name, by_task in tables.judged(results).items() if name != "labels"}
     figure, axes = _grid(len(TASKS), 4.2)
-    at = np.arange(len(found))
+    at = np.arange(len(by_network))
     for ax, (task, about) in zip(axes, TASKS.items(), strict=True):
-        cells = [own[task] for own in found.values()]
+        cells = [by_task[task] for by_task in by_network.values()]
         value, low, high = percent(results[f"table-{task}"]["pn"])
         ax.axhspan(low, high, color=COLOURS[1], alpha=0.35, linewidth=0)
         ax.axhline(value, color=COLOURS[1], linewidth=1.6, label="Bayes error, 95% interval")
@@ -112,8 +112,8 @@ def networks(results: Results) -> Figure:
         ticks = [tick for tick in (0.5, 1, 2, 5, 10, 20) if 0.75 * value <= tick <= 1.4 * drawn.max()]
         ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
         ax.minorticks_off()
-        ax.set_xticks(at, [tables.NETWORKS[name].replace(" of ", "\nof ") for name in found])
-        ax.set_xlim(-0.5, len(found) - 0.5)
+        ax.set_xticks(at, [tables.NETWORKS[name].replace(" of ", "\nof ") for name in by_network])
+        ax.set_xlim(-0.5, len(by_network) - 0.5)
         ax.set_title(about.title)
     label_panels(figure, axes, COLUMNS, left="error, %", below=None)
     return figure
@@ -124,14 +124,14 @@ def reviews(results: Results) -> Figure:
     figure = _canvas.new_figure(7.5, 4.2)
     ax = figure.add_subplot()
     years = np.array(YEARS)
-    said = {
+    labels = {
         "inside": "mean of min(p, 1 − p), fit to the same rows",
         "held_out": "errors of the rule p ≥ ½, fit to other rows",
     }
-    for (part, label), side, colour, mark in zip(
-        said.items(), (-APART, APART), (COLOURS[1], COLOURS[3]), "os", strict=True
+    for (key, label), side, colour, mark in zip(
+        labels.items(), (-APART, APART), (COLOURS[1], COLOURS[3]), "os", strict=True
     ):
-        value, low, high = percent([results[f"reviews-{year}"][part] for year in YEARS]).T
+        value, low, high = percent([results[f"reviews-{year}"][key] for year in YEARS]).T
         bars = [value - low, high - value]
         ax.errorbar(years + side, value, bars, fmt=mark, color=colour, capsize=3, label=label)
     ax.set_ylim(0, None)
@@ -146,12 +146,12 @@ def _panels(
 ) -> Figure:
     """One panel for each setup; bands of standard errors; one legend below."""
     figure, axes = _grid(len(values), 3.6)
-    for ax, (setup, own) in zip(axes, values.items(), strict=True):
-        for name, said in names.items():
-            n, mean, error = lines.means(own[name])
+    for ax, (setup, by_estimator) in zip(axes, values.items(), strict=True):
+        for name, title in names.items():
+            n, mean, error = lines.means(by_estimator[name])
             colour = LOOKS[name]["color"]
             ax.fill_between(n, mean - error, mean + error, color=colour, alpha=0.12, linewidth=0)
-            ax.plot(n, mean, markersize=3.5, linewidth=1.4, label=said, **LOOKS[name])
+            ax.plot(n, mean, markersize=3.5, linewidth=1.4, label=title, **LOOKS[name])
         if more is not None:
             more(ax, setup)
         true = lines.truth(results, setup)

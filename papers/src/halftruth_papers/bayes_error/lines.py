@@ -53,15 +53,19 @@ def values(results: Results, part: str, setup: str) -> dict[str, Sizes]:
     out: dict[str, Sizes] = {}
     for key, cell in results.items():
         if key.startswith(f"{part}-{setup}-"):
-            for name, own in cell["values"].items():
-                out.setdefault(name, {})[cell["n"]] = percent(own)
+            for name, trials in cell["values"].items():
+                out.setdefault(name, {})[cell["n"]] = percent(trials)
     return out
 
 
 def means(sizes: Sizes) -> tuple[Vector, Vector, Vector]:
     """Sizes, means over the trials and their standard errors."""
-    own = list(sizes.values())
-    return np.array(list(sizes)), np.array([v.mean() for v in own]), np.array([error_of_mean(v) for v in own])
+    trials = list(sizes.values())
+    return (
+        np.array(list(sizes)),
+        np.array([v.mean() for v in trials]),
+        np.array([error_of_mean(v) for v in trials]),
+    )
 
 
 def rmse(own: Vector, true: float) -> float:
@@ -92,8 +96,8 @@ def up_to(holds: list[bool], sizes: list[int]) -> int | None:
     (4, None)
     """
     last = None
-    for n, held in zip(sizes, holds, strict=True):
-        if not held:
+    for n, holds_here in zip(sizes, holds, strict=True):
+        if not holds_here:
             break
         last = n
     return last
@@ -101,26 +105,26 @@ def up_to(holds: list[bool], sizes: list[int]) -> int | None:
 
 def classifier_words(results: Results, model: str) -> Table:
     """What the paper says in words of Figure 1 (or 6), in numbers, by setup."""
-    said = MODELS[model]
+    model_name = MODELS[model]
     rows: dict[str, list[Any]] = {}
     for setup in SETUPS:
         true = truth(results, setup)
         ours = values(results, "direct", setup)[CLEAN]
-        own = values(results, model, setup)
+        learned = values(results, model, setup)
         sizes = list(ours)
         for kind, how in product(KINDS, DISTANCES):
-            holds = nearer(ours, own[kind], true, how)
-            words = f"proposed nearer than {said}, {kind}, {how}"
+            holds = nearer(ours, learned[kind], true, how)
+            words = f"proposed nearer than {model_name}, {kind}, {how}"
             _put(rows, f"{words}: at sizes", _count(holds))
             _put(rows, f"{words}: at every size up to", up_to(holds, sizes))
         for how in DISTANCES:
-            holds = nearer(own[SOFT], own[HARD], true, how)
-            _put(rows, f"{said}, soft nearer than hard, {how}: at sizes", _count(holds))
+            holds = nearer(learned[SOFT], learned[HARD], true, how)
+            _put(rows, f"{model_name}, soft nearer than hard, {how}: at sizes", _count(holds))
         for kind, how in product(KINDS, DISTANCES):
-            holds = nearer(ours, own[kind + BER], true, how)
+            holds = nearer(ours, learned[kind + BER], true, how)
             _put(rows, f"proposed nearer than classifier-BER, {kind}, {how}: at sizes", _count(holds))
         for kind in KINDS:
-            below = [bool(v.mean() < true) for v in own[kind + BER].values()]
+            below = [bool(v.mean() < true) for v in learned[kind + BER].values()]
             _put(rows, f"classifier-BER, {kind}, below the truth: at sizes", _count(below))
     return ["", *SETUPS], [[words, *cells] for words, cells in rows.items()]
 
@@ -130,8 +134,8 @@ def batches(results: Results) -> Table:
     columns = ["", "rows of a step", "Bayes error", *LEARNED.values()]
     rows: list[list[Any]] = []
     for setup, batch in product(SETUPS, BATCHES):
-        own = values(results, f"batch{batch}", setup)
-        means = [float(own[name][BATCH_SIZE].mean()) for name in LEARNED]
+        learned = values(results, f"batch{batch}", setup)
+        means = [float(learned[name][BATCH_SIZE].mean()) for name in LEARNED]
         rows.append([setup, batch, truth(results, setup), *means])
     return columns, rows
 
@@ -140,8 +144,8 @@ def noise_words(results: Results) -> Table:
     """Of Figure 2: how far the means are from the truth at the largest size, by setup."""
     rows: dict[str, list[Any]] = {}
     for setup in SETUPS:
-        true, own = truth(results, setup), values(results, "direct", setup)
-        most = max(own[CLEAN])
+        true, direct = truth(results, setup), values(results, "direct", setup)
+        most = max(direct[CLEAN])
         for name, words in (
             (CLEAN, "clean"),
             (NOISY, "noisy"),
@@ -149,8 +153,8 @@ def noise_words(results: Results) -> Table:
             (CODE_NOISY, "noisy, code"),
             (CODE_SIGNED, "noisy, with signs, code"),
         ):
-            _put(rows, f"{words}: mean − truth", float(own[name][most].mean()) - true)
-            _put(rows, f"{words}: ± se", error_of_mean(own[name][most]))
+            _put(rows, f"{words}: mean − truth", float(direct[name][most].mean()) - true)
+            _put(rows, f"{words}: ± se", error_of_mean(direct[name][most]))
             if name in (NOISY, CODE_NOISY):
                 _put(rows, f"{words}: what it tends to − truth", limit(results, setup, name) - true)
     return ["", *SETUPS], [[words, *cells] for words, cells in rows.items()]
@@ -165,8 +169,8 @@ def confidence_words(results: Results) -> Table:
     rows: list[list[Any]] = []
     for n in both[SETUPS[0]][CLEAN]:
         row: list[Any] = [n]
-        for setup, own in both.items():
-            row += [rmse(own[name][n], truth(results, setup)) for name in (CLEAN, PCONF)]
+        for setup, by_estimator in both.items():
+            row += [rmse(by_estimator[name][n], truth(results, setup)) for name in (CLEAN, PCONF)]
         rows.append(row)
     return columns, rows
 
@@ -174,15 +178,15 @@ def confidence_words(results: Results) -> Table:
 def by_size(results: Results, part: str, names: Mapping[str, str]) -> Table:
     """Mean, standard error and distance from the truth of every estimator, by setup and size."""
     columns = ["", "rows of each class", "Bayes error"]
-    for said in names.values():
-        columns += [said, "± se", "RMSE"]
+    for label in names.values():
+        columns += [label, "± se", "RMSE"]
     rows: list[list[Any]] = []
     for setup in SETUPS:
-        true, own = truth(results, setup), values(results, part, setup)
-        for n in next(iter(own.values())):
+        true, by_estimator = truth(results, setup), values(results, part, setup)
+        for n in next(iter(by_estimator.values())):
             row: list[Any] = [setup, n, true]
             for name in names:
-                trials = own[name][n]
+                trials = by_estimator[name][n]
                 row += [float(trials.mean()), error_of_mean(trials), rmse(trials, true)]
             rows.append(row)
     return columns, rows

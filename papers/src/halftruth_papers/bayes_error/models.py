@@ -120,17 +120,17 @@ def train(
     steps = [np.float32(STEP)] * (len(speeds) - 1) + [np.float32(2 * STEP)]
     trials, n, _ = x.shape
     rows = with_ones(x)
-    each = np.arange(trials)[:, None]
+    trial = np.arange(trials)[:, None]
     shape = (2, *labels.shape[:2], min(batch, n))
     room = None if models.hidden is None else np.empty((*shape, models.hidden.shape[-1]), np.float32)
     # One thread: the rounding would hang on their number.
     with threadpool_limits(limits=1, user_api="blas"):
         for _ in range(epochs):
             order = rng.permuted(np.tile(np.arange(n), (trials, 1)), axis=1)
-            mixed, wanted = rows[each, order], np.take_along_axis(labels, order[:, None], axis=2)
+            mixed, targets = rows[trial, order], np.take_along_axis(labels, order[:, None], axis=2)
             for begin in range(0, n, batch):
                 at = slice(begin, begin + batch)
-                slopes = gradient(mixed[:, None, at], wanted[..., at], models, room)
+                slopes = gradient(mixed[:, None, at], targets[..., at], models, room)
                 for layer, speed, slope, step in zip(models.layers, speeds, slopes, steps, strict=True):
                     speed *= np.float32(MOMENTUM)
                     speed += slope
@@ -143,8 +143,8 @@ def gradient(x: Array, labels: Array, models: Models, room: Array | None = None)
 
     ``room``, (2, ..., batch, units), is where the units are held: memory that is new costs more than they do.
     """
-    held, alive = (None, None) if room is None else room[..., : x.shape[-2], :]
-    units = models.units(x, held)
+    units_room, alive = (None, None) if room is None else room[..., : x.shape[-2], :]
+    units = models.units(x, units_room)
     error = (_logistic(models.logits(units)) - labels) / np.float32(x.shape[-2])
     if models.hidden is None:
         return [_transposed(units) @ error[..., None]]

@@ -37,24 +37,24 @@ ARTICLES = {"mlp": "an", "linear": "a"}
 
 def remarks(have: Data, *, quick: bool) -> list[str]:
     """What the reader must know of this run."""
-    said = []
+    notes = []
     if quick:
-        said.append("This is a quick run: few trials and sizes. Its figures are rough.")
+        notes.append("This is a quick run: few trials and sizes. Its figures are rough.")
     missing = {
         f"{VOTES}.npz": ("Table 1 and Figure 4 are left out", have.votes is None),
         f"{REVIEWS}.npz": ("the review scores are left out", have.reviews is None),
     }
-    for file, (what, gone) in missing.items():
+    for file, (left_out, gone) in missing.items():
         if gone:
-            said.append(f"Not found: {file}; {what}. Name the folder, or let {VARIABLE} name it.")
+            notes.append(f"Not found: {file}; {left_out}. Name the folder, or let {VARIABLE} name it.")
     absent = [f"{name}.npz" for name in SOURCES if name not in (*have.predicted, *have.other_rows)]
     if absent and have.votes is not None:
-        said.append(f"Not found: {', '.join(absent)}; these networks are left out of Figure 4.")
+        notes.append(f"Not found: {', '.join(absent)}; these networks are left out of Figure 4.")
     if have.other_rows:
-        said.append(
+        notes.append(
             f"Left out of Figure 4: {', '.join(have.other_rows)}, whose labels are not those of the votes."
         )
-    return said
+    return notes
 
 
 def page(results: Results, plan: Plan, notes: Sequence[str] = ()) -> Page:
@@ -113,16 +113,16 @@ def _table_1(out: Page, results: Results) -> None:
 
 def _apart(results: Results) -> int:
     """In how many tasks the interval of Pconf, with the share of labels as the prior, is below that of PN."""
-    own = [results[f"table-{name}"] for name in TASKS]
-    return sum(cell["own"][2] < cell["pn"][1] for cell in own)
+    cells = [results[f"table-{name}"] for name in TASKS]
+    return sum(cell["own"][2] < cell["pn"][1] for cell in cells)
 
 
 def _votes(out: Page, results: Results) -> None:
-    own = [results[f"votes-{name}"] for name in TASKS]
-    fewest, most = min(cell["ballots"][0] for cell in own), max(cell["ballots"][1] for cell in own)
-    added = percent([cell["value"][0] - cell["plug_in"] for cell in own])
-    below = percent([cell["value"][0] - cell["value"][1] for cell in own])
-    width = max(percent(np.diff(cell["identified"]))[0] for cell in own)
+    cells = [results[f"votes-{name}"] for name in TASKS]
+    fewest, most = min(cell["ballots"][0] for cell in cells), max(cell["ballots"][1] for cell in cells)
+    added = percent([cell["value"][0] - cell["plug_in"] for cell in cells])
+    below = percent([cell["value"][0] - cell["value"][1] for cell in cells])
+    width = max(percent(np.diff(cell["identified"]))[0] for cell in cells)
     out.heading("Votes as votes")
     out.text(
         f"c is unknown: k of m votes are. min(c, 1 − c) is concave, so that the share of votes in place of c "
@@ -140,38 +140,38 @@ def _votes(out: Page, results: Results) -> None:
 
 
 def _networks(out: Page, results: Results) -> None:
-    found = tables.judged(results)
+    by_network = tables.judged(results)
     out.heading("Figure 4: networks at hand against the Bayes error")
-    said = ", ".join(tables.NETWORKS[name] for name in found if name != "labels")
+    titles = ", ".join(tables.NETWORKS[name] for name in by_network if name != "labels")
     out.text(
-        f"The paper's four networks and its other test sets are not at hand; these are: {said or 'none'}. "
+        f"The paper's four networks and its other test sets are not at hand; these are: {titles or 'none'}. "
         f"Classes are merged as in the paper: the most likely of ten, then positive or negative. p is the "
         f"chance of a test error this low if the true error were the Bayes error. Drawn: test labels drawn "
         f"from the votes, {DRAWINGS} times (the paper's pink bars), and what that error is on average over "
         f"all drawings, exactly."
     )
-    if len(found) > 1:
+    if len(by_network) > 1:
         caption = "Test errors, errors by labels drawn from the votes, and the Bayes error; logarithmic."
         out.figure(figures.networks(results), "figure-4", caption)
     out.table(*tables.figure_4(results), "Errors in %.", csv="figure-4")
-    cells = [(name, own) for name, each in found.items() for own in each.values()]
-    too_good = sum(own["too_good"] for name, own in cells if name != "labels")
-    labels = found["labels"]
-    gaps = [100 * (own["expected"][0] - own["bayes"][0]) for own in labels.values()]
+    cells = [(name, cell) for name, by_task in by_network.items() for cell in by_task.values()]
+    too_good = sum(cell["too_good"] for name, cell in cells if name != "labels")
+    labels = by_network["labels"]
+    gaps = [100 * (cell["expected"][0] - cell["bayes"][0]) for cell in labels.values()]
     out.text(
         f"Of the networks {too_good} of {len(cells) - len(labels)} test errors are too good to be true. The "
         f"last rows judge the published labels as if they were predictions, the extreme case that the paper "
         f"imagines: no test error at all, which the votes call too good in "
-        f"{sum(own['too_good'] for own in labels.values())} of {len(labels)} tasks. By labels drawn from the "
-        f"votes the same predictions err {min(gaps):.2f} to {max(gaps):.2f} more than the Bayes error. So a "
-        f"test error below the Bayes error need not be overfitting: the published labels and the votes come "
-        f"from different processes."
+        f"{sum(cell['too_good'] for cell in labels.values())} of {len(labels)} tasks. By labels drawn from "
+        f"the votes the same predictions err {min(gaps):.2f} to {max(gaps):.2f} more than the Bayes error. "
+        f"So a test error below the Bayes error need not be overfitting: the published labels and the votes "
+        f"come from different processes."
     )
 
 
 def _classifiers(out: Page, results: Results, model: str, plan: Plan) -> None:
-    figure, said = PAPER_FIGURES[model], MODELS[model]
-    out.heading(f"{figure}: the proposed estimate against {ARTICLES[model]} {said}")
+    figure, model_name = PAPER_FIGURES[model], MODELS[model]
+    out.heading(f"{figure}: the proposed estimate against {ARTICLES[model]} {model_name}")
     if model == "mlp":
         out.text(
             f"Two normal classes, equal shares, c known exactly; {plan.trials} trials. An MLP of {HIDDEN} "
@@ -246,8 +246,8 @@ def _noise(out: Page, results: Results, plan: Plan) -> None:
 def _said_of_signs(results: Results) -> str:
     away = []
     for setup in SETUPS:
-        own = lines.values(results, "direct", setup)["signed"]
-        most = own[max(own)]
+        by_size = lines.values(results, "direct", setup)["signed"]
+        most = by_size[max(by_size)]
         away.append(abs(float(most.mean()) - lines.truth(results, setup)) / lines.error_of_mean(most))
     return (
         f"With signs the mean at the largest size is {min(away):.1f} to {max(away):.1f} standard errors from "
@@ -278,8 +278,8 @@ def _confidences(out: Page, results: Results, plan: Plan) -> None:
 
 def _reviews(out: Page, results: Results) -> None:
     out.heading("Review scores: how hard is acceptance to tell from the mean score?")
-    own = [results[f"reviews-{year}"] for year in YEARS]
-    inside, held_out = (percent([cell[part][0] for cell in own]) for part in ("inside", "held_out"))
+    cells = [results[f"reviews-{year}"] for year in YEARS]
+    inside, held_out = (percent([cell[key][0] for cell in cells]) for key in ("inside", "held_out"))
     out.text(
         "ICLR 2017 to 2023, by year: papers, their weighted mean review score, and whether they were "
         "accepted. The later version of the paper fits a logistic curve of acceptance by the score and "

@@ -79,10 +79,10 @@ def read(folder: str | os.PathLike[str] | None = None) -> Data:
     votes, reviews = _votes(place), _reviews(place)
     if votes is None:
         return Data(reviews=reviews)
-    networks = {name: own for name in SOURCES if (own := _network(place, name)) is not None}
+    networks = {name: network for name in SOURCES if (network := _network(place, name)) is not None}
     same = {name: np.array_equal(label, votes.label) for name, (_, label) in networks.items()}
     predicted = {name: classes for name, (classes, _) in networks.items() if same[name]}
-    return Data(votes, reviews, predicted, tuple(name for name, own in same.items() if not own))
+    return Data(votes, reviews, predicted, tuple(name for name, network in same.items() if not network))
 
 
 def _votes(place: Path) -> Votes | None:

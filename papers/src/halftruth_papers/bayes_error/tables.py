@@ -47,8 +47,8 @@ def equal_figures(results: Results) -> int:
     pairs = [
         (f"{theirs:.2f}", f"{ours:.2f}")
         for name, task in TASKS.items()
-        for which in COLUMNS
-        for theirs, ours in zip(task.printed[which], percent(results[f"table-{name}"][which]), strict=True)
+        for column in COLUMNS
+        for theirs, ours in zip(task.printed[column], percent(results[f"table-{name}"][column]), strict=True)
     ]
     assert len(pairs) == FIGURES_PRINTED
     return sum(theirs == ours for theirs, ours in pairs)
@@ -57,14 +57,14 @@ def equal_figures(results: Results) -> int:
 def table_1(results: Results) -> Table:
     """Table 1 as it is printed, and as it comes out."""
     columns = [""]
-    for said in COLUMNS.values():
-        columns += [f"{said}, paper", f"{said}, ours"]
+    for heading in COLUMNS.values():
+        columns += [f"{heading}, paper", f"{heading}, ours"]
     rows = []
     for name, task in TASKS.items():
-        own = results[f"table-{name}"]
+        cell = results[f"table-{name}"]
         row: list[Any] = [task.title]
-        for which in COLUMNS:
-            row += [printed(task.printed[which]), printed(percent(own[which]))]
+        for column in COLUMNS:
+            row += [printed(task.printed[column]), printed(percent(cell[column]))]
         rows.append(row)
     return columns, rows
 
@@ -74,14 +74,14 @@ def priors(results: Results) -> Table:
     columns = ["", "PN", "low", "high", "Pconf, π = ½", "low", "high", "label share", "Pconf", "low", "high"]
     rows = []
     for name, task in TASKS.items():
-        own = results[f"table-{name}"]
+        cell = results[f"table-{name}"]
         rows.append(
             [
                 task.title,
-                *percent(own["pn"]).tolist(),
-                *percent(own["scaled"]).tolist(),
-                own["prior"],
-                *percent(own["own"]).tolist(),
+                *percent(cell["pn"]).tolist(),
+                *percent(cell["scaled"]).tolist(),
+                cell["prior"],
+                *percent(cell["own"]).tolist(),
             ]
         )
     return columns, rows
@@ -92,16 +92,16 @@ def from_votes(results: Results) -> Table:
     columns = ["", "plug-in", "identified: from", "to", "by votes", "low", "high"]
     rows = []
     for name, task in TASKS.items():
-        own = results[f"votes-{name}"]
-        known = percent(own["identified"]).tolist()
-        rows.append([task.title, 100 * own["plug_in"], *known, *percent(own["value"]).tolist()])
+        cell = results[f"votes-{name}"]
+        known = percent(cell["identified"]).tolist()
+        rows.append([task.title, 100 * cell["plug_in"], *known, *percent(cell["value"]).tolist()])
     return columns, rows
 
 
 def all_classes(results: Results) -> Table:
     """The ten classes together."""
-    own = results["classes"]
-    return ["", "1 − E max", "low", "high"], [[f"{len(CLASSES)} classes", *percent(own["value"]).tolist()]]
+    cell = results["classes"]
+    return ["", "1 − E max", "low", "high"], [[f"{len(CLASSES)} classes", *percent(cell["value"]).tolist()]]
 
 
 # --- Figure 4 -----------------------------------------------------------------------------------------
@@ -111,9 +111,9 @@ def judged(results: Results) -> dict[str, dict[str, Any]]:
     """By network and task."""
     out: dict[str, dict[str, Any]] = {}
     for network in NETWORKS:
-        own = {name: results.get(f"judged-{network}-{name}") for name in TASKS}
-        if all(own.values()):
-            out[network] = own
+        by_task = {name: results.get(f"judged-{network}-{name}") for name in TASKS}
+        if all(by_task.values()):
+            out[network] = by_task
     return out
 
 
@@ -132,19 +132,19 @@ def figure_4(results: Results) -> Table:
     ]
     rows: list[list[Any]] = []
     for network, by_task in judged(results).items():
-        for name, own in by_task.items():
-            drawn = percent(own["drawn"])
+        for name, cell in by_task.items():
+            drawn = percent(cell["drawn"])
             rows.append(
                 [
                     NETWORKS[network],
                     TASKS[name].title,
-                    100 * own["error"],
-                    100 * own["bayes"][0],
-                    own["p_value"],
-                    "yes" if own["too_good"] else "no",
+                    100 * cell["error"],
+                    100 * cell["bayes"][0],
+                    cell["p_value"],
+                    "yes" if cell["too_good"] else "no",
                     float(drawn.mean()),
                     error_of_mean(drawn),
-                    100 * own["expected"][0],
+                    100 * cell["expected"][0],
                 ]
             )
     return columns, rows
@@ -159,9 +159,9 @@ def reviews(results: Results) -> Table:
     columns += ["errors, other rows", "low", "high"]
     rows: list[list[Any]] = []
     for year in YEARS:
-        own = results[f"reviews-{year}"]
-        inside, held_out = (percent(own[part]).tolist() for part in ("inside", "held_out"))
-        row = [year, own["n"], 100 * own["accepted"], None, *inside, 100 * own["counted"], *held_out]
+        cell = results[f"reviews-{year}"]
+        inside, held_out = (percent(cell[key]).tolist() for key in ("inside", "held_out"))
+        row = [year, cell["n"], 100 * cell["accepted"], None, *inside, 100 * cell["counted"], *held_out]
         rows.append(row)
     return columns, rows
 
@@ -179,10 +179,10 @@ def summary_tables(results: Results) -> list[SummaryTable]:
 
 def _table_1_summary(results: Results) -> SummaryTable:
     lines = [
-        (task.title, said, percent(own[which]), task.printed[which])
+        (task.title, heading, percent(cell[column]), task.printed[column])
         for name, task in TASKS.items()
-        for own in [results[f"table-{name}"]]
-        for which, said in COLUMNS.items()
+        for cell in [results[f"table-{name}"]]
+        for column, heading in COLUMNS.items()
     ]
     return SummaryTable(
         title="Table 1",
@@ -191,21 +191,21 @@ def _table_1_summary(results: Results) -> SummaryTable:
             f"{equal_figures(results)} of {FIGURES_PRINTED} printed figures are equal",
         ),
         header=("task", "", "ours", "low", "high", "paper", "paper low", "paper high"),
-        labels=[(title, said) for title, said, _, _ in lines],
+        labels=[(title, heading) for title, heading, _, _ in lines],
         numbers=[[*ours.tolist(), *theirs] for _, _, ours, theirs in lines],
     )
 
 
 def _judged_summary(results: Results) -> SummaryTable:
-    lines = [(n, name, own) for n, each in judged(results).items() for name, own in each.items()]
+    lines = [(n, name, cell) for n, by_task in judged(results).items() for name, cell in by_task.items()]
     return SummaryTable(
         title="Figure 4, networks at hand",
         legend=("Errors in %; p of a test error so low; error if labels are drawn from the votes",),
         header=("network", "task", "test error", "Bayes error", "p", "drawn"),
         labels=[(NETWORKS[network], TASKS[name].title) for network, name, _ in lines],
         numbers=[
-            [100 * own["error"], 100 * own["bayes"][0], own["p_value"], 100 * own["expected"][0]]
-            for _, _, own in lines
+            [100 * cell["error"], 100 * cell["bayes"][0], cell["p_value"], 100 * cell["expected"][0]]
+            for _, _, cell in lines
         ],
     )
 
@@ -213,12 +213,19 @@ def _judged_summary(results: Results) -> SummaryTable:
 def _simulated_summary(results: Results) -> SummaryTable:
     labels, numbers = [], []
     for setup in SETUPS:
-        true, own = truth(results, setup), values(results, "direct", setup)
+        true, direct = truth(results, setup), values(results, "direct", setup)
         learned = values(results, "mlp", setup)
-        for n in own[CLEAN]:
+        for n in direct[CLEAN]:
             labels.append((setup, n))
-            each = (own[CLEAN], learned[HARD], learned[SOFT], own[NOISY], own[SIGNED], own[PCONF])
-            numbers.append([true, *(rmse(sizes[n], true) for sizes in each)])
+            estimators = (
+                direct[CLEAN],
+                learned[HARD],
+                learned[SOFT],
+                direct[NOISY],
+                direct[SIGNED],
+                direct[PCONF],
+            )
+            numbers.append([true, *(rmse(sizes[n], true) for sizes in estimators)])
     return SummaryTable(
         title="Figures 1 to 3",
         legend=("RMSE of the trials in %, by setup and rows of each class; hard and soft: of an MLP",),
@@ -229,11 +236,11 @@ def _simulated_summary(results: Results) -> SummaryTable:
 
 
 def _reviews_summary(results: Results) -> SummaryTable:
-    own = [results[f"reviews-{year}"] for year in YEARS]
+    cells = [results[f"reviews-{year}"] for year in YEARS]
     return SummaryTable(
         title="Review scores",
         legend=("In %: mean of min(p, 1 − p) by a fit to the same rows; errors by fits to other rows",),
         header=("year", "papers", "in-sample", "low", "high", "errors", "errors low", "errors high"),
-        labels=[(str(year), each["n"]) for year, each in zip(YEARS, own, strict=True)],
-        numbers=[percent([*each["inside"], *each["held_out"]]).tolist() for each in own],
+        labels=[(str(year), cell["n"]) for year, cell in zip(YEARS, cells, strict=True)],
+        numbers=[percent([*cell["inside"], *cell["held_out"]]).tolist() for cell in cells],
     )

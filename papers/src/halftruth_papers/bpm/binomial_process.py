@@ -148,13 +148,13 @@ class BinomialProcess(Population):
                 f"`curve` must give the class {y} a share of at least {_RAREST:g} to draw from it, got "
                 f"{share:.3g}. Use a curve that leaves more of it."
             )
-        kept = [np.empty(0)]
+        accepted = [np.empty(0)]
         missing = n
         while missing > 0:
             s = rng.beta(self.a1, self.a2, min(int(1.1 * missing / share) + 100, 1_000_000))
-            kept.append(s[(rng.random(s.size) < self.posterior(s)) == bool(y)])
-            missing -= kept[-1].size
-        return np.concatenate(kept)[:n]
+            accepted.append(s[(rng.random(s.size) < self.posterior(s)) == bool(y)])
+            missing -= accepted[-1].size
+        return np.concatenate(accepted)[:n]
 
     def _described(self, x: FloatArray, y: IntArray) -> Draw:
         return Draw(score=x + 0.0, y=y, posterior=self.posterior(x), x=x)

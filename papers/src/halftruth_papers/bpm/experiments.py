@@ -54,20 +54,20 @@ def curves(process: BinomialProcess, kind: str, seed: list[int], repeats: int) -
     errors: dict[str, dict[str, list[float]]] = {name: {"grid": [], "scores": []} for name in CURVES}
     first: Cell = {}
     for rng in np.random.default_rng(seed).spawn(repeats):
-        every, ends = estimated(sample(process, kind, N_CURVE, rng), at)
-        for name, curve in every.items():
+        estimates, ends = estimated(sample(process, kind, N_CURVE, rng), at)
+        for name, curve in estimates.items():
             gap = np.abs(curve - true)
             errors[name]["grid"].append(float(gap[: len(GRID)].mean()))
             errors[name]["scores"].append(float(gap[len(GRID) :].mean()))
         if not first:
-            first = _on_grid({"true": true, **every}, ends)
+            first = _on_grid({"true": true, **estimates}, ends)
     return {"kind": kind, "repeats": repeats, "errors": errors, "first": first}
 
 
 def estimated(measure: ScoreMeasure, at: Vector) -> tuple[dict[str, Vector], tuple[Vector, Vector]]:
     """Calibration curves by every method, and the lowest and the highest of the histograms."""
     histograms = np.array([_calibrated("histogram", measure, at, n_bins=n) for n in BINNINGS])
-    every = {
+    curves = {
         "bpm": np.asarray(fit_curve(measure)(at)),
         "authors": np.asarray(fit_curve(measure, variant="authors")(at)),
         "histograms": histograms.mean(axis=0),
@@ -75,17 +75,17 @@ def estimated(measure: ScoreMeasure, at: Vector) -> tuple[dict[str, Vector], tup
         "isotonic": _calibrated("isotonic", measure, at),
         "beta": _calibrated("beta", measure, at),
     }
-    return every, (histograms.min(axis=0), histograms.max(axis=0))
+    return curves, (histograms.min(axis=0), histograms.max(axis=0))
 
 
 def real_curves(split: Split) -> Cell:
     """Figure 1(a): the same on the rows of a network that others judge by."""
     measure = as_measure(Labeled(split.judge.hit, split.judge.confidence()))
     rows = np.quantile(split.judge.confidence(), (np.arange(N_QUANTILES) + 0.5) / N_QUANTILES)
-    every, ends = estimated(measure, np.concatenate([GRID, rows]))
-    inside = (ends[0] <= every["bpm"]) & (every["bpm"] <= ends[1])
+    estimates, ends = estimated(measure, np.concatenate([GRID, rows]))
+    inside = (ends[0] <= estimates["bpm"]) & (estimates["bpm"] <= ends[1])
     shares = {"grid": float(inside[: len(GRID)].mean()), "scores": float(inside[len(GRID) :].mean())}
-    return {**_on_grid(every, ends), "inside": shares}
+    return {**_on_grid(estimates, ends), "inside": shares}
 
 
 def errors(process: BinomialProcess, kind: str, n: int, seed: list[int], repeats: int) -> Cell:
@@ -139,10 +139,10 @@ def if_calibrated(split: Split, seed: list[int], draws: int) -> Cell:
     """The same errors where confidences are right: hits are drawn from those that BPM gives."""
     measure = as_measure(Labeled(split.learn.hit, split.learn.confidence()))
     score = calibrated("bpm", measure, split.learn, split.judge)
-    found = [
+    rows = [
         every_error(score, rng.random(len(score)) < score) for rng in np.random.default_rng(seed).spawn(draws)
     ]
-    return {"draws": draws, "values": {name: [each[name] for each in found] for name in found[0]}}
+    return {"draws": draws, "values": {name: [row[name] for row in rows] for name in rows[0]}}
 
 
 def about(split: Split) -> Cell:
@@ -179,6 +179,6 @@ def _quantiles(process: BinomialProcess) -> Vector:
     return np.asarray(betaincinv(process.a1, process.a2, (np.arange(N_QUANTILES) + 0.5) / N_QUANTILES))
 
 
-def _on_grid(every: dict[str, NDArray[np.float64]], ends: tuple[Vector, Vector]) -> Cell:
-    named = {**every, "low": ends[0], "high": ends[1]}
+def _on_grid(curves: dict[str, NDArray[np.float64]], ends: tuple[Vector, Vector]) -> Cell:
+    named = {**curves, "low": ends[0], "high": ends[1]}
     return {name: curve[: len(GRID)].tolist() for name, curve in named.items()}

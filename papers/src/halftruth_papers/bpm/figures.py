@@ -60,9 +60,9 @@ def means(values: Mapping[str, Mapping[int, Mapping[str, Any]]]) -> Figure:
     """Figure 1(c): mean of each metric by the number of rows; shaded: one standard deviation of TCE_bpm."""
     figure, axes = _panels(len(values), 3, 3.4)
     for ax, (process, sizes) in zip(axes, values.items(), strict=True):
-        _lines(ax, sizes, lambda own, name: float(np.mean(own[name])))
+        _lines(ax, sizes, lambda at_size, name: float(np.mean(at_size[name])))
         middle, spread = (
-            np.array([take(own["bpm"]) for own in sizes.values()]) for take in (np.mean, np.std)
+            np.array([take(at_size["bpm"]) for at_size in sizes.values()]) for take in (np.mean, np.std)
         )
         band: dict[str, Any] = {"color": COLOURS[0], "alpha": 0.12, "linewidth": 0}
         ax.fill_between(list(sizes), middle - spread, middle + spread, label="TCE_bpm, one sd", **band)
@@ -101,7 +101,7 @@ def _lines(
     ax: Axes, sizes: Mapping[int, Mapping[str, Any]], height: Callable[[Mapping[str, Any], str], float]
 ) -> None:
     for name in METRICS:
-        heights = [height(own, name) for own in sizes.values()]
+        heights = [height(at_size, name) for at_size in sizes.values()]
         ax.plot(list(sizes), heights, markersize=4, linewidth=1.1, label=SAID[name], **LOOKS[name])
 
 

@@ -42,15 +42,17 @@ SHORT = dict(zip(SOURCES, ("resnet", "lenet", "verified"), strict=True))
 
 def remarks(networks: Mapping[str, object], *, quick: bool) -> list[str]:
     """What the reader must know of this run."""
-    said = []
+    notes = []
     if quick:
-        said.append("This is a quick run: few repeats. Its figures are rough.")
+        notes.append("This is a quick run: few repeats. Its figures are rough.")
     missing = [name for name in SOURCES if name not in networks]
     if missing:
         files = ", ".join(f"{name}.npz" for name in missing)
-        what = "Figure 1(a) and Table 1 are left out" if RESNET in missing else "their tables are left out"
-        said.append(f"Not found: {files}; {what}. Name the folder, or let {VARIABLE} name it.")
-    return said
+        left_out = (
+            "Figure 1(a) and Table 1 are left out" if RESNET in missing else "their tables are left out"
+        )
+        notes.append(f"Not found: {files}; {left_out}. Name the folder, or let {VARIABLE} name it.")
+    return notes
 
 
 def page(results: Results, notes: Sequence[str] = ()) -> Page:
@@ -86,9 +88,9 @@ def _real(out: Page, results: Results) -> None:
     out.heading("Figure 1(a): curves of real networks")
     names = tables.networks(results)
     inside = "; ".join(
-        f"{results[f'about-{name}']['title']} {100 * own['grid']:.0f}% and {100 * own['scores']:.0f}%"
+        f"{results[f'about-{name}']['title']} {100 * share['grid']:.0f}% and {100 * share['scores']:.0f}%"
         for name in names
-        for own in [results[f"real-{name}"]["inside"]]
+        for share in [results[f"real-{name}"]["inside"]]
     )
     out.text(
         f"Top-label confidences on CIFAR-10, against the share of hits. Paper, ResNet-110: the curve always "
@@ -96,16 +98,16 @@ def _real(out: Page, results: Results) -> None:
         f"shares of 50 even scores, and of the rows: {inside}. Where there are no rows, all curves are "
         f"extrapolations, and that of the released code may fall."
     )
-    found = {results[f"about-{name}"]["title"]: results[f"real-{name}"] for name in names}
+    estimates = {results[f"about-{name}"]["title"]: results[f"real-{name}"] for name in names}
     out.figure(
-        bpm_figures.curves(found), "figure-1a", "Estimated calibration curves on the rows to judge by."
+        bpm_figures.curves(estimates), "figure-1a", "Estimated calibration curves on the rows to judge by."
     )
 
 
 def _curves(out: Page, results: Results) -> None:
     out.heading("Figure 1(b): estimated curves and the true ones")
-    found = tables.curve_errors(results, "labeled")
-    repeats = len(found["D1"]["bpm"]["grid"])
+    errors = tables.curve_errors(results, "labeled")
+    repeats = len(errors["D1"]["bpm"]["grid"])
     a1, a2 = RELEASED_SCORES
     out.text(
         f"{N_CURVE:,} rows from each true distribution, {repeats} repeats (the paper shows one). From "
@@ -119,11 +121,11 @@ def _curves(out: Page, results: Results) -> None:
     out.table(*tables.curve_table(results, "grid"), caption, csv="figure-1b-even")
     caption = "Mean absolute error over the law of the scores, in %."
     out.table(*tables.curve_table(results, "scores"), caption, csv="figure-1b-scores")
-    out.text(_said_of_curves(found))
-    for kind, said in KINDS.items():
+    out.text(_said_of_curves(errors))
+    for kind, label in KINDS.items():
         first = {name: results[f"curves-{kind}-{name}-0"]["first"] for name in processes()}
         figure = bpm_figures.curves({tables.name_of(name): curve for name, curve in first.items()})
-        out.figure(figure, f"figure-1b-{kind}", f"Curves from the first sample, {said}.")
+        out.figure(figure, f"figure-1b-{kind}", f"Curves from the first sample, {label}.")
 
 
 def _said_of_curves(found: Mapping[str, Any]) -> str:
@@ -139,8 +141,8 @@ def _said_of_curves(found: Mapping[str, Any]) -> str:
     )
     process, where = min(means, key=lambda key: float(np.abs(np.log(np.divide(means[key], theirs))).sum()))
     nearer = ", ".join(
-        f"{tables.name_of(name)} {100 * np.mean(own['bpm']['scores'] < own['beta']['scores']):.0f}%"
-        for name, own in found.items()
+        f"{tables.name_of(name)} {100 * np.mean(by_curve['bpm']['scores'] < by_curve['beta']['scores']):.0f}%"
+        for name, by_curve in found.items()
     )
     return (
         f"BPM against the mean of the histograms, full labels. Paper, D1: {theirs[0]:.2f} against "
@@ -152,8 +154,8 @@ def _said_of_curves(found: Mapping[str, Any]) -> str:
 
 
 def _metrics(out: Page, results: Results) -> None:
-    for kind, said in KINDS.items():
-        out.heading(f"Figure 1(c): metrics against the true calibration error, {said}")
+    for kind, label in KINDS.items():
+        out.heading(f"Figure 1(c): metrics against the true calibration error, {label}")
         values = tables.metric_values(results, kind)
         repeats = len(next(iter(values["D1"].values()))["bpm"])
         out.text(_sampled(kind, repeats))
@@ -168,13 +170,13 @@ def _metrics(out: Page, results: Results) -> None:
         out.figure(
             figure,
             f"figure-1c-{kind}-means",
-            f"Means over the repeats, {said}. The axes end at {bpm_figures.HIGHEST} times the TCE.",
+            f"Means over the repeats, {label}. The axes end at {bpm_figures.HIGHEST} times the TCE.",
         )
         figure = bpm_figures.distances(values)
-        out.figure(figure, f"figure-1c-{kind}-rmse", f"Root mean square distance from the TCE, {said}.")
-        for what, of in (("mean", "Means"), ("sd", "Standard deviations")):
-            table = tables.by_size(results, kind, what)
-            out.table(*table, f"{of} over the repeats, in %.", csv=f"figure-1c-{kind}-{what}")
+        out.figure(figure, f"figure-1c-{kind}-rmse", f"Root mean square distance from the TCE, {label}.")
+        for statistic, of in (("mean", "Means"), ("sd", "Standard deviations")):
+            table = tables.by_size(results, kind, statistic)
+            out.table(*table, f"{of} over the repeats, in %.", csv=f"figure-1c-{kind}-{statistic}")
 
 
 def _sampled(kind: str, repeats: int) -> str:
@@ -196,15 +198,16 @@ def _sampled(kind: str, repeats: int) -> str:
 def _said_of_metrics(results: Results, kind: str) -> str:
     values = tables.metric_values(results, kind)
     mean = {
-        name: np.mean([tables.rmse(tables.pooled(own), name) for own in values.values()]) for name in SAID
+        name: np.mean([tables.rmse(tables.pooled(sizes), name) for sizes in values.values()]) for name in SAID
     }
     order = sorted(mean, key=lambda name: float(np.nan_to_num(mean[name], nan=np.inf)))
     best = ", ".join(f"{SAID[name]} {mean[name]:.2f}" for name in order[:3])
     on_one = "; ".join(
-        f"{tables.name_of(process)}, {100 * tables.closest(tables.pooled(own), COMPARED)['bpm']:.0f}% of the "
-        f"samples, and by the means over the repeats {tables.sizes_won(own, 'bpm')} of {len(own)} sizes"
+        f"{tables.name_of(process)}, {100 * tables.closest(tables.pooled(sizes), COMPARED)['bpm']:.0f}% of "
+        f"the samples, and by the means over the repeats {tables.sizes_won(sizes, 'bpm')} of "
+        f"{len(sizes)} sizes"
         for process in ("D1", AS_RELEASED)
-        for own in [values[process]]
+        for sizes in [values[process]]
     )
     return (
         f"Nearest to the truth by the mean of the RMSE over the distributions: {best}. TCE_bpm is number "
@@ -224,20 +227,20 @@ def _table(out: Page, results: Results, network: str) -> None:
         f"first temperature, which divides the logits of all classes."
     )
     if is_paper:
-        own = results[f"table-held-{network}"]["rows"]["uncalibrated"]
+        before = results[f"table-held-{network}"]["rows"]["uncalibrated"]
         out.text(
             f"The paper's ECE has {N_BINS} bins of ⌊n/{N_BINS}⌋ rows, and the rows left over are dropped; "
             f"that is the first table, ECE mass in the others drops none. Without calibration nearly all "
-            f"differences have one sign, so that KS ({100 * own['ks']:.3f}) and every metric that keeps "
+            f"differences have one sign, so that KS ({100 * before['ks']:.3f}) and every metric that keeps "
             f"their mass agree; the paper's smECE is lower."
         )
-        line = ["uncalibrated", 100 * own["dropped"], 100 * reported()["uncalibrated"]["ece"]]
+        line = ["uncalibrated", 100 * before["dropped"], 100 * reported()["uncalibrated"]["ece"]]
         caption = "ECE as in the paper, in %."
         out.table(["", "ours", "paper"], [line], caption, csv="table-1-definition")
-    for how, said in HOW.items():
-        caption = f"Errors in %, calibrators {said}."
-        own = tables.table_1(results, network, how, paper=is_paper and how != "pu")
-        out.table(*own, caption, csv=f"table-1-{how}-{SHORT[network]}")
+    for how, label in HOW.items():
+        caption = f"Errors in %, calibrators {label}."
+        before = tables.table_1(results, network, how, paper=is_paper and how != "pu")
+        out.table(*before, caption, csv=f"table-1-{how}-{SHORT[network]}")
     drawn = results[f"calibrated-{network}"]["draws"]
     caption = f"If confidences were right: hits drawn from what BPM gives, {drawn} times. Errors in %."
     out.table(
@@ -252,8 +255,8 @@ def _table(out: Page, results: Results, network: str) -> None:
 def _said_of_table(results: Results, network: str) -> str:
     theirs = reported()["bpm"]
     ours = {
-        f"{METHODS[method]}, {said}": results[f"table-{how}-{network}"]["rows"][method]
-        for how, said in HOW.items()
+        f"{METHODS[method]}, {label}": results[f"table-{how}-{network}"]["rows"][method]
+        for how, label in HOW.items()
         for method in ("bpm", "bpm-code")
         if how != "pu"
     }

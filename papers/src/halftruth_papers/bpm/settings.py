@@ -107,9 +107,9 @@ def processes() -> dict[str, BinomialProcess]:
     >>> list(processes())
     ['D1', 'D2', 'D3', 'D4', 'D5', 'D1r']
     """
-    own = binomial_processes()
+    published = binomial_processes()
     a1, a2 = RELEASED_SCORES
-    return {**own, AS_RELEASED: replace(own["D1"], a1=a1, a2=a2)}
+    return {**published, AS_RELEASED: replace(published["D1"], a1=a1, a2=a2)}
 
 
 def reported() -> dict[str, dict[str, float]]:

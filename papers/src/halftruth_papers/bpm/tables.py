@@ -45,23 +45,23 @@ def percent(values: Any) -> Vector:
 
 def curve_errors(results: Results, kind: str) -> dict[str, dict[str, dict[str, Vector]]]:
     """Of Figure 1(b), by process, method and where they are averaged: the errors of all repeats."""
-    found: dict[str, dict[str, dict[str, Vector]]] = {}
+    errors: dict[str, dict[str, dict[str, Vector]]] = {}
     for process, blocks in _blocks(results, "curves", kind).items():
-        found[process] = {
+        errors[process] = {
             name: {
                 where: percent([x for block in blocks for x in block["errors"][name][where]])
                 for where in ("grid", "scores")
             }
             for name in CURVES
         }
-    return found
+    return errors
 
 
 def curve_table(results: Results, where: str) -> Table:
     """Mean and standard deviation of the errors of curves, averaged over even scores or over their law."""
     columns = ["", "from"]
-    for name, said in CURVES.items():
-        columns += [said, "±", *(["paper"] if where == "grid" and name in PAPER_CURVE else [])]
+    for name, label in CURVES.items():
+        columns += [label, "±", *(["paper"] if where == "grid" and name in PAPER_CURVE else [])]
     rows = []
     for kind, brief in BRIEF.items():
         for process, by_name in curve_errors(results, kind).items():
@@ -78,16 +78,16 @@ def curve_table(results: Results, where: str) -> Table:
 
 def metric_values(results: Results, kind: str) -> dict[str, dict[int, dict[str, Vector]]]:
     """Of Figure 1(c), by process, size and metric: the values of all repeats. ``"truth"`` is among them."""
-    found: dict[str, dict[int, dict[str, Vector]]] = {}
+    values: dict[str, dict[int, dict[str, Vector]]] = {}
     for process, blocks in _blocks(results, "errors", kind).items():
-        sizes = found.setdefault(process, {})
+        sizes = values.setdefault(process, {})
         for n in dict.fromkeys(block["n"] for block in blocks):
             here = [block for block in blocks if block["n"] == n]
             sizes[n] = {
                 name: percent([x for block in here for x in block["values"][name]]) for name in METRICS
             }
             sizes[n]["truth"] = np.full_like(sizes[n]["ece"], 100 * here[0]["truth"])
-    return found
+    return values
 
 
 def rmse(values: Mapping[str, Vector], name: str) -> float:
@@ -104,22 +104,24 @@ def closest(values: Mapping[str, Vector], names: Sequence[str]) -> dict[str, flo
 
 def sizes_won(sizes: Mapping[int, Mapping[str, Vector]], name: str) -> int:
     """At how many sizes the mean of a metric over the repeats is the closest of the paper's."""
-    means = [{key: np.atleast_1d(own.mean()) for key, own in values.items()} for values in sizes.values()]
-    return sum(closest(each, COMPARED)[name] > 0 for each in means)
+    means = [
+        {key: np.atleast_1d(column.mean()) for key, column in values.items()} for values in sizes.values()
+    ]
+    return sum(closest(sample, COMPARED)[name] > 0 for sample in means)
 
 
 def overview(results: Results, kind: str) -> Table:
     """By metric: its RMSE in every process over all sizes, and how often it is the closest to the truth."""
     values = {process: pooled(sizes) for process, sizes in metric_values(results, kind).items()}
     all_of_them = pooled(dict(enumerate(values.values())))
-    seven, every = closest(all_of_them, COMPARED), closest(all_of_them, list(METRICS))
+    seven, of_all = closest(all_of_them, COMPARED), closest(all_of_them, list(METRICS))
     columns = ["", *map(name_of, values), "mean"]
     columns += ["closest of seven, %", "closest of all, %"]
     rows = []
     for name in METRICS:
-        each = [rmse(pooled, name) for pooled in values.values()]
-        shares = [100 * seven[name] if name in seven else None, 100 * every[name]]
-        rows.append([SAID[name], *each, float(np.mean(each)), *shares])
+        distances = [rmse(pooled, name) for pooled in values.values()]
+        shares = [100 * seven[name] if name in seven else None, 100 * of_all[name]]
+        rows.append([SAID[name], *distances, float(np.mean(distances)), *shares])
     return columns, rows
 
 
@@ -130,8 +132,8 @@ def by_size(results: Results, kind: str, what: str) -> Table:
     rows: list[list[Any]] = []
     for process, sizes in metric_values(results, kind).items():
         for n, values in sizes.items():
-            own = [float(take(values[name])) for name in METRICS]
-            rows.append([name_of(process), n, float(values["truth"][0]), *own])
+            cells = [float(take(values[name])) for name in METRICS]
+            rows.append([name_of(process), n, float(values["truth"][0]), *cells])
     return columns, rows
 
 
@@ -143,12 +145,12 @@ def table_1(results: Results, network: str, how: str, *, paper: bool) -> Table:
         columns += [SAID[name], "paper"] if paper else [SAID[name]]
     columns += [SAID["authors"], SAID["ours"]]
     rows = []
-    for method, own in results[f"table-{how}-{network}"]["rows"].items():
+    for method, errors in results[f"table-{how}-{network}"]["rows"].items():
         row: list[Any] = [METHODS[method]]
         for name in COLUMNS:
             theirs = 100 * printed[method][name] if method in printed else None
-            row += [100 * own[name], theirs] if paper else [100 * own[name]]
-        rows.append([*row, 100 * own["authors"], 100 * own["ours"]])
+            row += [100 * errors[name], theirs] if paper else [100 * errors[name]]
+        rows.append([*row, 100 * errors["authors"], 100 * errors["ours"]])
     return columns, rows
 
 
@@ -181,19 +183,19 @@ def pooled(sizes: Mapping[Any, Mapping[str, Vector]]) -> dict[str, Vector]:
 
 def _blocks(results: Results, part: str, kind: str) -> dict[str, list[Any]]:
     """Stored blocks by process. Keys are part, kind, process and further numbers."""
-    found: dict[str, list[Any]] = {}
+    blocks: dict[str, list[Any]] = {}
     for key, cell in results.items():
         own_part, own_kind, *rest = key.split("-")
         if (own_part, own_kind) == (part, kind):
-            found.setdefault(rest[0], []).append(cell)
-    return found
+            blocks.setdefault(rest[0], []).append(cell)
+    return blocks
 
 
 def summary_tables(results: Results) -> list[SummaryTable]:
     """What the command shows of a run."""
-    found = {kind: overview(results, kind) for kind in KINDS}
-    columns = next(iter(found.values()))[0]
-    lines = [(kind, row) for kind, (_, rows) in found.items() for row in rows]
+    overviews = {kind: overview(results, kind) for kind in KINDS}
+    columns = next(iter(overviews.values()))[0]
+    lines = [(kind, row) for kind, (_, rows) in overviews.items() for row in rows]
     metrics = SummaryTable(
         title="Metrics against the true calibration error",
         legend=("RMSE by distribution in %, its mean, and how often each is the closest, in %",),
@@ -205,9 +207,9 @@ def summary_tables(results: Results) -> list[SummaryTable]:
 
 
 def _summary(results: Results, network: str) -> SummaryTable:
-    found = {how: table_1(results, network, how, paper=False) for how in HOW}
-    columns = next(iter(found.values()))[0]
-    lines = [(how, row) for how, (_, rows) in found.items() for row in rows]
+    by_source = {how: table_1(results, network, how, paper=False) for how in HOW}
+    columns = next(iter(by_source.values()))[0]
+    lines = [(how, row) for how, (_, rows) in by_source.items() for row in rows]
     return SummaryTable(
         title=f"Calibrators, {results[f'about-{network}']['title']}",
         legend=("Errors in %",),

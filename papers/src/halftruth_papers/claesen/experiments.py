@@ -44,7 +44,7 @@ Cell = dict[str, Any]
 Interval = list[float] | None
 
 
-def covtype_scores(found: DatasetFile, seed: list[int]) -> Cell:
+def covtype_scores(rows_file: DatasetFile, seed: list[int]) -> Cell:
     """Scores of 20,000 positives and as many negatives by a model of known positives and unlabeled.
 
     Gradient boosting, known positives against all others, on the rows that are left; 5% of the positives are
@@ -53,13 +53,13 @@ def covtype_scores(found: DatasetFile, seed: list[int]) -> Cell:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     rng = np.random.default_rng(seed)
-    positive, negative = (rng.permutation(np.flatnonzero(found.y == y)) for y in (True, False))
+    positive, negative = (rng.permutation(np.flatnonzero(rows_file.y == y)) for y in (True, False))
     n_test = min(20_000, len(positive) // 2, len(negative) // 2)
     positive_left, negative_left = (rows[n_test : n_test + MOST_TRAINED] for rows in (positive, negative))
     train = np.append(positive_left, negative_left)
     known = np.arange(len(train)) < round(0.05 * len(positive_left))
-    model = HistGradientBoostingClassifier(random_state=0).fit(found.x[train], known)
-    score = [model.predict_proba(found.x[rows[:n_test]])[:, 1] for rows in (positive, negative)]
+    model = HistGradientBoostingClassifier(random_state=0).fit(rows_file.x[train], known)
+    score = [model.predict_proba(rows_file.x[rows[:n_test]])[:, 1] for rows in (positive, negative)]
     return {"positive": score[0].tolist(), "negative": score[1].tolist()}
 
 
@@ -87,9 +87,9 @@ def of_curve(
     evidence: PositiveUnlabeled, of: str, band: str, n_resamples: int, ranks: str | None = None
 ) -> CurveBounds:
     """Bounds of a ROC or precision-recall curve."""
-    found = bounds(evidence, of, band=band, n_resamples=n_resamples, ranks=ranks)
-    assert isinstance(found, CurveBounds)
-    return found
+    curve_bounds = bounds(evidence, of, band=band, n_resamples=n_resamples, ranks=ranks)
+    assert isinstance(curve_bounds, CurveBounds)
+    return curve_bounds
 
 
 def covtype_bounds(ranking: Ranking, band: str, of: str, n_resamples: int) -> dict[str, CurveBounds]:
@@ -149,8 +149,8 @@ def covtype_summary(ranking: Ranking, band: str, n_resamples: int) -> Cell:
         for name, alpha in covtype_cases(ranking).items()
     ]
     first = next(iter(roc.values()))
-    held = {"holds": band_holds(first, ranking.latent), "width": band_width(first, ranking)}
-    return {"band": band, "cases": cases, "upper": upper, **held}
+    band_summary = {"holds": band_holds(first, ranking.latent), "width": band_width(first, ranking)}
+    return {"band": band, "cases": cases, "upper": upper, **band_summary}
 
 
 def simulated_classes(seed: list[int]) -> tuple[Vector, Vector]:
@@ -176,12 +176,12 @@ def table_row(seed: list[int], known: float, known_negative: float, n_resamples:
                 OURS: _area(ranking, alpha, OURS, n_resamples),
             }
         refuted = {
-            which: {
+            whose: {
                 band: verdict(ranking, alpha, band, n_resamples, ranks)
-                for band, pair in found.items()
+                for band, pair in areas.items()
                 if pair is None
             }
-            for which, found, ranks in (("direct", direct, "positive"), ("both", both, None))
+            for whose, areas, ranks in (("direct", direct, "positive"), ("both", both, None))
         }
         cases.append({"ratio": ratio, "alpha": alpha, "direct": direct, "both": both, "refuted": refuted})
     upper = prior_upper_bound(ranking.known, ranking.unlabeled)
@@ -192,17 +192,17 @@ def table_row(seed: list[int], known: float, known_negative: float, n_resamples:
 def verdict(ranking: Ranking, alpha: float, band: str, n_resamples: int, ranks: str | None) -> str:
     """Why a share is refuted: by where those lie that are not."""
     n_unlabeled = len(ranking.unlabeled)
-    found = _unless_refuted(ranking.evidence((0.0, 1 - 1 / n_unlabeled)), band, n_resamples, ranks)
-    if found is None:
+    possible = _unless_refuted(ranking.evidence((0.0, 1 - 1 / n_unlabeled)), band, n_resamples, ranks)
+    if possible is None:
         return "as every other"
-    low, high = found.alpha
+    low, high = possible.alpha
     return "too small" if alpha < low else "too large" if alpha > high else "between others"
 
 
 def _area(ranking: Ranking, alpha: float, band: str, n_resamples: int, ranks: str | None = None) -> Interval:
     """Bounds of the AUC from the ranks of the known of one class, or of both; None where they refute α̂."""
-    found = _unless_refuted(ranking.evidence(alpha), band, n_resamples, ranks)
-    return None if found is None else list(found.area)
+    curve_bounds = _unless_refuted(ranking.evidence(alpha), band, n_resamples, ranks)
+    return None if curve_bounds is None else list(curve_bounds.area)
 
 
 def _unless_refuted(
@@ -233,15 +233,15 @@ def coverage(seed: list[int], n_known: int, n_latent: int, runs: int, n_resample
     counts = {band: {"band": 0, "area": 0, "width": 0.0, "made": 0} for band in BANDS}
     for rng in np.random.default_rng([*seed, n_known, n_latent]).spawn(runs):
         ranking = draw(rng, n_known, n_latent, N_NEGATIVE_HELD)
-        own, true = ranking.evidence(), ranking.area()
+        table, true = ranking.evidence(), ranking.area()
         for band in BANDS:
-            found = _unless_refuted(own, band, n_resamples)
-            if found is None:  # the true share of positives refuted: the band fails
+            curve_bounds = _unless_refuted(table, band, n_resamples)
+            if curve_bounds is None:  # the true share of positives refuted: the band fails
                 continue
-            low, high = found.area
-            counts[band]["band"] += band_holds(found, ranking.latent)
+            low, high = curve_bounds.area
+            counts[band]["band"] += band_holds(curve_bounds, ranking.latent)
             counts[band]["area"] += bool(low <= true <= high)
-            counts[band]["width"] += band_width(found, ranking)
+            counts[band]["width"] += band_width(curve_bounds, ranking)
             counts[band]["made"] += 1
     return {"n_known": n_known, "n_latent": n_latent, "runs": runs, "counts": counts}
 
@@ -250,7 +250,7 @@ def joined(cells: Iterable[Cell]) -> Cell:
     """Blocks of runs of one setting as one."""
     blocks = list(cells)
     counts = {
-        band: {name: sum(block["counts"][band][name] for block in blocks) for name in own}
-        for band, own in blocks[0]["counts"].items()
+        band: {name: sum(block["counts"][band][name] for block in blocks) for name in sums}
+        for band, sums in blocks[0]["counts"].items()
     }
     return {**blocks[0], "runs": sum(block["runs"] for block in blocks), "counts": counts}

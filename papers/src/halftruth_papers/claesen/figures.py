@@ -47,17 +47,17 @@ def bands(ranking: Ranking, found: Mapping[str, CurveBounds]) -> Figure:
     """The bands of Figure 5a, less the rank CDF of the known positives, so that their width is seen."""
     figure = _canvas.new_figure(7, 4)
     ax = figure.add_subplot()
-    for method, each in found.items():
+    for method, bounds in found.items():
         name, color, dash = LOOKS[method]
-        table, band = each.tables[1], each.band
+        table, band = bounds.tables[1], bounds.band
         rank = (np.asarray(table.tp) + np.asarray(table.fp)) / len(experiments.truth_of(ranking).table)
-        kept = np.unique(np.linspace(0, len(rank) - 1, POINTS).astype(int))
+        drawn = np.unique(np.linspace(0, len(rank) - 1, POINTS).astype(int))
         for i, end in enumerate((band.low, band.high)):
             label = name if i == 0 else None
-            ax.plot(rank[kept], (end - band.known)[kept], dash, color=color, linewidth=1.1, label=label)
+            ax.plot(rank[drawn], (end - band.known)[drawn], dash, color=color, linewidth=1.1, label=label)
     latent = np.sort(ranking.latent)
     share = 1 - np.searchsorted(latent, band.threshold, side="left") / len(latent)
-    ax.plot(rank[kept], (share - band.known)[kept], ":", color="black", label="latent positives")
+    ax.plot(rank[drawn], (share - band.known)[drawn], ":", color="black", label="latent positives")
     ax.set_xlabel("rank, as a share of all")
     ax.set_ylabel("rank CDF, less that of the known")
     ax.legend(fontsize="small")
@@ -109,9 +109,9 @@ def growing(ends: dict[int, tuple[Any, dict[str, Any]]]) -> Figure:
     for method, (name, color, dash) in LOOKS.items():
         for end in (0, 1):
             values = [by_method[method][:, end] for _, by_method in ends.values()]
-            low, high = np.transpose([np.nanquantile(each, [0.025, 0.975]) for each in values])
+            low, high = np.transpose([np.nanquantile(sample, [0.025, 0.975]) for sample in values])
             ax.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
-            mean = [np.nanmean(each) for each in values]
+            mean = [np.nanmean(sample) for sample in values]
             ax.plot(x, mean, dash, color=color, marker=".", label=name if end else None)
     ax.axhline(AREA, color="black", linestyle=":", label="AUROC of the law")
     ax.set_xscale("log")
@@ -141,5 +141,5 @@ def models() -> Figure:
 
 
 def _few(x: Vector, y: Vector) -> tuple[Vector, Vector]:
-    kept = np.unique(np.linspace(0, len(x) - 1, POINTS).astype(int))
-    return x[kept], y[kept]
+    drawn = np.unique(np.linspace(0, len(x) - 1, POINTS).astype(int))
+    return x[drawn], y[drawn]

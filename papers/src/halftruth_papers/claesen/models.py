@@ -46,17 +46,17 @@ def models(n_resamples: int) -> dict[str, Any]:
         }
         for name, pair in pairs.items()
     ]
-    every = N_KNOWN_4 + N_UNLABELED_4
-    low, high = ((N_KNOWN_4 + alpha * N_UNLABELED_4) / every for alpha in (NOTHING, ALPHA_4))
+    n_rows = N_KNOWN_4 + N_UNLABELED_4
+    low, high = ((N_KNOWN_4 + alpha * N_UNLABELED_4) / n_rows for alpha in (NOTHING, ALPHA_4))
     assumed: dict[str, Any] = {"0": low, f"{ALPHA_4:g}": high, f"0 to {ALPHA_4:g}": (low, high)}
     compared = []
     for name, prior in assumed.items():
         evidence = {
             model: PositiveUnlabeled(*pair, prior=prior, population="all") for model, pair in pairs.items()
         }
-        found = compare(evidence, METRICS_4, paired=False, n_resamples=n_resamples)
+        comparison = compare(evidence, METRICS_4, paired=False, n_resamples=n_resamples)
         for metric in METRICS_4:
-            one = found[metric]
+            one = comparison[metric]
             difference = [one.value, one.low, one.high]
             compared.append(
                 {

@@ -27,19 +27,19 @@ RATIOS_3 = {"none": 0.0, "half": 0.5, "true": 1.0, "1.5 times": 1.5}
 
 def remarks(covertype: DatasetFile | None, *, quick: bool) -> list[str]:
     """What the reader must know of this run."""
-    said = []
+    notes = []
     if quick:
-        said.append("This is a quick run: few repeats and resamples. Its figures are rough.")
+        notes.append("This is a quick run: few repeats and resamples. Its figures are rough.")
     if covertype is None:
-        said.append(
+        notes.append(
             f"The covertype rows were not found, and Figure 5 is left out. Name the folder of {COVTYPE.file} "
             f"or {COVTYPE.partial}, or let {VARIABLE} name it."
         )
     elif not covertype.complete:
-        said.append(
+        notes.append(
             f"Of covertype only a part of the rows is at hand: {len(covertype.y):,} of {COVTYPE.n:,}."
         )
-    return said
+    return notes
 
 
 def page(results: Results, n_resamples: int, seed: int, notes: Sequence[str] = ()) -> Page:
@@ -57,8 +57,8 @@ def page(results: Results, n_resamples: int, seed: int, notes: Sequence[str] = (
     if "covtype-scores" in results:
         _covtype(out, results, n_resamples)
     rows = tables.of_kind(results, "table")
-    for which in tables.TABLES:
-        _areas(out, rows, which)
+    for whose in tables.TABLES:
+        _areas(out, rows, whose)
     _growing(out, results)
     _assumed(out, n_resamples, seed)
     _models(out, results["models"])
@@ -82,32 +82,33 @@ def _covtype(out: Page, results: Results, n_resamples: int) -> None:
     rows = [
         [
             case["case"],
-            METHODS[each["band"]],
+            METHODS[summary["band"]],
             *case["roc"],
             *case["pr"],
             case["inside"],
             _yes(case["roc"][0] <= true <= case["roc"][1] and case["pr"][0] <= area_pr <= case["pr"][1]),
             _yes(case["refuted"]),
         ]
-        for each in summaries
-        for case in each["cases"]
+        for summary in summaries
+        for case in summary["cases"]
     ]
     out.table(columns, rows, "True ROC inside: part of its points, by FPR.", csv="covtype")
-    held = [
-        f"{SAID[each['band']]}: {_yes(each['holds'])}, mean width {each['width']:.4f}" for each in summaries
+    sentences = [
+        f"{SAID[summary['band']]}: {_yes(summary['holds'])}, mean width {summary['width']:.4f}"
+        for summary in summaries
     ]
     out.text(
         f"Does the rank CDF of the latent positives lie within the band at every rank? Paper, Figure 5a: "
-        f"yes. Here, {'; '.join(held)}."
+        f"yes. Here, {'; '.join(sentences)}."
     )
-    found = {
+    bounds = {
         band: {of: experiments.covtype_bounds(ranking, band, of, n_resamples) for of in ("roc", "pr")}
         for band in METHODS
     }
     out.figure(
-        claesen_figures.curves(ranking, found), "figure-5", "Above: theirs. Below: ours. Dots: the truth."
+        claesen_figures.curves(ranking, bounds), "figure-5", "Above: theirs. Below: ours. Dots: the truth."
     )
-    known = {band: next(iter(found[band]["roc"].values())) for band in METHODS}
+    known = {band: next(iter(bounds[band]["roc"].values())) for band in METHODS}
     caption = "The rank CDF of the latent positives and the bands, less that of the known positives."
     out.figure(claesen_figures.bands(ranking, known), "figure-5-band", caption)
 
@@ -116,26 +117,26 @@ def _areas(out: Page, rows: list[dict[str, Any]], which: str) -> None:
     number = tables.TABLES[which]
     name = "known positives" if number == 1 else "known positives and known negatives"
     out.heading(f"Table {number}: bounds of the AUROC from {name}")
-    said = (
+    passage = (
         f"One simulated ranking of {settings.N_POSITIVE:,} positives and {settings.N_NEGATIVE:,} negatives, "
         f"two normal classes, true AUROC {rows[0]['truth']:.4f} (paper: {AREA}). |P_L|/|P| is the share of "
         f"the positives that are known, |N_L|/|N| that of the negatives. The paper shows bars on an axis "
         f"from 0.67 to 0.87, no numbers."
     )
     if number == 2:
-        said += (
+        passage += (
             " Theirs: the narrower of the two intervals, each at 95%, which looks twice. Ours: both bands at "
             "97.5%, so that together they hold at 95%."
         )
-    out.text(said)
+    out.text(passage)
     empty = "–: no set of latent positives fits the band; the data refute α̂."
     out.table(*tables.areas(rows, which), empty, csv=f"table-{number}")
     why = tables.refuted(rows, which)
     out.text(f"Refuted, by |P_L|/|P| and |N_L|/|N|: {'; '.join(why)}." if why else "No α̂ is refuted.")
-    said = "; ".join(_widths(rows, which, method) for method in METHODS)
+    passage = "; ".join(_widths(rows, which, method) for method in METHODS)
     out.text(
-        f"With α̂ = α, {said}. Rows with one share of known positives rest on one draw of them, so that they "
-        f"hold or fail together."
+        f"With α̂ = α, {passage}. Rows with one share of known positives rest on one draw of them, so that "
+        f"they hold or fail together."
     )
     out.figure(
         claesen_figures.bars(rows, which), f"table-{number}-bars", "Bars: bounds. Dots: the true AUROC."
@@ -143,8 +144,8 @@ def _areas(out: Page, rows: list[dict[str, Any]], which: str) -> None:
 
 
 def _widths(rows: list[dict[str, Any]], which: str, method: str) -> str:
-    width, held = tables.widths(rows, which, method)
-    return f"{METHODS[method]}: mean width {width:.4f}, {held} of {len(rows)} hold the true AUROC"
+    width, n_holding = tables.widths(rows, which, method)
+    return f"{METHODS[method]}: mean width {width:.4f}, {n_holding} of {len(rows)} hold the true AUROC"
 
 
 def _growing(out: Page, results: Results) -> None:
@@ -172,13 +173,13 @@ def _assumed(out: Page, n_resamples: int, seed: int) -> None:
         f"{ranking.area():.4f}. An α̂ too low gives a curve too low, one too high a curve too high, as long "
         f"as the ranking is better than chance."
     )
-    found = {
+    bounds = {
         name: experiments.of_curve(ranking.evidence(ratio * alpha), "roc", THEIRS, n_resamples)
         for name, ratio in RATIOS_3.items()
     }
-    rows = [[RATIOS_3[name] * alpha, *each.area] for name, each in found.items()]
+    rows = [[RATIOS_3[name] * alpha, *one_bounds.area] for name, one_bounds in bounds.items()]
     out.table(["α̂", "AUROC low", "AUROC high"], rows, "By the paper's band.", csv="figure-3")
-    figure = curve_bounds(found, roc_curve(experiments.truth_of(ranking)))
+    figure = curve_bounds(bounds, roc_curve(experiments.truth_of(ranking)))
     out.figure(figure, "figure-3", "ROC bounds by what is assumed of α. Dots: the true curve.")
 
 
@@ -197,14 +198,16 @@ def _models(out: Page, cell: dict[str, Any]) -> None:
     columns = ["", "α̂ = 0, paper", "α̂ = 0, ours", f"{at}, paper", f"{at}, Eq. 11", f"{at}, formula"]
     columns += ["most that Eq. 11 can give", "largest α not refuted"]
     rows = []
-    for each in cell["models"]:
-        (none, some), (ours, eq_11) = each["paper"], each["tables"]
-        rows.append([each["model"], none, ours, some, eq_11, each["formula"], each["highest"], each["upper"]])
+    for model in cell["models"]:
+        (none, some), (ours, eq_11) = model["paper"], model["tables"]
+        rows.append(
+            [model["model"], none, ours, some, eq_11, model["formula"], model["highest"], model["upper"]]
+        )
     out.table(columns, rows, "AUROC.", csv="figure-4")
     out.figure(
         claesen_figures.models(), "figure-4", "Left: ranks of the known positives. Right: ROC by Eq. 11."
     )
-    refuted = [each["model"] for each in cell["models"] if each["upper"] < models.ALPHA_4]
+    refuted = [model["model"] for model in cell["models"] if model["upper"] < models.ALPHA_4]
     first = cell["models"][0]
     beyond = f"No ranking with AUROC {first['paper'][0]:g} at α̂ = 0 has the paper's {first['paper'][1]:g}"
     out.text(
@@ -217,33 +220,33 @@ def _models(out: Page, cell: dict[str, Any]) -> None:
 
 
 def _compared(out: Page, rows: list[dict[str, Any]]) -> None:
-    (_, first), (_, second), (_, whole) = (rows[i : i + 2] for i in range(0, len(rows), 2))
-    if whole["flips"]:
-        order = f"By {whole['metric']} it flips where the table says."
+    (_, first), (_, second), (_, both) = (rows[i : i + 2] for i in range(0, len(rows), 2))
+    if both["flips"]:
+        order = f"By {both['metric']} it flips where the table says."
     elif (first["difference"][0] > 0) != (second["difference"][0] > 0):
         order = (
-            f"By {whole['metric']} the order at α̂ = {first['alpha']} is not that at {second['alpha']}, but "
+            f"By {both['metric']} the order at α̂ = {first['alpha']} is not that at {second['alpha']}, but "
             f"the data refute α̂ before it flips."
         )
     else:
-        order = f"By {whole['metric']} it does not either."
+        order = f"By {both['metric']} it does not either."
     out.text(
         f"What ht.compare says of the two, for either α̂ and for all between them. It names the priors at "
         f"which the order flips, of those that the data do not refute. By roc_auc it never does. {order}"
     )
     lines = [
         [
-            each["metric"],
-            each["alpha"],
-            *each["values"],
-            *each["difference"],
-            ", ".join(f"{prior:.3g}" for prior in each["flips"]) or "none",
+            row["metric"],
+            row["alpha"],
+            *row["values"],
+            *row["difference"],
+            ", ".join(f"{prior:.3g}" for prior in row["flips"]) or "none",
         ]
-        for each in rows
+        for row in rows
     ]
     columns = ["metric", "α̂", *models.PAPER_MODELS, "difference", "low", "high", "flips at π"]
-    said = "Difference: first less second, with its 95% interval."
-    out.table(columns, lines, said, csv="figure-4-compare")
+    caption = "Difference: first less second, with its 95% interval."
+    out.table(columns, lines, caption, csv="figure-4-compare")
 
 
 def _coverage(out: Page, results: Results) -> None:

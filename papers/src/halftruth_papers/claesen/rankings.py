@@ -76,8 +76,10 @@ def exact_area(positive: Vector, negative: Vector) -> float:
     >>> exact_area(np.array([3.0, 1.0]), np.array([1.0, 0.0]))
     0.875
     """
-    found = np.sort(negative)
-    below = np.searchsorted(found, positive, side="left") + np.searchsorted(found, positive, side="right")
+    ascending = np.sort(negative)
+    below = np.searchsorted(ascending, positive, side="left") + np.searchsorted(
+        ascending, positive, side="right"
+    )
     return float(below.mean() / (2 * len(negative)))
 
 
@@ -139,11 +141,13 @@ def table_curve(known: Vector, unlabeled: Vector, alpha: float) -> tuple[Vector,
     ([0.0, 0.333, 0.0, 0.333, 0.667, 1.0], [0.0, 0.0, 1.0, 1.0, 1.0, 1.0])
     """
     threshold = np.append(np.inf, np.unique(np.append(known, unlabeled))[::-1])
-    found, head = (len(x) - np.searchsorted(np.sort(x), threshold, side="left") for x in (known, unlabeled))
+    n_known_above, head = (
+        len(x) - np.searchsorted(np.sort(x), threshold, side="left") for x in (known, unlabeled)
+    )
     latent = alpha * len(unlabeled)
-    wanted = found / len(known) * latent
-    surrogates = np.clip(wanted, np.maximum(0, latent - (len(unlabeled) - head)), np.minimum(head, latent))
-    tpr = (found + surrogates) / (len(known) + latent)
+    expected = n_known_above / len(known) * latent
+    surrogates = np.clip(expected, np.maximum(0, latent - (len(unlabeled) - head)), np.minimum(head, latent))
+    tpr = (n_known_above + surrogates) / (len(known) + latent)
     fpr = (head - surrogates) / (len(unlabeled) - latent)
     return fpr, tpr
 

@@ -38,7 +38,7 @@ Table = tuple[list[str], list[list[Any]]]
 
 def of_kind(results: Results, kind: str) -> list[Row]:
     """The results whose names begin so."""
-    return [each for key, each in results.items() if key.startswith(f"{kind}-")]
+    return [cell for key, cell in results.items() if key.startswith(f"{kind}-")]
 
 
 def areas(rows: Sequence[Row], which: str) -> Table:
@@ -67,24 +67,24 @@ def refuted(rows: Sequence[Row], which: str) -> list[str]:
     for row in rows:
         for case in row["cases"]:
             for method, why in case["refuted"][which].items():
-                said = f"{case['ratio']}α {why} ({METHODS[method]})"
-                where.setdefault(said, []).append(f"{row['known']:g}/{row['known_negative']:g}")
-    return [f"{said} at {', '.join(sizes)}" for said, sizes in where.items()]
+                reason = f"{case['ratio']}α {why} ({METHODS[method]})"
+                where.setdefault(reason, []).append(f"{row['known']:g}/{row['known_negative']:g}")
+    return [f"{reason} at {', '.join(sizes)}" for reason, sizes in where.items()]
 
 
 def widths(rows: Sequence[Row], which: str, method: str) -> tuple[float, int]:
     """Mean width, and how many intervals hold the truth, where α̂ = α."""
     pairs = [row["cases"][RATIOS.index(1.0)][which][method] for row in rows]
-    held = sum(bool(p and p[0] <= r["truth"] <= p[1]) for p, r in zip(pairs, rows, strict=True))
-    found = [pair[1] - pair[0] for pair in pairs if pair]
-    return float(np.mean(found)) if found else float("nan"), held
+    n_holding = sum(bool(p and p[0] <= r["truth"] <= p[1]) for p, r in zip(pairs, rows, strict=True))
+    sizes = [pair[1] - pair[0] for pair in pairs if pair]
+    return float(np.mean(sizes)) if sizes else float("nan"), n_holding
 
 
 def growing(results: Results) -> dict[int, tuple[Any, dict[str, Any]]]:
     """Of Figure 2, by the number of known positives: the truth, and by method both ends, of all repeats."""
     sizes: dict[int, list[Row]] = {}
-    for each in of_kind(results, "growing"):
-        sizes.setdefault(each["n_known"], []).append(each)
+    for cell in of_kind(results, "growing"):
+        sizes.setdefault(cell["n_known"], []).append(cell)
     return {n: _stacked(blocks) for n, blocks in sizes.items()}
 
 
@@ -100,17 +100,17 @@ def _stacked(blocks: list[Row]) -> tuple[Any, dict[str, Any]]:
 def growing_table(ends: dict[int, tuple[Any, dict[str, Any]]]) -> Table:
     """Means of Figure 2."""
     columns = ["|P_L|"] + [
-        f"{name} {what}"
+        f"{name} {end}"
         for name in ALONGSIDE.values()
-        for what in ("low", "high", "width", "holds the realised AUROC")
+        for end in ("low", "high", "width", "holds the realised AUROC")
     ]
     rows = []
     for n, (truth, by_method) in ends.items():
         row: list[Any] = [n]
         for method in ALONGSIDE:
             low, high = by_method[method].T
-            held = np.mean((low <= truth) & (truth <= high))
-            row += [float(np.nanmean(x)) for x in (low, high, high - low)] + [float(held)]
+            share_holding = np.mean((low <= truth) & (truth <= high))
+            row += [float(np.nanmean(x)) for x in (low, high, high - low)] + [float(share_holding)]
         rows.append(row)
     return columns, rows
 
@@ -118,25 +118,25 @@ def growing_table(ends: dict[int, tuple[Any, dict[str, Any]]]) -> Table:
 def coverage(results: Results) -> list[Row]:
     """Blocks of runs of each setting as one."""
     blocks: dict[tuple[int, int], list[Row]] = {}
-    for each in of_kind(results, "coverage"):
-        blocks.setdefault((each["n_known"], each["n_latent"]), []).append(each)
-    return [experiments.joined(each) for each in blocks.values()]
+    for cell in of_kind(results, "coverage"):
+        blocks.setdefault((cell["n_known"], cell["n_latent"]), []).append(cell)
+    return [experiments.joined(cell) for cell in blocks.values()]
 
 
 def held(whole: Row, band: str) -> list[float]:
     """How often a band holds at every threshold, its area holds the AUROC, and its mean width."""
-    own, runs = whole["counts"][band], whole["runs"]
-    width = own["width"] / own["made"] if own["made"] else float("nan")
-    return [own["band"] / runs, own["area"] / runs, width]
+    counts, runs = whole["counts"][band], whole["runs"]
+    width = counts["width"] / counts["made"] if counts["made"] else float("nan")
+    return [counts["band"] / runs, counts["area"] / runs, width]
 
 
 def coverage_table(results: Results) -> Table:
     """Every band in every setting."""
     columns = ["known / latent positives", "runs"]
-    columns += [f"{name}: {what}" for name in SAID.values() for what in ("band", "AUROC", "width")]
+    columns += [f"{name}: {column}" for name in SAID.values() for column in ("band", "AUROC", "width")]
     rows = [
-        [sizes_of(whole), whole["runs"], *(x for band in SAID for x in held(whole, band))]
-        for whole in coverage(results)
+        [sizes_of(setting), setting["runs"], *(x for band in SAID for x in held(setting, band))]
+        for setting in coverage(results)
     ]
     return columns, rows
 
@@ -152,7 +152,7 @@ def sizes_of(whole: Row) -> str:
 def summary_tables(results: Results) -> list[SummaryTable]:
     """What the command shows of a run."""
     settings, rows = coverage(results), of_kind(results, "table")
-    areas = [(which, method, *widths(rows, which, method)) for which in TABLES for method in METHODS]
+    areas = [(whose, method, *widths(rows, whose, method)) for whose in TABLES for method in METHODS]
     return [
         SummaryTable(
             title="Do the bands hold?",
@@ -168,7 +168,7 @@ def summary_tables(results: Results) -> list[SummaryTable]:
             title="Bounds of the AUROC",
             legend=(AREAS_LEGEND,),
             header=("", "", "width", "holds"),
-            labels=[(f"Table {TABLES[which]}", METHODS[method]) for which, method, *_ in areas],
+            labels=[(f"Table {TABLES[whose]}", METHODS[method]) for whose, method, *_ in areas],
             numbers=[[width, holding / len(rows)] for *_, width, holding in areas],
         ),
     ]

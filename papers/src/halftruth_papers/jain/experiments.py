@@ -141,19 +141,19 @@ class Experiments:
         rng = generator("unlabeled", self.block, self.name, f"{purity:g}", repeat)
         score = MODELS[self.block](self.x[drawn.rows], drawn.labeled, rng, self.sizes)
         hidden = Labeled(self.y[drawn.rows][~drawn.labeled], score[~drawn.labeled])
-        seen = Labeled(drawn.labeled, score)
+        as_labels = Labeled(drawn.labeled, score)
         cell = {
             "alpha": drawn.alpha,
             "rho": purity,
             "hidden_auc": float(roc_auc(hidden)),
             "hidden_auc_pr": float(pr_auc(hidden)),
-            "auc_pu": float(roc_auc(seen)),
-            "auc_pr_pu": float(pr_auc(seen)),
+            "auc_pu": float(roc_auc(as_labels)),
+            "auc_pr_pu": float(pr_auc(as_labels)),
         }
-        found = Recovery.of(score[drawn.labeled], score[~drawn.labeled])
-        cell |= _named("real", found.areas(drawn.alpha, purity))
-        for shares, (alpha, rho) in found.estimates(known_clean=purity == 1).items():
-            cell |= _named(shares, {"alpha": alpha, "rho": rho, **found.areas(alpha, rho)})
+        recovery = Recovery.of(score[drawn.labeled], score[~drawn.labeled])
+        cell |= _named("real", recovery.areas(drawn.alpha, purity))
+        for shares, (alpha, rho) in recovery.estimates(known_clean=purity == 1).items():
+            cell |= _named(shares, {"alpha": alpha, "rho": rho, **recovery.areas(alpha, rho)})
         return cell
 
 
@@ -171,9 +171,9 @@ class Recovery:
     def of(cls, positive: Vector, unlabeled: Vector) -> Recovery:
         """From scores."""
         score = np.concatenate([positive, unlabeled])
-        seen = Labeled(np.arange(len(score)) < len(positive), score)
-        curve = roc_curve(seen)
-        return cls(positive, unlabeled, curve.tpr, curve.fpr, float(roc_auc(seen)))
+        as_labels = Labeled(np.arange(len(score)) < len(positive), score)
+        curve = roc_curve(as_labels)
+        return cls(positive, unlabeled, curve.tpr, curve.fpr, float(roc_auc(as_labels)))
 
     def areas(self, alpha: float, rho: float) -> Cell:
         """With these shares: AUC directly, from Jain's curve, from the nearest possible one; AUC-PR."""
@@ -203,18 +203,18 @@ class Recovery:
 
     def estimates(self, *, known_clean: bool) -> dict[str, tuple[float, float]]:
         """α and ρ by method; where labels are known to be clean, also α alone."""
-        found = {}
+        shares = {}
         for method in ("alphamax", "auto"):
             # The value alone is used: as few resamples as may be.
             settings: dict[str, Any] = {"method": method, "n_resamples": 2}
             both = estimate_prior_and_purity(self.positive, self.unlabeled, **settings)
-            found[method] = (both.prior.value, both.purity.value)
+            shares[method] = (both.prior.value, both.purity.value)
             if known_clean:
-                found[f"{method}_clean"] = (
+                shares[f"{method}_clean"] = (
                     estimate_prior(self.positive, self.unlabeled, **settings).value,
                     1.0,
                 )
-        return found
+        return shares
 
 
 def _named(shares: str, cell: Cell) -> Cell:

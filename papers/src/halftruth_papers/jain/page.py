@@ -48,36 +48,36 @@ SIGNS = (
 
 def remarks(sets: Sequence[DatasetFile], *, quick: bool, repeats: int) -> list[str]:
     """What the reader must know of this run."""
-    present = {each.dataset.name for each in sets}
-    partial = [each.dataset.name for each in sets if not each.complete]
+    present = {one.dataset.name for one in sets}
+    partial = [one.dataset.name for one in sets if not one.complete]
     missing = [name for name in DATASETS if name not in present]
-    said = []
+    notes = []
     if quick:
-        said.append(
+        notes.append(
             "This is a quick run: few repeats, smaller samples and ensembles. Its figures are rough. The PU "
             "areas of precision depend on the size of the unlabeled sample, which is smaller here, and so "
             "differ from the paper's."
         )
-    said.append(f"Repeats: {repeats} (the paper: 50).")
+    notes.append(f"Repeats: {repeats} (the paper: 50).")
     if missing:
-        said.append(f"Data sets of the paper that were not found: {', '.join(missing)}.")
+        notes.append(f"Data sets of the paper that were not found: {', '.join(missing)}.")
     if partial:
-        said.append(
+        notes.append(
             f"Of {', '.join(partial)} only a part of the rows is at hand. It is shown, and left out of all "
             f"means, tests and figures."
         )
-    return said
+    return notes
 
 
 def page(experiments: Sequence[Experiment], notes: Sequence[str]) -> Page:
     """The whole page, from the results of a run."""
     paper = {area: reported(f"jain_{area}") for area in AREAS}
-    complete = [each for each in experiments if each.complete]
+    complete = [one for one in experiments if one.complete]
     out = Page("Recovering true classifier performance (Jain, White and Radivojac 2017): paper and ours")
     for text in (INTRODUCTION, *notes, LEGEND, ERRORS):
         out.text(text)
-    for block in dict.fromkeys(each.block for each in experiments):
-        _block(out, block, [each for each in experiments if each.block == block], paper)
+    for block in dict.fromkeys(one.block for one in experiments):
+        _block(out, block, [one for one in experiments if one.block == block], paper)
     out.file("repeats", *tables.repeats_table(experiments))
     for number, area in enumerate(AREAS, 1):
         out.file(f"table_{number}", *tables.means_table(area, experiments, paper[area]))
@@ -91,8 +91,8 @@ def page(experiments: Sequence[Experiment], notes: Sequence[str]) -> Page:
 
 
 def _block(page: Page, block: str, experiments: list[Experiment], paper: dict[str, Reported]) -> None:
-    complete = [each for each in experiments if each.complete]
-    page.heading(f"{TITLES[block]}: means over {len({each.data for each in complete})} data sets")
+    complete = [one for one in experiments if one.complete]
+    page.heading(f"{TITLES[block]}: means over {len({one.data for one in complete})} data sets")
     for area, title in AREAS.items():
         page.table(*_means(area, complete, paper[area]), f"{title}: mean absolute errors.")
     _shortfalls(page, complete, paper)
@@ -111,13 +111,13 @@ def _block(page: Page, block: str, experiments: list[Experiment], paper: dict[st
 
 
 def _set_to_1(experiments: Sequence[Experiment]) -> str:
-    n = sum(len(each.repeats) for each in experiments)
-    counts = {by: sum(each.both_1(by) for each in experiments) for by in WITH}
-    said = ", ".join(f"{counts[by]} with {name}" for by, name in WITH.items())
+    n = sum(len(one.repeats) for one in experiments)
+    counts = {by: sum(one.both_1(by) for one in experiments) for by in WITH}
+    listed = ", ".join(f"{counts[by]} with {name}" for by, name in WITH.items())
     return (
         f"Where no point of the indirect curve is possible, both of its areas count as 1, as in the paper. "
         f"That is so in at most as many of the {n} repeats as have exactly 1 for both, which a perfect curve "
-        f"has too: {said}. Estimates of α and ρ nearer to each other than {LEAST_GAP:g} are moved so far "
+        f"has too: {listed}. Estimates of α and ρ nearer to each other than {LEAST_GAP:g} are moved so far "
         f"apart."
     )
 
@@ -136,14 +136,14 @@ def _shortfalls(page: Page, experiments: Sequence[Experiment], paper: dict[str, 
     """Where our mean error (a) is above the paper's on the same data sets."""
     worse: list[list[Cell]] = []
     for (area, title), purity in product(AREAS.items(), PURITIES):
-        each = [one for one in experiments if one.purity == purity and (one.data, purity) in paper[area]]
-        for name in tables.PAPER[area][1:] if each else ():
-            theirs = [paper[area][one.data, purity][name.lower()] for one in each]
-            ours = Mean.over(one.error(area, name) for one in each)
+        at_purity = [one for one in experiments if one.purity == purity and (one.data, purity) in paper[area]]
+        for name in tables.PAPER[area][1:] if at_purity else ():
+            theirs = [paper[area][one.data, purity][name.lower()] for one in at_purity]
+            ours = Mean.over(one.error(area, name) for one in at_purity)
             if ours.value > (mean := sum(theirs) / len(theirs)):
                 by_set = {
                     one.data: one.error(area, name).value - there
-                    for one, there in zip(each, theirs, strict=True)
+                    for one, there in zip(at_purity, theirs, strict=True)
                 }
                 most = max(by_set, key=lambda data: by_set[data])
                 worse.append([title, f"{purity:g}", name, mean, str(ours), f"{most} (+{by_set[most]:.3f})"])
@@ -159,18 +159,18 @@ def _shortfalls(page: Page, experiments: Sequence[Experiment], paper: dict[str, 
 def _sign_tests(page: Page, experiments: Sequence[Experiment], paper: Reported) -> None:
     rows = []
     paper_model = tables.paper_name(experiments)
-    for by, said in WITH.items():
+    for by, label in WITH.items():
         if by != "A":
             direct, indirect = ([row[way + by.lower()] for row in paper.values()] for way in "di")
             rows.append(
                 [
-                    said,
+                    label,
                     f"{paper_model}, its {len({name for name, _ in paper})} data sets",
                     *_test_cells(tables.sign_test(direct, indirect)),
                 ]
             )
         rows += [
-            [said, f"ours ({truth})", *_test_cells(tables.compared(experiments, by, truth))]
+            [label, f"ours ({truth})", *_test_cells(tables.compared(experiments, by, truth))]
             for truth in tables.TRUTHS
         ]
     page.text(SIGNS)
@@ -183,8 +183,8 @@ def _projections(page: Page, experiments: Sequence[Experiment]) -> None:
     for (area, title), by, way in product(AREAS.items(), ("R", "A"), "ID"):
         if way + by in tables.ESTIMATES[area]:
             gap, better = tables.nearer(experiments, area, "C" + by, way + by)
-            said = "–" if math.isnan(gap.value) else f"{gap.value:+.4f} ± {gap.error:.4f}"
-            rows.append([title, WITH[by], f"C{by} − {way}{by}", said, better, len(experiments)])
+            difference = "–" if math.isnan(gap.value) else f"{gap.value:+.4f} ± {gap.error:.4f}"
+            rows.append([title, WITH[by], f"C{by} − {way}{by}", difference, better, len(experiments)])
     caption = "Error (b) of the concave projection less that of the paper's ways; negative: it is nearer."
     page.table(["area", "α, ρ", "columns", "mean ± standard error", "nearer in", "of"], rows, caption)
 
@@ -204,14 +204,14 @@ def _published(
     columns += [f"{name} {who}" for name in (*errors.values(), *beside.values()) for who in ("paper", "ours")]
     columns += ["α paper", "α ours", "d", "n₁", "n"]
     rows: list[list[Cell]] = []
-    for each in experiments:
-        there = paper.get((each.data, each.purity), {})
-        ours = [each.error(area, name) for name in errors.values()]
-        ours += [each.mean(area), each.mean(f"{area}_pu"), Mean.of(each.gap_errors())]
-        row: list[Cell] = [_name(each), f"{each.purity:g}"]
+    for one in experiments:
+        there = paper.get((one.data, one.purity), {})
+        ours = [one.error(area, name) for name in errors.values()]
+        ours += [one.mean(area), one.mean(f"{area}_pu"), Mean.of(one.gap_errors())]
+        row: list[Cell] = [_name(one), f"{one.purity:g}"]
         for key, mean in zip((*errors, *beside), ours, strict=True):
             row += [there.get(key), str(mean)]
-        row += [there.get("alpha"), each.mean("alpha").value, each.d, each.n_positive, each.n]
+        row += [there.get("alpha"), one.mean("alpha").value, one.d, one.n_positive, one.n]
         rows.append(row)
     return columns, rows
 
@@ -219,19 +219,19 @@ def _published(
 def _further(area: str, experiments: Sequence[Experiment]) -> tuple[list[str], list[list[str]]]:
     """Our own columns: errors (a) of what the paper does not have, then errors (b) of all."""
     names = list(tables.ESTIMATES[area])
-    own = [name for name in names if name not in tables.PAPER[area]]
-    columns = ["data", "ρ", "e auto", *(f"{name} (a)" for name in own), f"hidden {AREAS[area]}"]
+    ours = [name for name in names if name not in tables.PAPER[area]]
+    columns = ["data", "ρ", "e auto", *(f"{name} (a)" for name in ours), f"hidden {AREAS[area]}"]
     columns += [f"{name} (b)" for name in names]
     rows = []
-    for each in experiments:
-        cells = [Mean.of(each.gap_errors("A")), *(each.error(area, name) for name in own)]
-        cells += [each.mean(f"hidden_{area}"), *(each.error(area, name, "b") for name in names)]
-        rows.append([_name(each), f"{each.purity:g}", *map(str, cells)])
+    for one in experiments:
+        cells = [Mean.of(one.gap_errors("A")), *(one.error(area, name) for name in ours)]
+        cells += [one.mean(f"hidden_{area}"), *(one.error(area, name, "b") for name in names)]
+        rows.append([_name(one), f"{one.purity:g}", *map(str, cells)])
     return columns, rows
 
 
-def _name(each: Experiment) -> str:
-    return each.data if each.complete else f"{each.data} (part)"
+def _name(experiment: Experiment) -> str:
+    return experiment.data if experiment.complete else f"{experiment.data} (part)"
 
 
 def _figures(page: Page, block: str, area: str, experiments: Sequence[Experiment]) -> None:

@@ -117,8 +117,8 @@ class Task:
     @property
     def key(self) -> str:
         """Its name, which tells versions of a file apart."""
-        what = "supervised" if self.purity is None else f"{self.purity:g}"
-        return f"{self.block}-{self.name}-{self.digest}-{what}-{self.repeat}"
+        kind = "supervised" if self.purity is None else f"{self.purity:g}"
+        return f"{self.block}-{self.name}-{self.digest}-{kind}-{self.repeat}"
 
     def make(self) -> Cell:
         """Do it, with one thread: the digits of a product must not depend on how many there are."""

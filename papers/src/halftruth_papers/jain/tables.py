@@ -94,11 +94,11 @@ class Mean:
     @classmethod
     def over(cls, means: Iterable[Mean]) -> Mean:
         """The mean of means that do not depend on each other."""
-        each = list(means)
-        if not each:
+        terms = list(means)
+        if not terms:
             return cls(value=math.nan, error=math.nan)
-        value = sum(mean.value for mean in each) / len(each)
-        return cls(value=value, error=math.hypot(*(mean.error for mean in each)) / len(each))
+        value = sum(mean.value for mean in terms) / len(terms)
+        return cls(value=value, error=math.hypot(*(mean.error for mean in terms)) / len(terms))
 
     def __str__(self) -> str:
         if math.isnan(self.value):
@@ -198,8 +198,8 @@ def sign_test(direct: Sequence[float], indirect: Sequence[float]) -> SignTest:
 def nearer(experiments: Sequence[Experiment], area: str, one: str, other: str) -> tuple[Mean, int]:
     """How much larger the error (b) of one column is than another's, and in how many experiments smaller."""
     gaps = [
-        Mean.of(np.abs(each.errors(area, one, "b")) - np.abs(each.errors(area, other, "b")))
-        for each in experiments
+        Mean.of(np.abs(experiment.errors(area, one, "b")) - np.abs(experiment.errors(area, other, "b")))
+        for experiment in experiments
     ]
     return Mean.over(gaps), sum(gap.value < 0 for gap in gaps)
 
@@ -207,7 +207,7 @@ def nearer(experiments: Sequence[Experiment], area: str, one: str, other: str) -
 def compared(experiments: Sequence[Experiment], by: str, truth: str = "a") -> SignTest:
     """The sign test over experiments, mean errors of the AUC rounded as in the paper's table."""
     direct, indirect = (
-        [round(each.error("auc", way + by, truth).value, 3) for each in experiments] for way in "DI"
+        [round(one.error("auc", way + by, truth).value, 3) for one in experiments] for way in "DI"
     )
     return sign_test(direct, indirect)
 
@@ -223,7 +223,7 @@ class Summary:
 
 def paper_name(experiments: Sequence[Experiment]) -> str:
     """What the paper's figures are called beside these: they are of its own family of models."""
-    same = all(each.block == PAPER_BLOCK for each in experiments)
+    same = all(one.block == PAPER_BLOCK for one in experiments)
     return "paper" if same else f"paper ({PAPER_BLOCK})"
 
 
@@ -231,15 +231,15 @@ def summary(area: str, experiments: Sequence[Experiment], paper: Reported) -> li
     """The paper's mean errors and ours over the same data sets, by purity."""
     lines = []
     paper_model = paper_name(experiments)
-    for purity in dict.fromkeys(each.purity for each in experiments):
-        here = [each for each in experiments if each.purity == purity]
-        there = [paper[each.data, purity] for each in here if (each.data, purity) in paper]
+    for purity in dict.fromkeys(one.purity for one in experiments):
+        here = [one for one in experiments if one.purity == purity]
+        there = [paper[one.data, purity] for one in here if (one.data, purity) in paper]
         theirs = {name: Mean.of(np.array([row[name.lower()] for row in there])).value for name in PAPER[area]}
         means = {name: Mean(value=theirs.get(name, math.nan), error=math.nan) for name in ESTIMATES[area]}
         lines.append(Summary(purity=purity, who=paper_model, means=means))
         for truth in TRUTHS:
             means = {
-                name: Mean.over(each.error(area, name, truth) for each in here) for name in ESTIMATES[area]
+                name: Mean.over(one.error(area, name, truth) for one in here) for name in ESTIMATES[area]
             }
             lines.append(Summary(purity=purity, who=f"ours ({truth})", means=means))
     return lines
@@ -265,27 +265,27 @@ def summary_table(
             line.who,
             *(x for mean in line.means.values() for x in (mean.value, mean.error)),
         ]
-        for block in dict.fromkeys(each.block for each in experiments)
-        for line in summary(area, [each for each in experiments if each.block == block], paper)
+        for block in dict.fromkeys(one.block for one in experiments)
+        for line in summary(area, [one for one in experiments if one.block == block], paper)
     ]
     return columns, rows
 
 
 def repeats_table(experiments: Sequence[Experiment]) -> tuple[list[str], list[list[Any]]]:
     """Columns and rows of every repeat."""
-    names = list(dict.fromkeys(name for each in experiments for repeat in each.repeats for name in repeat))
+    names = list(dict.fromkeys(name for one in experiments for repeat in one.repeats for name in repeat))
     columns = ["block", "data", "complete", "purity", "repeat", *names]
     rows = [
         [
-            each.block,
-            each.data,
-            str(each.complete),
-            each.purity,
+            one.block,
+            one.data,
+            str(one.complete),
+            one.purity,
             number,
             *(repeat.get(name) for name in names),
         ]
-        for each in experiments
-        for number, repeat in enumerate(each.repeats)
+        for one in experiments
+        for number, repeat in enumerate(one.repeats)
     ]
     return columns, rows
 
@@ -296,26 +296,26 @@ def means_table(
     """Columns and rows of the paper's table, its figures beside ours, with standard errors."""
     reported = [area, f"{area}_pu", "e", *(name.lower() for name in PAPER[area])]
     readers: dict[str, Callable[[Experiment], Mean]] = {
-        area: lambda each: each.mean(area),
-        f"hidden_{area}": lambda each: each.mean(f"hidden_{area}"),
-        f"{area}_pu": lambda each: each.mean(f"{area}_pu"),
-        "e": lambda each: Mean.of(each.gap_errors()),
-        "e_auto": lambda each: Mean.of(each.gap_errors("A")),
+        area: lambda one: one.mean(area),
+        f"hidden_{area}": lambda one: one.mean(f"hidden_{area}"),
+        f"{area}_pu": lambda one: one.mean(f"{area}_pu"),
+        "e": lambda one: Mean.of(one.gap_errors()),
+        "e_auto": lambda one: Mean.of(one.gap_errors("A")),
     }
     for truth in TRUTHS:
         for name in ESTIMATES[area]:
             readers[f"{plain(name)}_{truth}"] = partial(Experiment.error, area=area, column=name, truth=truth)
     columns = ["block", "data", "complete", "alpha", "rho", "d", "n_positive", "n", "n_repeats"]
     columns += [f"paper_{name}" for name in reported]
-    columns += [each for name in readers for each in (f"ours_{name}", f"ours_{name}_se")]
+    columns += [one for name in readers for one in (f"ours_{name}", f"ours_{name}_se")]
     rows = []
-    for each in experiments:
-        line: list[Any] = [each.block, each.data, str(each.complete), each.mean("alpha").value, each.purity]
-        line += [each.d, each.n_positive, each.n, len(each.repeats)]
-        there = paper.get((each.data, each.purity), {})
+    for one in experiments:
+        line: list[Any] = [one.block, one.data, str(one.complete), one.mean("alpha").value, one.purity]
+        line += [one.d, one.n_positive, one.n, len(one.repeats)]
+        there = paper.get((one.data, one.purity), {})
         line += [there.get(name) for name in reported]
         for read in readers.values():
-            mean = read(each)
+            mean = read(one)
             line += [mean.value, mean.error]
         rows.append(line)
     return columns, rows
@@ -331,13 +331,11 @@ def plain(name: str) -> str:
 
 def summary_tables(experiments: Sequence[Experiment]) -> list[SummaryTable]:
     """What the command shows of a run: means over the complete data sets."""
-    complete = [each for each in experiments if each.complete]
+    complete = [one for one in experiments if one.complete]
     tables: list[SummaryTable] = []
-    for block in dict.fromkeys(each.block for each in experiments):
+    for block in dict.fromkeys(one.block for one in experiments):
         for area, title in AREAS.items():
-            lines = summary(
-                area, [each for each in complete if each.block == block], reported(f"jain_{area}")
-            )
+            lines = summary(area, [one for one in complete if one.block == block], reported(f"jain_{area}"))
             tables.append(
                 SummaryTable(
                     title=f"{block}, {title}",

@@ -69,8 +69,8 @@ def cell(model: Any, design: str, n: int, trials: int, seed: list[int]) -> Cell:
 def limit(model: Any, n_positive: int, trials: int, seed: list[int]) -> Cell:
     """Estimates from positives where the population's scores are known exactly."""
     rng = np.random.default_rng(seed)
-    found = (_plain(positive_unlabeled_measure(model, n_positive, math.inf, rng)) for _ in range(trials))
-    return {"n": n_positive, "estimates": _collected(found)}
+    estimates = (_plain(positive_unlabeled_measure(model, n_positive, math.inf, rng)) for _ in range(trials))
+    return {"n": n_positive, "estimates": _collected(estimates)}
 
 
 def binned_errors(model: Any, most: int) -> dict[str, list[float]]:
@@ -84,8 +84,8 @@ def binned_errors(model: Any, most: int) -> dict[str, list[float]]:
     (3, 0.07)
     """
     measure = exact_measure(model, POINTS)
-    every = range(1, most + 1)
-    return {name: [float(calibration_error(measure, b, binning=name)) for b in every] for name in BINNINGS}
+    numbers = range(1, most + 1)
+    return {name: [float(calibration_error(measure, b, binning=name)) for b in numbers] for name in BINNINGS}
 
 
 def calibration_errors(logits: Vector, y: NDArray[np.bool_], seed: int) -> dict[str, list[Any]]:
@@ -113,17 +113,17 @@ def calibration_errors(logits: Vector, y: NDArray[np.bool_], seed: int) -> dict[
     ([0.0], 0.0)
     """
     rng = np.random.default_rng(seed)
-    found: dict[str, list[Any]] = {"ece": [], "pu_ece": [], "debiased": [], "n_bins": []}
+    errors: dict[str, list[Any]] = {"ece": [], "pu_ece": [], "debiased": [], "n_bins": []}
     for score in expit(logits):
         order = rng.permutation(len(y))
         first, second = order[: len(y) // 2], order[len(y) // 2 :]
         partial = PositiveUnlabeled(score[first][y[first]], score[second], prior=float(y.mean()))
         bins = n_bins(float(partial.measure().size))
-        found["ece"].append(float(calibration_error(Labeled(y, score), bins)))
-        found["pu_ece"].append(float(calibration_error(partial, bins)))
-        found["debiased"].append(float(calibration_error(partial, bins, debias=True)))
-        found["n_bins"].append(bins)
-    return found
+        errors["ece"].append(float(calibration_error(Labeled(y, score), bins)))
+        errors["pu_ece"].append(float(calibration_error(partial, bins)))
+        errors["debiased"].append(float(calibration_error(partial, bins, debias=True)))
+        errors["n_bins"].append(bins)
+    return errors
 
 
 def n_bins(size: float) -> int:
@@ -187,8 +187,8 @@ def _with_wrong_priors(measure: ScoreMeasure, binning: str) -> Iterator[Named]:
 
 
 def _collected(trials: Iterator[Iterator[Named]]) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {}
+    by_name: dict[str, list[float]] = {}
     for trial in trials:
         for name, value in trial:
-            found.setdefault(name, []).append(float(value))
-    return found
+            by_name.setdefault(name, []).append(float(value))
+    return by_name

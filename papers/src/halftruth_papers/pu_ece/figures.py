@@ -73,17 +73,17 @@ def learning(results: Results) -> Figure:
     figure, axes = panels(2 * len(models), 2, size, pad=PAD)
     for left, right, model in zip(axes[::2], axes[1::2], models, strict=True):
         for i, (way, name) in enumerate(WAYS.items()):
-            found = training.training(results, model, way)
+            history = training.training(results, model, way)
             look: dict[str, Any] = {"color": OF_WAYS[way], "linestyle": DASHES[i], "linewidth": 1.4}
-            seen, error = found["seen"], 100 * np.array(found["error"])
-            left.plot(seen, error, **look, label=name)
-            if found["error_sd"] is not None:
-                sd = 100 * np.array(found["error_sd"])
-                left.fill_between(seen, error - sd, error + sd, color=OF_WAYS[way], alpha=0.1, linewidth=0)
-            right.plot(seen, found["risk"], **look)
+            passes, error = history["seen"], 100 * np.array(history["error"])
+            left.plot(passes, error, **look, label=name)
+            if history["error_sd"] is not None:
+                sd = 100 * np.array(history["error_sd"])
+                left.fill_between(passes, error - sd, error + sd, color=OF_WAYS[way], alpha=0.1, linewidth=0)
+            right.plot(passes, history["risk"], **look)
         right.axhline(0, color="black", linewidth=0.8)
-        for ax, what in ((left, "test error, %"), (right, "training risk")):
-            ax.set_title(f"{TITLES[model]}: {what}")
+        for ax, quantity in ((left, "test error, %"), (right, "training risk")):
+            ax.set_title(f"{TITLES[model]}: {quantity}")
             ax.set_xlabel("passes")
             ax.locator_params(axis="x", integer=True)
             ax.grid(color="0.9", linewidth=0.6)

@@ -150,8 +150,8 @@ def positive_unlabeled_measure(
         return model.positive_unlabeled(known, free, generator).measure()
     size = float(free or known / model.prior**2)
     bins = {max(1, math.ceil(size ** (1 / 3) - 1e-9))}
-    others = (n_bins,) if isinstance(n_bins, int) else n_bins
-    bins.update(_checks.count(each, "n_bins", least=1) for each in others)
+    wished = (n_bins,) if isinstance(n_bins, int) else n_bins
+    bins.update(_checks.count(n, "n_bins", least=1) for n in wished)
     if infinite[0]:
         rows = model.draw(free, generator).score
         return _known_positives(_line(model), rows, model.prior, bins, n_points, size)
@@ -183,11 +183,11 @@ def _known_population(
     score, mass, _ = _atoms(line, n_points, shares, _edges(bins), rows)
     everything, where = np.unique(np.concatenate([rows, score]), return_inverse=True)
     of_rows, of_law = where[: len(rows)], where[len(rows) :]
-    each = np.full(len(rows), prior * n_points / len(rows))
+    weight = np.full(len(rows), prior * n_points / len(rows))
     return ScoreMeasure(
         score=everything,
         mass=_sums(of_law, mass, len(everything)),
-        pos_mass=_sums(of_rows, each, len(everything)),
+        pos_mass=_sums(of_rows, weight, len(everything)),
         size=size,
         alpha=prior,
     )
@@ -204,7 +204,7 @@ def _atoms(
 
     The mean is that of the pieces' population, or of their positives. Masses sum to `total`.
     """
-    ends = np.unique(np.concatenate([points, *(line.coordinate(each) for each in scores)]))
+    ends = np.unique(np.concatenate([points, *(line.coordinate(cuts) for cuts in scores)]))
     ends = ends[(line.edges[0] < ends) & (ends < line.edges[-1])]
     ends = np.concatenate([line.edges[:1], ends, line.edges[-1:]])
     below = line.below(ends)
@@ -218,8 +218,8 @@ def _atoms(
     middle = (ends_at[:-1] + ends_at[1:]) / 2.0
     mean = np.divide(moment, weight, out=middle, where=weight > 1e-10)
     # Pieces in which a score is one number are one atom.
-    score, which = np.unique(np.clip(mean, ends_at[:-1], ends_at[1:]), return_inverse=True)
-    return score, _sums(which, mass, len(score)), _sums(which, positive, len(score))
+    score, atom = np.unique(np.clip(mean, ends_at[:-1], ends_at[1:]), return_inverse=True)
+    return score, _sums(atom, mass, len(score)), _sums(atom, positive, len(score))
 
 
 def _sums(which: NDArray[np.intp], values: FloatArray, n: int) -> FloatArray:
@@ -255,5 +255,5 @@ def _generator(rng: Rng | None) -> np.random.Generator:
 
 
 def _finite(n: float, name: str) -> int:
-    whole = isinstance(n, float) and n.is_integer()
-    return _checks.count(int(n) if whole else n, name, least=1)
+    is_whole = isinstance(n, float) and n.is_integer()
+    return _checks.count(int(n) if is_whole else n, name, least=1)

@@ -80,8 +80,8 @@ class Line:
         x, y = np.log(self.n), np.log(self.mean)
         rest = y - y.mean() - self.slope * (x - x.mean())
         with np.errstate(divide="ignore", invalid="ignore"):
-            each = np.where(np.isclose(rest, 0, atol=1e-12), 0.0, rest * self.mean / self.error)
-        return float(np.sqrt(np.sum(each**2) / (len(x) - 2)))
+            deviations = np.where(np.isclose(rest, 0, atol=1e-12), 0.0, rest * self.mean / self.error)
+        return float(np.sqrt(np.sum(deviations**2) / (len(x) - 2)))
 
     @property
     def _weights(self) -> Vector:

@@ -157,17 +157,17 @@ class LogitMixture(Population):
 
     def _of_class(self, y: int, n: int, rng: np.random.Generator) -> FloatArray:
         weights, means, sds = np.transpose(self.positive if y == 1 else self.negative)
-        which = rng.choice(len(weights), size=n, p=weights / weights.sum())
-        return np.asarray(means[which] + sds[which] * rng.standard_normal(n))
+        component = rng.choice(len(weights), size=n, p=weights / weights.sum())
+        return np.asarray(means[component] + sds[component] * rng.standard_normal(n))
 
     def _described(self, x: FloatArray, y: IntArray) -> Draw:
         return Draw(score=self.score(x), y=y, posterior=self.posterior(x), x=x)
 
 
 def _log_density(components: Sequence[tuple[float, float, float]], z: FloatArray) -> FloatArray:
-    each = [math.log(w / sd / _ROOT_2_PI) - 0.5 * ((z - mean) / sd) ** 2 for w, mean, sd in components]
-    top = np.maximum.reduce(each)
-    return np.asarray(top + np.log(sum(np.exp(part - top) for part in each)))
+    logs = [math.log(w / sd / _ROOT_2_PI) - 0.5 * ((z - mean) / sd) ** 2 for w, mean, sd in components]
+    top = np.maximum.reduce(logs)
+    return np.asarray(top + np.log(sum(np.exp(one - top) for one in logs)))
 
 
 def _components(given: Any, name: str) -> tuple[tuple[float, float, float], ...]:

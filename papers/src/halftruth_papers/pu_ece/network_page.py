@@ -70,33 +70,33 @@ def _agreement(out: Page, results: Results) -> None:
         "Means and standard deviations over the networks, after the last pass.",
         csv="networks-calibration",
     )
-    said = " ".join(verdicts.agreement(results, model) for model in training.learned(results))
+    answers = " ".join(verdicts.agreement(results, model) for model in training.learned(results))
     out.text(
-        f"Of the networks that learned by nnPU, where “yes” is within {verdicts.CLOSE:.0%} of ECE: {said}"
+        f"Of the networks that learned by nnPU, where “yes” is within {verdicts.CLOSE:.0%} of ECE: {answers}"
     )
 
 
 def _told(results: Results, model: str, recipe: Recipe) -> str:
     shape = "a residual network of 18 layers" if recipe.hidden is None else layers(recipe.hidden)
-    own = training.training(results, model, NNPU)
-    said = [
+    nnpu = training.training(results, model, NNPU)
+    sentences = [
         f"positive are {POSITIVE[model]}; {shape}, {recipe.loss} loss, rate {recipe.learning_rate:g}, "
-        f"{recipe.n_known:,} known positives, batches of {recipe.batch:,}, {own['passes']} passes."
+        f"{recipe.n_known:,} known positives, batches of {recipe.batch:,}, {nnpu['passes']} passes."
     ]
     if recipe.target_prior is not None:
-        said.append(
+        sentences.append(
             f"Few are positive: by imbalanced nnPU (Su et al. 2021), as the paper had it for its own such "
             f"data, the classes were brought to a share of {recipe.target_prior:g}, our choice, and in the "
             f"other two ways alike; test errors are at this share too."
         )
     if recipe.passes < Recipe().passes:
-        least = min(range(len(own["seen"])), key=lambda i: own["error"][i])
-        said.append(
+        least = min(range(len(nnpu["seen"])), key=lambda i: nnpu["error"][i])
+        sentences.append(
             f"Passes are fewer than for the others, since the test error soon rises: it is least after "
-            f"{own['seen'][least]} ({own['error'][least]:.2%}; {own['error'][-1]:.2%} at the end)."
+            f"{nnpu['seen'][least]} ({nnpu['error'][least]:.2%}; {nnpu['error'][-1]:.2%} at the end)."
         )
-    said.append(_beside_the_paper(model))
-    return " ".join(said)
+    sentences.append(_beside_the_paper(model))
+    return " ".join(sentences)
 
 
 def _beside_the_paper(model: str) -> str:

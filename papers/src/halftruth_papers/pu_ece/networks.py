@@ -112,14 +112,14 @@ def trained(
         logits = look.logits(source.n_train, len(x)).double().cpu().numpy()
     y = source.y[source.n_train :]
     calibration = calibration_errors(logits, y, halves)
-    kept = _median(calibration["ece"], logits, y) if way == NNPU else {}
-    return {"seconds": time.perf_counter() - begun, **look.told(), **calibration, **kept}
+    median = _median(calibration["ece"], logits, y) if way == NNPU else {}
+    return {"seconds": time.perf_counter() - begun, **look.told(), **calibration, **median}
 
 
 def _median(ece: Sequence[float], logits: Vector, y: NDArray[np.bool_]) -> dict[str, Any]:
     """The network of median ECE, of an even number the lower one; its logits."""
-    which = int(np.argsort(ece, kind="stable")[(len(ece) - 1) // 2])
-    return {"which": which, "logits": logits[which].tolist(), "y": y.astype(int).tolist()}
+    network = int(np.argsort(ece, kind="stable")[(len(ece) - 1) // 2])
+    return {"which": network, "logits": logits[network].tolist(), "y": y.astype(int).tolist()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,21 +140,21 @@ def _lesson(
     prior = float(y.mean())
     if way == SUPERVISED:
         share = prior if recipe.target_prior is None else recipe.target_prior
-        parts = [np.tile(part, (n, 1)) for part in (positive, np.flatnonzero(~y))]
+        parts = [np.tile(rows, (n, 1)) for rows in (positive, np.flatnonzero(~y))]
         loss: Loss = partial(_cross_entropy, share)
         risk = loss
     else:
         parts = [known, np.tile(np.arange(len(y)), (n, 1))]
-        made = partial(PULoss, prior, loss=recipe.loss, target_prior=recipe.target_prior)
-        loss = made(correction="non-negative" if way == NNPU else "none")
-        risk = made(correction="none")
-    return _Lesson([torch.from_numpy(part).to(device) for part in parts], loss, risk)
+        loss_with = partial(PULoss, prior, loss=recipe.loss, target_prior=recipe.target_prior)
+        loss = loss_with(correction="non-negative" if way == NNPU else "none")
+        risk = loss_with(correction="none")
+    return _Lesson([torch.from_numpy(rows).to(device) for rows in parts], loss, risk)
 
 
 def _batch(source: Source, recipe: Recipe, lesson: _Lesson) -> int:
     """Rows in a batch. Those of full labels are fewer, so that their batches are smaller."""
-    own = sum(part.shape[1] for part in lesson.rows)
-    return round(recipe.batch * own / (source.n_train + recipe.n_known))
+    n_rows = sum(stratum.shape[1] for stratum in lesson.rows)
+    return round(recipe.batch * n_rows / (source.n_train + recipe.n_known))
 
 
 def _cross_entropy(share: float, positive: Tensor, negative: Tensor) -> Tensor:

@@ -38,25 +38,25 @@ FIRST = "mass"
 
 def remarks(sources: Collection[str], left_out: Collection[str], *, quick: bool) -> list[str]:
     """What the reader must know of this run."""
-    said = []
+    notes = []
     if quick:
-        said.append("This is a quick run: few trials, sizes and passes. Its figures are rough.")
+        notes.append("This is a quick run: few trials, sizes and passes. Its figures are rough.")
     # CIFAR-10 is a gift to those who have it.
     missing = [TITLES[name] for name in RECIPES if name not in sources and name != CIFAR]
     if missing:
-        said.append(
+        notes.append(
             f"Not found, and left out: the data of {listed(missing)}. Name the folder of the data sets, or "
             f"let {VARIABLE} name it."
         )
     if left_out and set(left_out) != {CIFAR}:
         names = listed([TITLES[name] for name in left_out])
-        said.append(f"Left out: {names}. Networks need PyTorch: pip install 'halftruth[torch]'.")
+        notes.append(f"Left out: {names}. Networks need PyTorch: pip install 'halftruth[torch]'.")
     elif left_out:
-        said.append(
+        notes.append(
             f"CIFAR-10 is left out: without CUDA its network takes hours. {arg('device', 'cpu')} trains it "
             f"nonetheless."
         )
-    return said
+    return notes
 
 
 def page(results: Results, plan: Plan, notes: Sequence[str] = ()) -> Page:
@@ -168,9 +168,9 @@ def _made(model: str, components: Sequence[int] | None) -> tuple[str, str]:
     ours = "{} + {} components".format(*components)
     if model not in REPORTED:
         return "none", ours
-    own = REPORTED[model]
-    paper = "{} + {} components, π = {:g}".format(*own.components, own.prior)
-    return paper if own.data == TITLES[model] else f"{own.data}: {paper}", ours
+    reported = REPORTED[model]
+    paper = "{} + {} components, π = {:g}".format(*reported.components, reported.prior)
+    return paper if reported.data == TITLES[model] else f"{reported.data}: {paper}", ours
 
 
 def _convergence(out: Page, results: Results) -> None:
@@ -186,13 +186,13 @@ def _convergence(out: Page, results: Results) -> None:
         "for more positives than there are, the error is the mean score less π, known positives add nothing "
         "to it, and with n_U = ∞ hardly any bias is left."
     )
-    said = []
+    sentences = []
     for model in tables.models(results):
         must = f"from {signed(low)} to {signed(high)}"
         if not tables.exact(results, model):
             must = f"at most {signed(STEEPEST_ALLOWED)}"
-        said.append(f"{TITLES[model]} ({must}): {verdicts.steep(results, model)}")
-    out.text(f"Is every slope as it must be? {capital('; '.join(said))}.")
+        sentences.append(f"{TITLES[model]} ({must}): {verdicts.steep(results, model)}")
+    out.text(f"Is every slope as it must be? {capital('; '.join(sentences))}.")
     for binning, name in BINNINGS.items():
         caption = (
             f"Bins of {name}. Slope of log bias against log N over all N; ±: 1.96 standard errors, of the "

@@ -84,17 +84,17 @@ class CalibrationError(Reproduction):
 
     def _of_model(self, name: str, model: Callable[[], Any]) -> dict[str, Step]:
         """Its truth, what bins hide of it, and the estimates by design and size."""
-        plan, which = self.plan, list(TITLES).index(name)
+        plan, place = self.plan, list(TITLES).index(name)
         steps: dict[str, Step] = {
             f"{name}.about": partial(_about, model),
             f"{name}.bins": partial(_bins, model, plan.sizes[-1]),
         }
         for i, design in enumerate(DESIGNS):
             for n in plan.sizes:
-                seed = [self.seed, 2, which, i, n]
+                seed = [self.seed, 2, place, i, n]
                 steps[f"{name}.{design}.{n}"] = partial(_cell, model, design, n, plan.trials, seed)
         for n in LIMITS:
-            seed = [self.seed, 3, which, n]
+            seed = [self.seed, 3, place, n]
             steps[f"{name}.limit.{n}"] = partial(_limit, model, n, plan.trials, seed)
         return steps
 
@@ -126,14 +126,14 @@ def networks_key(name: str) -> str:
 
 def trained_on(device: str) -> str | None:
     """Where networks are trained; None without PyTorch."""
-    wanted = _checks.choice(device, "device", DEVICE.choices)
+    device_name = _checks.choice(device, "device", DEVICE.choices)
     if importlib.util.find_spec("torch") is None:
-        if wanted == "cuda":
+        if device_name == "cuda":
             raise MissingDependency(f"{arg('device', 'cuda')} needs PyTorch: pip install 'halftruth[torch]'")
         return None
     from halftruth_papers.pu_ece import networks
 
-    return networks.chosen(wanted)
+    return networks.chosen(device_name)
 
 
 def _learned(name: str, path: Path | None, plan: Plan, seed: list[int], device: str) -> dict[str, Any]:

@@ -78,10 +78,10 @@ def available(folder: str | os.PathLike[str] | None = None) -> dict[str, Path]:
     ['mnist', 'fashion', 'bank']
     """
     place = data_folder(folder)
-    own = {} if place is None else {name: place / where for name, where in PLACES.items()}
-    if FASHION not in own or not own[FASHION].is_dir():
-        own[FASHION] = FASHION_PACKAGE
-    return {name: own[name] for name in PLACES if name in own and own[name].exists()}
+    paths = {} if place is None else {name: place / where for name, where in PLACES.items()}
+    if FASHION not in paths or not paths[FASHION].is_dir():
+        paths[FASHION] = FASHION_PACKAGE
+    return {name: paths[name] for name in PLACES if name in paths and paths[name].exists()}
 
 
 def check(name: str, path: Path) -> None:
@@ -124,7 +124,7 @@ def _bank(path: Path) -> Source:
 
 def _cifar(path: Path) -> Source:
     parts = [cifar_records(path / name) for name in CIFAR_FILES]
-    x, label = (np.concatenate(part) for part in zip(*parts, strict=True))
+    x, label = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     return Source(_shades(x), np.isin(label, VEHICLES), len(x) - len(parts[-1][1]))
 
 

@@ -50,20 +50,20 @@ def about(results: Results, model: str) -> dict[str, Any]:
 def line(results: Results, model: str, binning: str, key: Key) -> Line:
     """The estimates of one line of a figure."""
     design, estimator = key
-    parts = [each for name, each in results.items() if name.startswith(f"{model}.{design}.")]
+    parts = [cell for name, cell in results.items() if name.startswith(f"{model}.{design}.")]
     return Line(
-        n=np.array([part["n"] for part in parts], dtype=float),
-        estimates=np.array([part["estimates"][binning + estimator] for part in parts]),
+        n=np.array([cell_at["n"] for cell_at in parts], dtype=float),
+        estimates=np.array([cell_at["estimates"][binning + estimator] for cell_at in parts]),
         truth=about(results, model)["truth"],
     )
 
 
 def limit(results: Results, model: str, binning: str, n_positive: int) -> Line:
     """The estimates where the population's scores are known exactly."""
-    part = results[f"{model}.limit.{n_positive}"]
+    cell = results[f"{model}.limit.{n_positive}"]
     return Line(
         n=np.array([float(n_positive)]),
-        estimates=np.array([part["estimates"][binning]]),
+        estimates=np.array([cell["estimates"][binning]]),
         truth=about(results, model)["truth"],
     )
 
@@ -128,20 +128,20 @@ def binned(results: Results, model: str, binning: str, n_bins: int) -> float:
 def odd_and_even(results: Results) -> Table:
     """By model and binning: the true calibration error, and what B and B + 1 bins show of it."""
     most = min(len(results[f"{model}.bins"][name]) for model in models(results) for name in BINNINGS)
-    every = [b + more for b in PAIRS for more in (0, 1) if b + 1 <= most]
-    columns = ["model", "bins", "TCE", *(f"B = {b}" for b in every)]
+    numbers = [b + more for b in PAIRS for more in (0, 1) if b + 1 <= most]
+    columns = ["model", "bins", "TCE", *(f"B = {b}" for b in numbers)]
     rows: list[list[Cell]] = []
     for model in models(results):
         for binning, name in BINNINGS.items():
-            shown = (about(results, model)["truth"], *(binned(results, model, binning, b) for b in every))
-            rows.append([TITLES[model], name, *(f"{each:.4f}" for each in shown)])
+            errors = (about(results, model)["truth"], *(binned(results, model, binning, b) for b in numbers))
+            rows.append([TITLES[model], name, *(f"{error:.4f}" for error in errors)])
     return columns, rows
 
 
 def steepness(results: Results, model: str) -> tuple[float, float]:
     """The least and the largest slope of Figure 1, of both binnings."""
-    found = [line(results, model, binning, key).slope for binning in BINNINGS for key in FIGURE_1]
-    return min(found), max(found)
+    slopes = [line(results, model, binning, key).slope for binning in BINNINGS for key in FIGURE_1]
+    return min(slopes), max(slopes)
 
 
 def exact(results: Results, model: str) -> bool:
@@ -226,11 +226,11 @@ def summary_tables(results: Results) -> list[SummaryTable]:
     rmse: list[list[float]] = []
     for model in models(results):
         for key in FIGURE_1:
-            found = [line(results, model, binning, key) for binning in names]
-            slope.append([one.slope for one in found] + [float(one.mean[-1]) for one in found])
+            both = [line(results, model, binning, key) for binning in names]
+            slope.append([one.slope for one in both] + [float(one.mean[-1]) for one in both])
         for key in OURS:
-            found = [line(results, model, binning, key) for binning in names]
-            rmse.append([float(one.root_mean_square[-1]) for one in found])
+            both = [line(results, model, binning, key) for binning in names]
+            rmse.append([float(one.root_mean_square[-1]) for one in both])
     return [
         SummaryTable(
             title="Figure 1",
@@ -238,7 +238,7 @@ def summary_tables(results: Results) -> list[SummaryTable]:
             header=(
                 "model",
                 "samples",
-                *(f"{what}, {name}" for what in ("slope", "bias") for name in names),
+                *(f"{quantity}, {name}" for quantity in ("slope", "bias") for name in names),
             ),
             labels=[(TITLES[model], label) for model in models(results) for label in FIGURE_1.values()],
             numbers=slope,

@@ -22,16 +22,16 @@ def learned(results: Results) -> list[str]:
 
 def training(results: Results, model: str, way: str) -> dict[str, Any]:
     """What was kept of networks that learned in one way."""
-    kept = results[f"{model}-networks"]
-    return {**{name: kept[name] for name in ("networks", "passes", "device")}, **kept[way]}
+    networks = results[f"{model}-networks"]
+    return {**{name: networks[name] for name in ("networks", "passes", "device")}, **networks[way]}
 
 
 def chosen_ece(results: Results, model: str) -> Cell:
     """ECE with labels of the network whose logits a mixture was fitted to; none of a synthetic model."""
     if model not in learned(results):
         return None
-    own = training(results, model, NNPU)
-    return f"{own['ece'][own['which']]:.5f}"
+    nnpu = training(results, model, NNPU)
+    return f"{nnpu['ece'][nnpu['which']]:.5f}"
 
 
 def errors(results: Results) -> Table:
@@ -42,11 +42,11 @@ def errors(results: Results) -> Table:
     columns += ["uPU − nnPU", "±"]
     rows: list[list[Cell]] = []
     for model in learned(results):
-        each = {way: 100 * np.array(training(results, model, way)["errors"]) for way in WAYS}
-        own = training(results, model, NNPU)
-        row: list[Cell] = [TITLES[model], own["networks"], own["passes"]]
-        for found in (*each.values(), each[UPU] - each[NNPU]):
-            row += [signed(found.mean(), ".2f"), _shown(half_width(found))]
+        by_way = {way: 100 * np.array(training(results, model, way)["errors"]) for way in WAYS}
+        nnpu = training(results, model, NNPU)
+        row: list[Cell] = [TITLES[model], nnpu["networks"], nnpu["passes"]]
+        for sample in (*by_way.values(), by_way[UPU] - by_way[NNPU]):
+            row += [signed(sample.mean(), ".2f"), _shown(half_width(sample))]
         rows.append(row)
     return columns, rows
 
@@ -60,8 +60,8 @@ def risks(results: Results) -> Table:
     for model in learned(results):
         row: list[Cell] = [TITLES[model], RECIPES[model].loss]
         for way in (NNPU, UPU):
-            found = training(results, model, way)
-            row += [signed(number, "+.4f") for number in (min(found["least_risk"]), found["risk"][-1])]
+            history = training(results, model, way)
+            row += [signed(number, "+.4f") for number in (min(history["least_risk"]), history["risk"][-1])]
         rows.append(row)
     return columns, rows
 
@@ -85,24 +85,24 @@ def agreement(results: Results) -> Table:
     rows: list[list[Cell]] = []
     for model in learned(results):
         for way, name in WAYS.items():
-            found = training(results, model, way)
-            ece, plain, ours = (np.array(found[key]) for key in ("ece", "pu_ece", "debiased"))
+            networks = training(results, model, way)
+            ece, plain, ours = (np.array(networks[key]) for key in ("ece", "pu_ece", "debiased"))
             row: list[Cell] = [TITLES[model], name]
-            for each, sign in ((ece, ""), (plain, ""), (plain - ece, "+"), (ours, ""), (ours - ece, "+")):
-                row += [signed(each.mean(), f"{sign}.4f"), _shown(spread(each), 4)]
+            for sample, sign in ((ece, ""), (plain, ""), (plain - ece, "+"), (ours, ""), (ours - ece, "+")):
+                row += [signed(sample.mean(), f"{sign}.4f"), _shown(spread(sample), 4)]
             rows.append(row)
     return columns, rows
 
 
 def times(results: Results) -> str:
     """How long the training took, in words."""
-    said = []
+    sentences = []
     for model in learned(results):
-        each = [training(results, model, way) for way in WAYS]
-        n, seconds = each[0]["networks"], sum(found["seconds"] for found in each)
+        ways = [training(results, model, way) for way in WAYS]
+        n, seconds = ways[0]["networks"], sum(history["seconds"] for history in ways)
         many = "1 network" if n == 1 else f"{n} networks side by side"
-        said.append(f"{TITLES[model]}, {many} on {each[0]['device']} in {seconds:,.0f} s")
-    return "; ".join(said)
+        sentences.append(f"{TITLES[model]}, {many} on {ways[0]['device']} in {seconds:,.0f} s")
+    return "; ".join(sentences)
 
 
 def spread(found: Vector) -> float:

@@ -42,33 +42,35 @@ def steep(results: Results, model: str) -> str:
                 beyond.append((far, binning, key, one))
     if not beyond:
         return "yes"
-    sure = [each for each in beyond if each[0] > NORMAL * each[3].slope_error or each[3].misfit > STRAIGHT]
+    sure = [
+        entry for entry in beyond if entry[0] > NORMAL * entry[3].slope_error or entry[3].misfit > STRAIGHT
+    ]
     if not sure:
         return "no, but within noise"
-    _, binning, key, one = max(sure, key=lambda each: each[0])
-    said = f"no: {signed(one.slope)} for {FIGURE_1[key]} with bins of {BINNINGS[binning]}"
+    _, binning, key, one = max(sure, key=lambda entry: entry[0])
+    answer = f"no: {signed(one.slope)} for {FIGURE_1[key]} with bins of {BINNINGS[binning]}"
     if one.misfit > STRAIGHT:
-        said += (
+        answer += (
             f", whose points lie {one.misfit:.0f} standard errors off a straight line, so that its slope is "
             f"that of no power of N"
         )
     alone = tables.binned(results, model, binning, tables.bins_at_end(results, model, key)) - one.truth
     if abs(alone) > one.mean[-1] / 2:
-        said += (
+        answer += (
             f"; at the largest N the bins alone are off by {signed(alone, '+.4f')}, where the bias is "
             f"{one.mean[-1]:.4f}"
         )
-    return said
+    return answer
 
 
 def hidden(results: Results, model: str) -> str:
     """What odd and even numbers of bins of uniform mass show of the true calibration error."""
-    shown = np.array(results[f"{model}.bins"]["mass"]) / tables.about(results, model)["truth"]
-    every = np.arange(1, len(shown) + 1)
+    shares = np.array(results[f"{model}.bins"]["mass"]) / tables.about(results, model)["truth"]
+    numbers = np.arange(1, len(shares) + 1)
     parts = []
     for name, rest in (("odd", 1), ("even", 0)):
-        own = shown[(every >= FEW) & (every % 2 == rest)]
-        low, high = f"{own.min():.0%}", f"{own.max():.0%}"
+        chosen = shares[(numbers >= FEW) & (numbers % 2 == rest)]
+        low, high = f"{chosen.min():.0%}", f"{chosen.max():.0%}"
         parts.append(f"{name} B {low}" if low == high else f"{name} B {low} to {high}")
     return f"{TITLES[model]}, {' and '.join(parts)}"
 
@@ -83,20 +85,20 @@ def ended(results: Results) -> str:
                 end = tables.line(results, model, binning, key)
                 ratio, noise = tables.beside_limit(end, tables.limit(results, model, binning, n_positive))
                 if abs(ratio - 1) > noise:
-                    own = tables.bins_at_end(results, model, key)
+                    n_bins = tables.bins_at_end(results, model, key)
                     last = bins_of("n-inf", PLAIN, n_positive, tables.about(results, model)["prior"])
-                    where = f"n_P = {n_positive}, bins of {name}, {own} of them and {last} in the limit"
+                    where = f"n_P = {n_positive}, bins of {name}, {n_bins} of them and {last} in the limit"
                     apart.setdefault(model, []).append(f"{ratio:.2f} times it ({where})")
     there = [TITLES[model] for model in tables.models(results) if model not in apart]
-    said = [f"{capital(TITLES[model])}: {listed(each)}." for model, each in apart.items()]
+    sentences = [f"{capital(TITLES[model])}: {listed(cases)}." for model, cases in apart.items()]
     if there:
-        said.insert(0, f"Within noise (1.96 standard errors) it has got there for {listed(there)}.")
-    return " ".join(said)
+        sentences.insert(0, f"Within noise (1.96 standard errors) it has got there for {listed(there)}.")
+    return " ".join(sentences)
 
 
 def not_better(results: Results) -> list[str]:
     """Where our estimate has an RMSE larger by more than a twentieth."""
-    said = []
+    sentences = []
     for binning, name in BINNINGS.items():
         columns, rows = tables.debiased(results, binning)
         sizes = [int(column.replace(",", "")) for column in columns[2:]]
@@ -106,15 +108,15 @@ def not_better(results: Results) -> list[str]:
             ]
             if worse:
                 most = max(float(x or 0) for x in row[2:])
-                said.append(f"{row[0]}, {name}, at N = {spans(worse, sizes)} (up to {most:.2f} times)")
-    return said
+                sentences.append(f"{row[0]}, {name}, at N = {spans(worse, sizes)} (up to {most:.2f} times)")
+    return sentences
 
 
 def learning(results: Results, model: str) -> str:
     """What the correction of the risk did."""
     nnpu, upu = (training.training(results, model, way) for way in (NNPU, UPU))
     name = capital(TITLES[model])
-    if all(nnpu[part] == upu[part] for part in ("error", "risk", "errors")):
+    if all(nnpu[key] == upu[key] for key in ("error", "risk", "errors")):
         return f"{name}: nnPU and uPU agree in every number, for the correction never acted."
     risks = {
         (False, True): "does not fall below zero, that of uPU does",
@@ -135,8 +137,8 @@ def learning(results: Results, model: str) -> str:
 
 def agreement(results: Results, model: str) -> str:
     """Whether PU-ECE says of the networks of nnPU what ECE says."""
-    own = training.training(results, model, NNPU)
-    ece, plain, ours = (np.array(own[key]) for key in ("ece", "pu_ece", "debiased"))
+    nnpu = training.training(results, model, NNPU)
+    ece, plain, ours = (np.array(nnpu[key]) for key in ("ece", "pu_ece", "debiased"))
     ratio = float(plain.mean() / ece.mean())
     yes = abs(ratio - 1) <= CLOSE
     off, spread = ours - ece, training.spread(ours - ece)
@@ -152,7 +154,7 @@ def bins_of_networks(results: Results) -> str:
     """How many bins the networks' calibration errors have."""
     parts = []
     for model in training.learned(results):
-        found = training.training(results, model, NNPU)["n_bins"]
-        low, high = min(found), max(found)
+        n_bins = training.training(results, model, NNPU)["n_bins"]
+        low, high = min(n_bins), max(n_bins)
         parts.append(f"{TITLES[model]} {low}" if low == high else f"{TITLES[model]} {low} to {high}")
     return ", ".join(parts)

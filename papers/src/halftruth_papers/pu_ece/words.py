@@ -68,5 +68,5 @@ def spans(chosen: Sequence[int], steps: Sequence[int]) -> str:
             runs[-1].append(step)
         else:
             runs.append([step])
-    said = [f"{run[0]:,} to {run[-1]:,}" if len(run) > 1 else f"{run[0]:,}" for run in runs]
-    return listed(said)
+    texts = [f"{run[0]:,} to {run[-1]:,}" if len(run) > 1 else f"{run[0]:,}" for run in runs]
+    return listed(texts)
