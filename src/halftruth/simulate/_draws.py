@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,17 @@ from numpy.typing import NDArray
 from halftruth import _checks
 from halftruth._errors import InputError
 
-__all__ = ["Draw", "FloatArray", "IntArray", "PopulationChoice", "Propensity", "PuDesign", "Rng", "Strata"]
+__all__ = [
+    "Draw",
+    "FloatArray",
+    "IntArray",
+    "Labeling",
+    "PopulationChoice",
+    "Propensity",
+    "PuDesign",
+    "Rng",
+    "Strata",
+]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -83,6 +93,19 @@ class Strata:
     unlabeled: Draw
     negative: Draw
     propensity: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        if self.propensity is not None:
+            self.propensity.flags.writeable = False
+
+
+class Labeling(TypedDict, total=False):
+    """How rows come to be known: what `PuDesign` takes beside the sizes of its two samples."""
+
+    n_negative: int
+    purity: float
+    population: PopulationChoice
+    propensity: Propensity | None
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,19 @@ class _ClassLaw(NamedTuple):
     cov: tuple[tuple[float, ...], ...]
 
 
+class _Moments(NamedTuple):
+    """The same as arrays, with the lower triangle whose square is the covariance."""
+
+    mean: FloatArray
+    cov: FloatArray
+    root: FloatArray
+
+    @classmethod
+    def of(cls, law: tuple[ArrayLike, ArrayLike]) -> _Moments:
+        mean, cov = (np.array(x, dtype=np.float64) for x in law)
+        return cls(mean, cov, np.asarray(np.linalg.cholesky(cov), dtype=np.float64))
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class GaussianPair(DrawnPopulation):
     """A population of two normal classes in d dimensions, with its exact posterior and Bayes error.
@@ -76,11 +89,11 @@ class GaussianPair(DrawnPopulation):
         object.__setattr__(self, "prior", _checks.share(self.prior, "prior"))
         for name in ("positive", "negative"):
             object.__setattr__(self, name, _class_law(getattr(self, name), name))
-        sizes = [len(mean) for mean in self._means]
-        if sizes[0] != sizes[1]:
+        negative, positive = (len(moments.mean) for moments in self._moments)
+        if positive != negative:
             raise InputError(
-                f"{arg('positive')} and {arg('negative')} must have one dimension, got means of {sizes[1]} "
-                f"and {sizes[0]} numbers. Pass means of equal length."
+                f"{arg('positive')} and {arg('negative')} must have one dimension, got means of {positive} "
+                f"and {negative} numbers. Pass means of equal length."
             )
 
     def __repr__(self) -> str:
@@ -89,24 +102,12 @@ class GaussianPair(DrawnPopulation):
     @property
     def dim(self) -> int:
         """Number of features."""
-        return len(self._means[0])
+        return len(self._moments[0].mean)
 
     @cached_property
-    def _means(self) -> tuple[FloatArray, FloatArray]:
+    def _moments(self) -> tuple[_Moments, _Moments]:
         """Of the class 0, and of the class 1."""
-        negative, positive = (np.array(law[0], dtype=np.float64) for law in (self.negative, self.positive))
-        return negative, positive
-
-    @cached_property
-    def _covs(self) -> tuple[FloatArray, FloatArray]:
-        negative, positive = (np.array(law[1], dtype=np.float64) for law in (self.negative, self.positive))
-        return negative, positive
-
-    @cached_property
-    def _roots(self) -> tuple[FloatArray, FloatArray]:
-        """Lower triangles whose squares are the covariances."""
-        negative, positive = (np.asarray(np.linalg.cholesky(cov), dtype=np.float64) for cov in self._covs)
-        return negative, positive
+        return _Moments.of(self.negative), _Moments.of(self.positive)
 
     def log_odds(self, x: ArrayLike) -> FloatArray:
         """Log-odds of the positive class, ln P(Y=1 | x) − ln P(Y=0 | x).
@@ -122,12 +123,11 @@ class GaussianPair(DrawnPopulation):
         [1.0, 2.0]
         """
         rows = _features(x, self.dim)
-        pairs = zip(self._means, self._roots, strict=True)
-        zn, zp = (np.linalg.solve(root, (rows - mean).T) for mean, root in pairs)
+        zn, zp = (np.linalg.solve(root, (rows - mean).T) for mean, _, root in self._moments)
         # |zn|² − |zp|² as a product: neither cancels where the covariances agree, nor overflows.
         size = np.maximum(1.0, np.maximum(np.abs(zn).max(axis=0), np.abs(zp).max(axis=0)))
         gap = np.einsum("ij,ij->j", zn / size - zp / size, zn / size + zp / size)
-        volumes = [np.log(np.diag(root)).sum() for root in self._roots]
+        volumes = [np.log(np.diag(moments.root)).sum() for moments in self._moments]
         with np.errstate(over="ignore"):
             return np.asarray(_logit(self.prior) + (volumes[0] - volumes[1]) + 0.5 * gap * size * size)
 
@@ -152,43 +152,33 @@ class GaussianPair(DrawnPopulation):
         their priors, min(p, q) = 1/(2πi) ∫ pˢ q¹⁻ˢ / (s(1−s)) ds along any line 0 < Re s < 1. Of pˢ q¹⁻ˢ the
         integral over x is in closed form (Chernoff's), which leaves one integral over s.
         """
-        if np.array_equal(*self._covs):
-            shift = np.linalg.solve(self._roots[0], self._means[1] - self._means[0])
+        negative, positive = self._moments
+        if np.array_equal(negative.cov, positive.cov):
+            shift = np.linalg.solve(negative.root, positive.mean - negative.mean)
             return _overlap_of_equal_covariances(float(np.sqrt(shift @ shift)), self.prior)
-        return _ChernoffIntegral.of(self._means, self._covs, self._roots, self.prior).overlap()
+        return _ChernoffIntegral.of(negative, positive, self.prior).overlap()
 
     def draw_per_class(self, n_positive: int, n_negative: int, rng: Rng) -> Draw:
         """Draw so many rows of each class, the positives first.
-
-        Parameters
-        ----------
-        n_positive, n_negative : int
-        rng : int or Generator
 
         Examples
         --------
         >>> bayes_setups()["C"].draw_per_class(2, 1, rng=0).y.tolist()
         [1, 1, 0]
         """
-        sizes = [
-            _checks.count(n_positive, "n_positive", least=0),
-            _checks.count(n_negative, "n_negative", least=0),
-        ]
-        if sum(sizes) == 0:
+        _checks.count(n_positive, "n_positive", least=0)
+        _checks.count(n_negative, "n_negative", least=0)
+        if n_positive + n_negative == 0:
             raise InputError(
                 f"{arg('n_positive')} and {arg('n_negative')} must not both be 0. Pass the rows to draw."
             )
-        return self._rows(np.repeat(np.array([1, 0], dtype=np.int64), sizes), np.random.default_rng(rng))
+        y = np.repeat(np.array([1, 0], dtype=np.int64), [n_positive, n_negative])
+        return self._rows(y, np.random.default_rng(rng))
 
     def positive_confidence(self, n: int, rng: Rng, prior: Any = "true") -> PositiveConfidence:
-        """Draw `n` positives whose confidence is the exact P(Y=1 | x).
+        """Draw `n` positives whose confidence is the exact P(Y=1 | x), by default with the true prior.
 
-        Parameters
-        ----------
-        n : int
-        rng : int or Generator
-        prior
-            "true" hands on the population's, anything else (None: unknown) is handed on as it is.
+        Any other `prior` is handed on as it is, None for one that is not known.
 
         Examples
         --------
@@ -199,9 +189,9 @@ class GaussianPair(DrawnPopulation):
 
     def _rows(self, y: IntArray, rng: np.random.Generator) -> Draw:
         x = rng.standard_normal((y.size, self.dim))
-        for label in (0, 1):
+        for label, (mean, _, root) in enumerate(self._moments):
             rows = y == label
-            x[rows] = self._means[label] + x[rows] @ self._roots[label].T
+            x[rows] = mean + x[rows] @ root.T
         posterior = self.posterior(x)
         return Draw(score=posterior, y=y, posterior=posterior, x=x)
 
@@ -212,12 +202,8 @@ def _class_law(value: Any, name: str) -> _ClassLaw:
     except (TypeError, ValueError):
         raise InputError(argument=name, must="be a pair (mean, covariance)", got=repr(value)) from None
     centre, spread = _checks.native(mean, f"{name} mean"), _checks.native(cov, f"{name} covariance")
-    if (
-        centre.ndim != 1
-        or centre.size == 0
-        or spread.shape != centre.shape * 2
-        or spread.dtype.kind not in "fiu"
-    ):
+    fits = centre.ndim == 1 and centre.size > 0 and spread.shape == centre.shape * 2
+    if not fits or spread.dtype.kind not in "fiu":
         raise InputError(
             argument=name,
             must="have a mean of shape (d,) and a covariance of shape (d, d), d >= 1",
@@ -270,18 +256,12 @@ class _ChernoffIntegral(NamedTuple):
     prior: float
 
     @classmethod
-    def of(
-        cls,
-        means: tuple[FloatArray, FloatArray],
-        covs: tuple[FloatArray, FloatArray],
-        roots: tuple[FloatArray, FloatArray],
-        prior: float,
-    ) -> _ChernoffIntegral:
+    def of(cls, negative: _Moments, positive: _Moments, prior: float) -> _ChernoffIntegral:
         # Whiten by the negatives' root, then turn to the axes of what is left of the positives' covariance.
-        half = np.linalg.solve(roots[0], covs[1])
-        white = np.linalg.solve(roots[0], half.T)
+        half = np.linalg.solve(negative.root, positive.cov)
+        white = np.linalg.solve(negative.root, half.T)
         ratio, axes = np.linalg.eigh((white + white.T) / 2.0)
-        return cls(ratio, axes.T @ np.linalg.solve(roots[0], means[1] - means[0]), prior)
+        return cls(ratio, axes.T @ np.linalg.solve(negative.root, positive.mean - negative.mean), prior)
 
     def log(self, s: NDArray[np.complex128]) -> NDArray[np.complex128]:
         """The logarithm of ∫ pˢ q¹⁻ˢ dx at complex s."""
@@ -376,10 +356,10 @@ def bayes_setups() -> dict[str, GaussianPair]:
     {'A': 0.0569, 'B': 0.0127, 'C': 0.0943, 'D': 0.1688}
     """
     origin = np.zeros(2)
+    a, b = (
+        GaussianPair(positive=(np.zeros(dim), np.eye(dim)), negative=(np.ones(dim), np.eye(dim)))
+        for dim in (10, 20)
+    )
     c = GaussianPair(positive=(origin, [[7, -6], [-6, 7]]), negative=([-2, 5], 2 * np.eye(2)))
     d = GaussianPair(positive=(origin, [[5, 3], [3, 5]]), negative=([0, 4], [[5, -3], [-3, 5]]))
-    return {"A": _unit(10), "B": _unit(20), "C": c, "D": d}
-
-
-def _unit(dim: int) -> GaussianPair:
-    return GaussianPair(positive=(np.zeros(dim), np.eye(dim)), negative=(np.ones(dim), np.eye(dim)))
+    return {"A": a, "B": b, "C": c, "D": d}

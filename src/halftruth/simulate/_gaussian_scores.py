@@ -18,13 +18,7 @@ __all__ = ["GaussianScores"]
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianScores:
-    """The law of two normal classes and of their score; see `GaussianClasses` for the fields.
-
-    Examples
-    --------
-    >>> GaussianScores(prior=0.5, separation=2.0, location=-1.0).means
-    (-1.0, 1.0)
-    """
+    """The law of two normal classes and of their score; see `GaussianClasses` for the fields."""
 
     prior: float = 0.3
     separation: float = 2.0
@@ -40,27 +34,18 @@ class GaussianScores:
         _checks.finite(self.separation, "separation")
         _checks.finite(self.location, "location")
         if self.margin:
-            self._check_margin()
-        else:
-            self._check_sigmoid()
-
-    def _check_margin(self) -> None:
-        if (self.intercept, self.slope, tuple(self.limits)) != (None, None, (0.0, 1.0)):
-            raise InputError(
-                f"{arg('intercept')}, {arg('slope')} and {arg('limits')} must be left out with "
-                f"margin=True, got {self.intercept!r}, {self.slope!r} and {self.limits!r}. Drop them, or "
-                "the margin."
-            )
-
-    def _check_sigmoid(self) -> None:
+            if (self.intercept, self.slope, tuple(self.limits)) != (None, None, (0.0, 1.0)):
+                raise InputError(
+                    f"{arg('intercept')}, {arg('slope')} and {arg('limits')} must be left out with "
+                    f"margin=True, got {self.intercept!r}, {self.slope!r} and {self.limits!r}. Drop them, or "
+                    "the margin."
+                )
+            return
         low, high = self.limits
         if not 0.0 <= low < high <= 1.0:
-            raise InputError(
-                argument="limits",
-                must="be (low, high) with 0 <= low < high <= 1",
-                got=repr(self.limits),
-                remedy="Pass margin=True for scores that are no probabilities.",
-            )
+            must, got = "be (low, high) with 0 <= low < high <= 1", repr(self.limits)
+            remedy = "Pass margin=True for scores that are no probabilities."
+            raise InputError(argument="limits", must=must, got=got, remedy=remedy)
         intercept, slope = self.coefficients
         _checks.finite(intercept, "intercept")
         advice = "The score must rise with x: pass a positive slope, or margin=True."
@@ -83,10 +68,8 @@ class GaussianScores:
     def coefficients(self) -> tuple[float, float]:
         """Intercept and slope inside the score's sigmoid."""
         intercept, slope = self.posterior_coefficients
-        return (
-            intercept if self.intercept is None else self.intercept,
-            slope if self.slope is None else self.slope,
-        )
+        intercept = intercept if self.intercept is None else self.intercept
+        return intercept, slope if self.slope is None else self.slope
 
     def posterior(self, x: ArrayLike) -> FloatArray:
         """Return P(Y=1 | x).
@@ -131,33 +114,14 @@ class GaussianScores:
         return np.asarray((logit(share) - intercept) / slope)
 
     def x_at(self, threshold: float) -> float:
-        """Return the x above which score >= threshold: -inf for every x, inf for none.
-
-        Examples
-        --------
-        >>> GaussianScores(intercept=-0.5, slope=1.0).x_at(0.5)
-        0.5
-        """
-        value = float(threshold)
-        if math.isnan(value):
-            raise InputError(
-                argument="threshold", must="be a number", got="nan", remedy="Pass a score to cut at."
-            )
-        if self.margin:
-            return value
-        (low, high), (intercept, slope) = self.limits, self.coefficients
-        if value <= low:
-            return -math.inf
-        if value >= high:
-            return math.inf
-        return (float(logit((value - low) / (high - low))) - intercept) / slope
+        """Return the x above which score >= threshold: -inf for every x, inf for none."""
+        if math.isnan(threshold):
+            remedy = "Pass a score to cut at."
+            raise InputError(argument="threshold", must="be a number", got="nan", remedy=remedy)
+        return float(self.coordinate(np.asarray(threshold, dtype=np.float64)))
 
     def require_probability(self, name: str) -> None:
         """Raise unless the score is a probability, as the metric `name` needs."""
         if self.margin:
-            raise InputError(
-                argument=name,
-                must="have scores that are probabilities",
-                got="margin=True",
-                remedy="Make the model with margin=False.",
-            )
+            must, remedy = "have scores that are probabilities", "Make the model with margin=False."
+            raise InputError(argument=name, must=must, got="margin=True", remedy=remedy)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import erf, erfinv
 
 from halftruth import _checks
@@ -21,7 +22,9 @@ _FAR = 40.0
 """Standard deviations beyond which a normal density is 0 in doubles."""
 
 
-def noisy_labels(c: Any, sd: float = 0.4, rng: Rng = 0, *, truncation: Truncation = "paper") -> FloatArray:
+def noisy_labels(
+    c: ArrayLike, sd: float = 0.4, rng: Rng = 0, *, truncation: Truncation = "paper"
+) -> FloatArray:
     """Draw a noisy soft label for each clean one: normal noise, cut off at equal distances of the mean.
 
     Parameters
@@ -55,16 +58,12 @@ def noisy_labels(c: Any, sd: float = 0.4, rng: Rng = 0, *, truncation: Truncatio
     return np.asarray(clean + np.clip(noise, -reach, reach))
 
 
-def noisy_plug_in(c: Any, sd: float = 0.4, *, truncation: Truncation = "paper") -> FloatArray:
+def noisy_plug_in(c: ArrayLike, sd: float = 0.4, *, truncation: Truncation = "paper") -> FloatArray:
     """E min(u, 1−u) of the noisy label u of each clean one: at most min(c, 1−c), by what the noise hides.
 
     Parameters
     ----------
-    c : (n,) array in [0, 1]
-        The clean labels.
-    sd : float > 0
-        Standard deviation of the normal before it is cut off.
-    truncation : {"paper", "authors"}
+    c, sd, truncation
         As in `noisy_labels`.
 
     Returns
@@ -88,29 +87,21 @@ def noisy_plug_in(c: Any, sd: float = 0.4, *, truncation: Truncation = "paper") 
     height = -spread * density * np.expm1(np.minimum(-0.5 * (far - near) * (far + near), 0.0))
     over = height - 0.5 * gap * (erf(far / _ROOT_2) - erf(near / _ROOT_2))
     crossing = reach > gap
-    kept = np.where(crossing, erf(far / _ROOT_2), 1.0)
-    return np.asarray(mean - 2.0 * np.where(crossing, np.maximum(over, 0.0) / kept, 0.0))
+    inside = np.where(crossing, erf(far / _ROOT_2), 1.0)
+    return np.asarray(mean - 2.0 * np.where(crossing, np.maximum(over, 0.0) / inside, 0.0))
 
 
-def _read(c: Any, sd: Any, truncation: Any) -> tuple[FloatArray, float, FloatArray]:
+def _read(c: ArrayLike, sd: float, truncation: Truncation) -> tuple[FloatArray, float, FloatArray]:
     """The clean labels, the standard deviation, and how far the noise reaches."""
     clean = _checks.probabilities(c, "c")
     spread = _checks.finite(sd, "sd")
     by_authors = _checks.choice(truncation, "truncation", ("paper", "authors")) == "authors"
     if spread <= 0.0:
-        raise InputError(
-            argument="sd",
-            must="be greater than 0",
-            got=repr(sd),
-            remedy=f"Use the labels {arg('c')} where there is no noise.",
-        )
+        remedy = f"Use the labels {arg('c')} where there is no noise."
+        raise InputError(argument="sd", must="be greater than 0", got=repr(sd), remedy=remedy)
     if by_authors and spread > 1.0:
-        raise InputError(
-            argument="sd",
-            must="be at most 1 with truncation='authors'",
-            got=f"{sd!r}: labels would leave [0, 1]",
-            remedy="Use truncation='paper'.",
-        )
+        must, got = "be at most 1 with truncation='authors'", f"{sd!r}: labels would leave [0, 1]"
+        raise InputError(argument="sd", must=must, got=got, remedy="Use truncation='paper'.")
     reach = np.minimum(clean, 1.0 - clean)
     return clean, spread, reach * spread if by_authors else reach
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from halftruth.simulate._draws import (
     Draw,
     FloatArray,
     IntArray,
+    Labeling,
     PopulationChoice,
     Propensity,
     PuDesign,
@@ -67,9 +68,8 @@ class DrawnPopulation(ABC):
         [0, 0, 0]
         """
         if y not in (0, 1):
-            raise InputError(
-                argument="y", must="be 0 or 1", got=repr(y), remedy="Pass the class to draw from."
-            )
+            remedy = "Pass the class to draw from."
+            raise InputError(argument="y", must="be 0 or 1", got=repr(y), remedy=remedy)
         classes = np.full(_checks.count(n, "n", least=1), int(y), dtype=np.int64)
         return self._rows(classes, np.random.default_rng(rng))
 
@@ -81,15 +81,9 @@ class DrawnPopulation(ABC):
         purity: float = 1.0,
         population: PopulationChoice = "unlabeled",
     ) -> float:
-        """Return the share of positives among the unlabeled rows.
+        """Return the share of positives among the unlabeled rows of `positive_unlabeled`.
 
         It is the prior for population="unlabeled", and (prior n - purity n_P) / n_U for "all".
-
-        Parameters
-        ----------
-        n_positive, n_unlabeled, n_negative : int
-        purity : float in (0, 1]
-        population : {"unlabeled", "all"}
 
         Examples
         --------
@@ -157,22 +151,11 @@ class LinePopulation(DrawnPopulation):
         """Rows with their scores and posteriors."""
 
     def draw_strata(
-        self,
-        n_positive: int,
-        n_unlabeled: int,
-        rng: Rng,
-        *,
-        purity: float = 1.0,
-        n_negative: int = 0,
-        population: PopulationChoice = "unlabeled",
-        propensity: Propensity | None = None,
+        self, n_positive: int, n_unlabeled: int, rng: Rng, **labeling: Unpack[Labeling]
     ) -> Strata:
         """Draw the rows that `positive_unlabeled` makes evidence of, with their true classes.
 
-        Parameters
-        ----------
-        n_positive, n_unlabeled, n_negative, rng, purity, population, propensity
-            As there.
+        It takes the same `purity`, `n_negative`, `population` and `propensity`.
 
         Examples
         --------
@@ -181,19 +164,16 @@ class LinePopulation(DrawnPopulation):
         >>> strata.positive.y.tolist()
         [1, 1, 1]
         """
-        design = PuDesign(n_positive, n_unlabeled, n_negative, purity, population, propensity)
+        design = PuDesign(n_positive, n_unlabeled, **labeling)
         generator = np.random.default_rng(rng)
-        if propensity is None:
+        if design.propensity is None:
             return self._strata(design, generator)
-        if population == "all":
-            return self._labeled_by(propensity, design, generator)
-        positive, chance = self._selected_by(propensity, n_positive, generator)
-        return Strata(
-            positive=positive,
-            unlabeled=self._share(n_unlabeled, self.prior, generator),
-            negative=self._share(n_negative, 0.0, generator),
-            propensity=chance,
-        )
+        if design.population == "all":
+            return self._labeled_by(design.propensity, design, generator)
+        positive, chance = self._selected_by(design.propensity, n_positive, generator)
+        unlabeled = self._share(n_unlabeled, self.prior, generator)
+        negative = self._share(design.n_negative, 0.0, generator)
+        return Strata(positive=positive, unlabeled=unlabeled, negative=negative, propensity=chance)
 
     def positive_unlabeled(
         self,
@@ -235,15 +215,10 @@ class LinePopulation(DrawnPopulation):
         """
         from halftruth.evidence import PositiveUnlabeled
 
-        strata = self.draw_strata(
-            n_positive,
-            n_unlabeled,
-            rng,
-            purity=purity,
-            n_negative=n_negative,
-            population=population,
-            propensity=propensity,
+        labeling = Labeling(
+            purity=purity, n_negative=n_negative, population=population, propensity=propensity
         )
+        strata = self.draw_strata(n_positive, n_unlabeled, rng, **labeling)
         return PositiveUnlabeled(
             strata.positive.score,
             strata.unlabeled.score,
@@ -261,10 +236,8 @@ class LinePopulation(DrawnPopulation):
         if design.population == "all":
             # Each row of one table falls into a stratum by chance.
             sizes = rng.multinomial(design.total, np.divide(sizes, design.total)).tolist()
-        shares = (design.purity, alpha, 0.0)
-        positive, unlabeled, negative = (
-            self._share(n, share, rng) for n, share in zip(sizes, shares, strict=True)
-        )
+        shares = zip(sizes, (design.purity, alpha, 0.0), strict=True)
+        positive, unlabeled, negative = (self._share(n, share, rng) for n, share in shares)
         return Strata(positive=positive, unlabeled=unlabeled, negative=negative)
 
     def _labeled_by(self, propensity: Propensity, design: PuDesign, rng: np.random.Generator) -> Strata:
@@ -282,56 +255,39 @@ class LinePopulation(DrawnPopulation):
         labeled = rng.random(design.total) < np.where(table.y == 1, chance, share)
         kinds = (labeled & (table.y == 1), ~labeled, labeled & (table.y == 0))
         positive, unlabeled, negative = (self._described(table.x[rows], table.y[rows]) for rows in kinds)
-        return Strata(
-            positive=positive, unlabeled=unlabeled, negative=negative, propensity=_frozen(chance[kinds[0]])
-        )
+        return Strata(positive=positive, unlabeled=unlabeled, negative=negative, propensity=chance[kinds[0]])
 
     def _selected_by(
         self, propensity: Propensity, n: int, rng: np.random.Generator
     ) -> tuple[Draw, FloatArray]:
         """Positives whose density is weighted by the propensity, by rejection."""
-        kept_x: list[FloatArray] = []
-        kept_chance: list[FloatArray] = []
-        n_kept = n_tried = 0
+        accepted = np.empty((2, 0))  # x and its chance
+        n_tried = 0
         candidates = np.ones(2 * n + 100, dtype=np.int64)
-        while n_kept < n:
+        while accepted.shape[1] < n:
             if n_tried > _CANDIDATES_PER_ROW * n:
                 raise InputError(
                     argument="propensity",
                     must="not be small everywhere",
-                    got=f"{n_kept} labeled of {n_tried} positives",
+                    got=f"{accepted.shape[1]} labeled of {n_tried} positives",
                     remedy="Multiply it by a constant: only ratios matter for two samples.",
                 )
             x = self._rows(candidates, rng).x
             chance = _chances(propensity, x)
-            kept = rng.random(x.size) < chance
-            kept_x.append(x[kept])
-            kept_chance.append(chance[kept])
-            n_kept, n_tried = n_kept + int(kept.sum()), n_tried + x.size
-        positive = self._described(np.concatenate(kept_x)[:n], np.ones(n, dtype=np.int64))
-        return positive, _frozen(np.concatenate(kept_chance)[:n])
+            rows = np.stack([x, chance])[:, rng.random(x.size) < chance]
+            accepted, n_tried = np.concatenate([accepted, rows], axis=1), n_tried + x.size
+        x, chance = accepted[:, :n].copy()
+        return self._described(x, np.ones(n, dtype=np.int64)), chance
 
 
 def _chances(propensity: Propensity, x: FloatArray) -> FloatArray:
     chance = np.asarray(propensity(x), dtype=np.float64)
     if chance.shape != x.shape:
-        raise InputError(
-            argument="propensity",
-            must=f"return one value per row, shape {x.shape}",
-            got=f"shape {chance.shape}",
-            remedy="Pass a function of an array.",
-        )
+        must, got = f"return one value per row, shape {x.shape}", f"shape {chance.shape}"
+        raise InputError(argument="propensity", must=must, got=got, remedy="Pass a function of an array.")
     wrong = np.flatnonzero(~((chance > 0.0) & (chance <= 1.0)))
     if wrong.size:
-        raise InputError(
-            argument="propensity",
-            must="return values in (0, 1]",
-            got=f"{wrong.size} others, the first {chance[wrong[0]]:.6g} at x={x[wrong[0]]:.6g}",
-            remedy="Return the probability that a positive with that x is labeled.",
-        )
+        got = f"{wrong.size} others, the first {chance[wrong[0]]:.6g} at x={x[wrong[0]]:.6g}"
+        remedy = "Return the probability that a positive with that x is labeled."
+        raise InputError(argument="propensity", must="return values in (0, 1]", got=got, remedy=remedy)
     return chance
-
-
-def _frozen(array: FloatArray) -> FloatArray:
-    array.flags.writeable = False
-    return array

@@ -47,21 +47,6 @@ class ScoreLine:
         P(Y=1 | z), the score s of z, and 1 − s with all its digits.
     coordinate : callable
         The z of an array of scores: the inverse of `score`, infinite at scores that no z has.
-
-    Examples
-    --------
-    >>> line = ScoreLine(
-    ...     edges=np.linspace(0.0, 1.0, 5),
-    ...     positive=np.sqrt,
-    ...     negative=lambda z: 1.0 - np.sqrt(z),
-    ...     posterior=np.sqrt,
-    ...     score=lambda z: z,
-    ...     rest=lambda z: 1.0 - z,
-    ...     coordinate=lambda s: s,
-    ... )
-    >>> s, rest = line.nodes.s, line.nodes.rest
-    >>> round(line.mean(s), 12), round(line.expected_loss(rest**2, s**2), 4)
-    (0.5, 0.2)
     """
 
     edges: FloatArray
@@ -122,13 +107,7 @@ class ScoreLine:
 
 
 def integral(function: Function, edges: FloatArray) -> float:
-    """∫ of a function that is smooth between consecutive `edges`.
-
-    Examples
-    --------
-    >>> round(integral(np.abs, np.array([-1.0, 0.0, 2.0])), 12)
-    2.5
-    """
+    """∫ of a function that is smooth between consecutive `edges`."""
     return float((function(_nodes(edges)) * WEIGHTS * np.diff(edges)[:, None] / 2.0).sum())
 
 
@@ -138,13 +117,7 @@ def _nodes(edges: FloatArray) -> FloatArray:
 
 
 def panels(*points: ArrayLike) -> FloatArray:
-    """Ascending ends of panels, of which two that differ by rounding are one.
-
-    Examples
-    --------
-    >>> panels([0.0, 1.0], [0.5, 1e-15]).tolist()
-    [0.0, 0.5, 1.0]
-    """
+    """Ascending ends of panels, of which two that differ by rounding are one."""
     edges = np.unique(np.concatenate([np.ravel(np.asarray(group, dtype=np.float64)) for group in points]))
     apart = np.diff(edges, prepend=-np.inf) > 1e-12 * np.maximum(1.0, np.abs(edges))
     return np.asarray(edges[apart])

@@ -23,7 +23,7 @@ from halftruth.metrics._rates import Confusion, Rate
 from halftruth.metrics._record import DECLARED
 from halftruth.simulate._draws import FloatArray
 from halftruth.simulate._gaussian_scores import GaussianScores
-from halftruth.simulate._score_line import ScoreLine, integral, panels
+from halftruth.simulate._score_line import Function, ScoreLine, integral, panels
 
 __all__ = [
     "TRUTHS",
@@ -47,12 +47,8 @@ def truth(
     """The true value of the metric `name`, by the function of `truths` that bears the name."""
     function = truths.get(name)
     if function is None:
-        raise InputError(
-            argument="name",
-            must="be a metric whose truth is known",
-            got=repr(name),
-            remedy=f"Pass one of: {', '.join(truths)}.",
-        )
+        must, remedy = "be a metric whose truth is known", f"Pass one of: {', '.join(truths)}."
+        raise InputError(argument="name", must=must, got=repr(name), remedy=remedy)
     signature = inspect.signature(function)
     try:
         signature.bind(population, **params)
@@ -133,24 +129,13 @@ def _confusion(model: GaussianScores, threshold: float) -> Confusion:
     m0, m1 = model.means
     tp, fn = (model.prior * float(ndtr(side * (m1 - x))) for side in (1.0, -1.0))
     fp, tn = ((1.0 - model.prior) * float(ndtr(side * (m0 - x))) for side in (1.0, -1.0))
-    return Confusion(
-        threshold=threshold,
-        pos_above=tp,
-        pos_below=fn,
-        neg_above=fp,
-        neg_below=tn,
-        predicted=tp + fp,
-        rest=fn + tn,
-    )
+    cells = {"pos_above": tp, "pos_below": fn, "neg_above": fp, "neg_below": tn}
+    return Confusion(threshold=threshold, predicted=tp + fp, rest=fn + tn, unidentified=None, **cells)
 
 
 def _rate(name: str) -> Callable[..., float]:
     """The truth of a property of `Confusion`; a rate whose denominator is empty is NaN."""
-
-    def rate(model: GaussianScores, *, threshold: float) -> float:
-        return float(getattr(_confusion(model, threshold), name))
-
-    return rate
+    return lambda model, *, threshold: float(getattr(_confusion(model, threshold), name))
 
 
 def _share_above(model: GaussianScores, x: FloatArray | float) -> FloatArray:
@@ -159,11 +144,6 @@ def _share_above(model: GaussianScores, x: FloatArray | float) -> FloatArray:
     # Beyond every x there is nobody, of whom the share is ∞ − ∞, NaN.
     with np.errstate(invalid="ignore"):
         return np.asarray(expit(logit(model.prior) + log_ndtr(m1 - x) - log_ndtr(m0 - x)))
-
-
-def _prevalence(model: GaussianScores, *, threshold: float | None = None) -> float:
-    # Takes a threshold so that all the rates can be asked for in one loop.
-    return model.prior
 
 
 def _precision(model: GaussianScores, *, threshold: float) -> float:
@@ -178,22 +158,10 @@ def _npv(model: GaussianScores, *, threshold: float) -> float:
         return float(expit(-logit(model.prior) - log_ndtr(x - m1) + log_ndtr(x - m0)))
 
 
-def _fdr(model: GaussianScores, *, threshold: float) -> float:
-    return 1.0 - _precision(model, threshold=threshold)
-
-
-def _fbeta(model: GaussianScores, *, beta: float, threshold: float) -> float:
-    return float(_confusion(model, threshold).fbeta(beta))
-
-
 def _mcc(model: GaussianScores, *, threshold: float) -> float:
     cells = _confusion(model, threshold)
     # A correlation with a constant is not defined; the estimator calls it 0, as scikit-learn does.
     return float(cells.mcc) if cells.predicted > 0.0 and cells.rest > 0.0 else math.nan
-
-
-def _lift(model: GaussianScores, *, threshold: float) -> float:
-    return _precision(model, threshold=threshold) / model.prior
 
 
 def _net_benefit(model: GaussianScores, *, threshold: float) -> float:
@@ -238,18 +206,6 @@ def _average_precision(model: GaussianScores) -> float:
     return integral(lambda x: _share_above(model, x) * _normal_density(x - m1), line.edges)
 
 
-def _precision_at_k(model: GaussianScores, *, k: float) -> float:
-    return float(_share_above(model, _x_at_share(model, k)))
-
-
-def _recall_at_k(model: GaussianScores, *, k: float) -> float:
-    return float(ndtr(model.means[1] - _x_at_share(model, k)))
-
-
-def _recall_at_fpr(model: GaussianScores, *, max_fpr: float) -> float:
-    return float(ndtr(model.separation + float(ndtri(_fpr_limit(max_fpr)))))
-
-
 def _fpr_limit(max_fpr: float) -> float:
     advice = "Pass the largest false positive rate that counts."
     return _checks.inside(max_fpr, "max_fpr", 0.0, 1.0, closed="right", advice=advice)
@@ -276,21 +232,16 @@ def _x_at_share(model: GaussianScores, k: float) -> float:
 # --- two normal classes: losses and calibration -------------------------------------------------------
 
 
-def _brier(model: GaussianScores) -> float:
-    model.require_probability("brier")
-    return line_brier(gaussian_line(model))
-
-
-def _brier_skill(model: GaussianScores) -> float:
-    model.require_probability("brier_skill")
-    return line_skill(gaussian_line(model), model.prior)
+def _probability_line(model: GaussianScores, name: str) -> ScoreLine:
+    """The line of a model whose score is a probability, as the metric `name` needs."""
+    model.require_probability(name)
+    return gaussian_line(model)
 
 
 def _log_loss(model: GaussianScores) -> float:
     """−E [Y ln s + (1 − Y) ln(1 − s)]."""
-    model.require_probability("log_loss")
+    line = _probability_line(model, "log_loss")
     (low, high), (intercept, slope) = model.limits, model.coefficients
-    line = gaussian_line(model)
     log_odds = intercept + slope * line.nodes.z
     log_score = _log_sum(low, high - low, log_expit(log_odds))
     log_rest = _log_sum(1.0 - high, high - low, log_expit(-log_odds))
@@ -304,14 +255,12 @@ def _log_sum(floor: float, width: float, log_share: FloatArray) -> FloatArray:
     return np.asarray(np.log(floor + width * np.exp(log_share)))
 
 
-_MARGIN_LOSSES: Mapping[str, Callable[[FloatArray], FloatArray]] = MappingProxyType(
-    {
-        "sigmoid": lambda margin: expit(-margin),
-        "logistic": lambda margin: -log_expit(margin),
-        "squared": lambda margin: (1.0 - margin) ** 2,
-        "ramp": lambda margin: np.clip((1.0 - margin) / 2.0, 0.0, 1.0),
-    }
-)
+_MARGIN_LOSSES: Mapping[str, Function] = {
+    "sigmoid": lambda margin: expit(-margin),
+    "logistic": lambda margin: -log_expit(margin),
+    "squared": lambda margin: (1.0 - margin) ** 2,
+    "ramp": lambda margin: np.clip((1.0 - margin) / 2.0, 0.0, 1.0),
+}
 
 
 def _risk(model: GaussianScores, *, loss: str = "logistic") -> float:
@@ -324,34 +273,34 @@ def _risk(model: GaussianScores, *, loss: str = "logistic") -> float:
     return line.expected_loss(margin_loss(line.nodes.s), margin_loss(-line.nodes.s))
 
 
-def _calibration_error(model: GaussianScores, *, norm: int = 1) -> float:
-    model.require_probability("calibration_error")
-    return line_calibration_error(gaussian_line(model), norm=norm)
-
-
 TRUTHS: Mapping[str, Callable[..., float]] = MappingProxyType(
     {
-        "prevalence": _prevalence,
+        # Takes a threshold so that all the rates can be asked for in one loop.
+        "prevalence": lambda model, *, threshold=None: model.prior,
         **{name: _rate(name) for name, metric in DECLARED.items() if isinstance(metric.function, Rate)},
         "precision": _precision,
         "npv": _npv,
-        "fdr": _fdr,
-        "fbeta": _fbeta,
+        "fdr": lambda model, *, threshold: 1.0 - _precision(model, threshold=threshold),
+        "fbeta": lambda model, *, beta, threshold: float(_confusion(model, threshold).fbeta(beta)),
         "mcc": _mcc,
-        "lift": _lift,
+        "lift": lambda model, *, threshold: _precision(model, threshold=threshold) / model.prior,
         "net_benefit": _net_benefit,
         "roc_auc": _roc_auc,
         "partial_auc": _partial_auc,
         "average_precision": _average_precision,
         "pr_auc": _average_precision,
-        "precision_at_k": _precision_at_k,
-        "recall_at_k": _recall_at_k,
-        "recall_at_fpr": _recall_at_fpr,
-        "brier": _brier,
-        "brier_skill": _brier_skill,
+        "precision_at_k": lambda model, *, k: float(_share_above(model, _x_at_share(model, k))),
+        "recall_at_k": lambda model, *, k: float(ndtr(model.means[1] - _x_at_share(model, k))),
+        "recall_at_fpr": lambda model, *, max_fpr: float(
+            ndtr(model.separation + float(ndtri(_fpr_limit(max_fpr))))
+        ),
+        "brier": lambda model: line_brier(_probability_line(model, "brier")),
+        "brier_skill": lambda model: line_skill(_probability_line(model, "brier_skill"), model.prior),
         "log_loss": _log_loss,
         "risk": _risk,
-        "calibration_error": _calibration_error,
+        "calibration_error": lambda model, *, norm=1: line_calibration_error(
+            _probability_line(model, "calibration_error"), norm=norm
+        ),
     }
 )
 """The truth of each metric in a population of two normal classes."""

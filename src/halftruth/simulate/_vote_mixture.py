@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import betainc
 
 from halftruth import _checks
@@ -71,27 +72,21 @@ class VoteMixture:
     b: float | Sequence[float]
 
     def __post_init__(self) -> None:
-        parts = {
-            name: _checks.vector(np.atleast_1d(getattr(self, name)), name) for name in ("weights", "a", "b")
-        }
-        share = parts["weights"]
-        for name, values in parts.items():
+        columns = {name: _checks.vector(np.atleast_1d(column), name) for name, column in vars(self).items()}
+        share = columns["weights"]
+        for name, values in columns.items():
             if len(values) != len(share) or len(share) == 0:
                 raise InputError(
                     f"{arg('weights')}, {arg('a')} and {arg('b')} must have one value for each component, "
-                    f"got {', '.join(str(len(column)) for column in parts.values())} values."
+                    f"got {', '.join(str(len(column)) for column in columns.values())} values."
                 )
             if name != "weights" and (values <= 0.0).any():
                 raise InputError(argument=name, must="be greater than 0", got=values.tolist())
         if (share < 0.0).any() or abs(math.fsum(share) - 1.0) > 1e-9:
-            raise InputError(
-                argument="weights",
-                must="be at least 0 and sum to 1",
-                got=share.tolist(),
-                remedy="Divide by their sum.",
-            )
-        parts["weights"] = share / math.fsum(share)
-        for name, values in parts.items():
+            must, remedy = "be at least 0 and sum to 1", "Divide by their sum."
+            raise InputError(argument="weights", must=must, got=share.tolist(), remedy=remedy)
+        columns["weights"] = share / math.fsum(share)
+        for name, values in columns.items():
             object.__setattr__(self, name, tuple(values.tolist()))
 
     @cached_property
@@ -121,10 +116,10 @@ class VoteMixture:
         >>> VoteMixture(1.0, 1.0, 1.0).moments(3).round(4).tolist()
         [1.0, 0.5, 0.3333, 0.25]
         """
+        j = np.arange(_checks.count(order, "order", least=0))[:, None]
         share, a, b = self._parts
-        step = np.arange(_checks.count(order, "order", least=0))[:, None]
         # E qʲ⁺¹ / E qʲ = (a + j) / (a + b + j) of a Beta.
-        factors = np.vstack([np.ones_like(a), (a + step) / (a + b + step)])
+        factors = np.vstack([np.ones_like(a), (a + j) / (a + b + j)])
         return np.asarray(np.cumprod(factors, axis=0) @ share)
 
     def vote_shares(self, m: int) -> FloatArray:
@@ -143,13 +138,10 @@ class VoteMixture:
         masses = np.exp(heights - heights.max(axis=0))
         return np.asarray(masses / masses.sum(axis=0) @ share)
 
-    def plug_in(self, m: Any) -> float:
+    def plug_in(self, m: ArrayLike) -> float:
         """E min(k, m−k)/m, what the vote shares give for the Bayes error: too little.
 
-        Parameters
-        ----------
-        m : int, or array of int
-            Voters of each row; of an array, the mean over the rows.
+        `m` is the number of voters; of an array, one for each row, the mean over the rows.
 
         Examples
         --------
@@ -158,22 +150,11 @@ class VoteMixture:
         ([0.0, 0.2, 0.3052], 0.3125)
         """
         ballots, rows = np.unique(np.atleast_1d(_ballots(m, None)), return_counts=True)
-        means = [self._plug_in(int(count)) for count in ballots]
+        means = [float(self.vote_shares(n) @ (_minority(n) / n)) for n in ballots.tolist()]
         return math.fsum(mean * int(n) for mean, n in zip(means, rows, strict=True)) / int(rows.sum())
 
-    def _plug_in(self, m: int) -> float:
-        k = np.arange(m + 1)
-        return float(self.vote_shares(m) @ (np.minimum(k, m - k) / m))
-
-    def draw(self, n: int, m: Any, rng: Rng) -> VoteDraw:
-        """Draw `n` rows and the votes on them.
-
-        Parameters
-        ----------
-        n : int
-        m : int, or (n,) array of int
-            Voters of each row.
-        rng : int or Generator
+    def draw(self, n: int, m: ArrayLike, rng: Rng) -> VoteDraw:
+        """Draw `n` rows and the votes on them, of `m` voters: an int, or one for each row.
 
         Examples
         --------
@@ -188,7 +169,7 @@ class VoteMixture:
         q = generator.beta(a[component], b[component])
         return VoteDraw(q, generator.binomial(ballots, q))
 
-    def evidence(self, n: int, m: Any, rng: Rng) -> SoftLabeled:
+    def evidence(self, n: int, m: ArrayLike, rng: Rng) -> SoftLabeled:
         """Draw as `draw` does, and give the votes as evidence.
 
         Examples
@@ -201,18 +182,19 @@ class VoteMixture:
         return SoftLabeled.from_votes(self.draw(n, m, rng).k, m)
 
 
-def _ballots(m: Any, n: int | None) -> int | IntArray:
+def _minority(m: int) -> IntArray:
+    """min(k, m−k) for k = 0, …, m."""
+    k = np.arange(m + 1)
+    return np.minimum(k, m - k)
+
+
+def _ballots(m: ArrayLike, n: int | None) -> int | IntArray:
     """Voters of each row, at least one: a number, or one for each of `n` rows."""
     if np.ndim(m) == 0:
         return _checks.count(m, "m", least=1)
     values = _checks.vector(m, "m", length=n)
     bad = (values < 1) | (values != np.floor(values))
     if len(values) == 0 or bad.any():
-        first = f"{values[bad][0]:g}" if len(values) else "none"
-        raise InputError(
-            argument="m",
-            must="hold whole numbers of at least 1",
-            got=first,
-            remedy="Drop rows without votes.",
-        )
+        must, first = "hold whole numbers of at least 1", f"{values[bad][0]:g}" if len(values) else "none"
+        raise InputError(argument="m", must=must, got=first, remedy="Drop rows without votes.")
     return values.astype(np.int64)
