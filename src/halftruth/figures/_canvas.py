@@ -1,15 +1,19 @@
-"""What the figures have in common: matplotlib where it is needed, the palette, shares, and models by name."""
+"""What the figures have in common: matplotlib where it is needed, the palette, legends, models by name."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
+from halftruth._checks import Vector
 from halftruth._errors import InputError, MissingDependency, arg
 from halftruth.evidence import Evidence
-from halftruth.measure._score_measure import ScoreMeasure, as_measure
-from halftruth.prior._belief import PriorEstimate
+from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,24 +34,16 @@ __all__ = [
     "REFUTED",
     "ROW",
     "SYMBOLS",
-    "checked",
-    "ends",
-    "finish",
-    "finish_models",
-    "level",
+    "Canvas",
+    "curve_points",
     "look",
-    "measures",
     "naive_of",
     "named",
     "new_figure",
-    "only_one",
+    "percent",
     "plain",
-    "reach",
-    "reach_of",
     "root_figure",
-    "show_axis",
-    "show_refuted",
-    "show_share",
+    "thinned",
     "unit_axes",
     "wrapped",
 ]
@@ -80,6 +76,8 @@ HEADROOM = 0.45
 """For a legend within the user's axes, as a share of what is drawn."""
 ROW = 64
 """Characters of three labels that fit in one row of the legend."""
+Corner = Literal["best", "lower right", "upper left"]
+"""Where a legend has room within the user's axes."""
 
 
 def new_figure(width: float = 6.0, height: float = 4.0) -> Figure:
@@ -99,59 +97,70 @@ def root_figure(ax: Axes) -> Figure:
     return figure
 
 
-def checked(estimate: Any, name: str = "estimate") -> PriorEstimate:
-    """The estimate, or an error that says what to pass."""
-    if not isinstance(estimate, PriorEstimate):
-        raise InputError(
-            argument=name,
-            must="be a PriorEstimate",
-            got=type(estimate).__name__,
-            remedy="Pass what ht.estimate_prior gives; of a PriorAndPurity, its `.prior`.",
-        )
-    return estimate
+@dataclass(frozen=True)
+class Canvas:
+    """Where a picture is drawn: a new figure, or the axes that the user passed."""
 
+    figure: Figure
+    ax: Axes | None
+    """The user's axes."""
 
-def reach(shares: Iterable[float | None]) -> float:
-    """The end of an axis from 0 that shows these shares well; none: what is not known."""
-    largest = max(share for share in shares if share is not None)
-    return 1.0 if largest > 0.6 else max(1.5 * largest, 0.001)
+    @classmethod
+    def open(cls, ax: Axes | None, width: float = 6.0, height: float = 4.0) -> Canvas:
+        """The user's axes, or else a figure of this size in inches."""
+        return cls(new_figure(width, height), None) if ax is None else cls(root_figure(ax), ax)
 
+    def main(self) -> Axes:
+        """The axes of a picture that has one panel."""
+        return self.figure.add_subplot() if self.ax is None else self.ax
 
-def reach_of(estimate: PriorEstimate) -> float:
-    """The end of an axis that shows an estimate."""
-    return reach([estimate.value, estimate.high, estimate.upper])
+    def panels(self, n: int, columns: int, what: str) -> list[Axes]:
+        """``n`` axes, row by row in so many columns; the user's axes can hold one."""
+        if self.ax is not None:
+            if n > 1:
+                raise InputError(
+                    f"{arg('ax')} takes one {what}, got {n}. Draw them one by one, or leave {arg('ax')} out."
+                )
+            return [self.ax]
+        axes = list(self.figure.subplots(-(-n // columns), columns, squeeze=False).flat)
+        for unused in axes[n:]:
+            unused.remove()
+        return axes[:n]
 
+    def fitted(self, title: str) -> str:
+        """A title of ours: in two lines where it is long and the user's axes may be narrow."""
+        return title if self.ax is None or len(title) < LONG else title.replace(": ", ":\n")
 
-def show_share(ax: Axes, estimate: PriorEstimate) -> None:
-    """The estimate as a line, its interval as a band and what the data refute, on the x axis."""
-    symbol = SYMBOLS[estimate.population]
-    low, high = ends(estimate)
-    said = f"estimate {estimate.value:.3g}"
-    ax.axvline(estimate.value, color=ESTIMATE, linestyle="--", linewidth=1.8, zorder=3, label=said)
-    said = f"{level(estimate)} {low:.3g} to {high:.3g}"
-    ax.axvspan(low, high, color=INTERVAL, linewidth=1, zorder=0, label=said)
-    show_refuted(ax, estimate.upper, symbol)
-    show_axis(ax, reach_of(estimate), estimate.population)
+    def finish(self, title: str, corner: Corner | None = None, *, models: bool = False) -> Figure:
+        """Title and legend: around the axes of a figure of ours, else within the user's axes.
 
-
-def show_refuted(ax: Axes, upper: float | None, symbol: str) -> None:
-    """The shares that the data refute, hatched; that there are none, in the legend alone."""
-    if upper is None:
-        return
-    if upper < 1:
-        ax.axvspan(upper, 1, zorder=0.5, label=f"refuted: {symbol} > {upper:.3g}", **REFUTED)
-    else:
-        ax.plot([], [], " ", label=f"no {symbol} is refuted")
-
-
-def show_axis(ax: Axes, end: float, population: str) -> None:
-    """An x axis of the share from 0 to ``end``, with no more words than there is room for."""
-    ax.set_xlim(-MARGIN * end, (1 + MARGIN) * end)
-    symbol, figure = SYMBOLS[population], root_figure(ax)
-    label = f"{symbol}, {MEANINGS[population]}"
-    if len(figure.axes) > 1:
-        label = symbol if figure.get_layout_engine() is None else wrapped(label, NARROW)
-    ax.set_xlabel(label)
+        These have room for a legend in ``corner``, or it is made above what is drawn. The names of ``models``
+        are the user's, of any length.
+        """
+        if self.ax is not None:
+            if corner is None:
+                bottom, top = self.ax.get_ylim()
+                self.ax.set_ylim(bottom, top + HEADROOM * (top - bottom))
+            self.ax.set_title(title)
+            self.ax.legend(loc=corner or "upper right", fontsize="small")
+            return self.figure
+        self.figure.suptitle(title)
+        entries = [
+            pair for ax in self.figure.axes for pair in zip(*ax.get_legend_handles_labels(), strict=True)
+        ]
+        handles = [handle for handle, _ in entries]
+        labels = [wrapped(label, ROW) if models else label for _, label in entries]
+        choices = [2, 1] if len(labels) == 4 else [3, 2, 1]
+        if not models:  # our own labels have known lengths
+            choices = [2 if sum(map(len, labels[:3])) > ROW else choices[0]]
+        for columns in choices:
+            legend = self.figure.legend(
+                handles, labels, loc="outside lower center", ncols=columns, fontsize="small", handlelength=1.8
+            )
+            if columns == choices[-1] or legend.get_window_extent().width <= self.figure.bbox.width:
+                break
+            legend.remove()
+        return self.figure
 
 
 def unit_axes(ax: Axes, x_label: str, y_label: str) -> None:
@@ -162,39 +171,9 @@ def unit_axes(ax: Axes, x_label: str, y_label: str) -> None:
     ax.set_ylabel(y_label)
 
 
-def ends(estimate: PriorEstimate) -> tuple[float, float]:
-    """Of its interval, which every estimate has."""
-    assert estimate.low is not None
-    assert estimate.high is not None
-    return estimate.low, estimate.high
-
-
-def level(estimate: PriorEstimate) -> str:
-    """What its interval is called."""
-    return f"{100 * estimate.confidence_level:.4g}% interval"
-
-
-def finish(figure: Figure, ax: Axes | None, title: str, *, free_corner: bool = False) -> Figure:
-    """Title and legend: of a figure of ours around the axes, else within the user's axes.
-
-    Those have room for a legend in a corner below that is free, or it is made above what is drawn.
-    """
-    if ax is not None:
-        if not free_corner:
-            bottom, top = ax.get_ylim()
-            ax.set_ylim(bottom, top + HEADROOM * (top - bottom))
-        ax.set_title(title if len(title) < LONG else title.replace(": ", ":\n"))
-        ax.legend(loc="lower right" if free_corner else "upper right", fontsize="small")
-        return figure
-    figure.suptitle(title)
-    named = [pair for one in figure.axes for pair in zip(*one.get_legend_handles_labels(), strict=True)]
-    handles, labels = zip(*named, strict=True)
-    long = len(labels) == 4 or sum(map(len, labels[:3])) > ROW
-    columns = 2 if long else 3
-    figure.legend(
-        handles, labels, loc="outside lower center", ncols=columns, fontsize="small", handlelength=1.8
-    )
-    return figure
+def percent(level: float) -> str:
+    """A confidence level as it is read."""
+    return f"{100 * level:.4g}%"
 
 
 def wrapped(label: str, width: int) -> str:
@@ -202,30 +181,44 @@ def wrapped(label: str, width: int) -> str:
     return "\n".join(textwrap.wrap(label, width))
 
 
+def curve_points(curve: RocCurve | PrecisionRecallCurve) -> tuple[Vector, Vector]:
+    """Along x and y."""
+    return (curve.fpr, curve.tpr) if isinstance(curve, RocCurve) else (curve.recall, curve.precision)
+
+
+def thinned(
+    x: Vector, y: Vector, most: int, length: Callable[[Vector, Vector], Vector] = np.hypot
+) -> tuple[Vector, Vector]:
+    """What is defined of a curve; of more than ``most`` points, some at equal steps along it.
+
+    ``length`` is that of a step, from how far it goes along x and along y.
+    """
+    defined = np.isfinite(x) & np.isfinite(y)
+    x, y = x[defined], y[defined]
+    if len(x) <= most:
+        return x, y
+    # What lies outside the unit square is not seen: steps there count as short.
+    steps = (np.diff(np.clip(values, -MARGIN, 1 + MARGIN)) for values in (x, y))
+    along = np.append(0.0, np.cumsum(length(*steps)))
+    shown = np.searchsorted(along, np.linspace(0, along[-1], most))
+    shown = np.unique(np.append(shown, len(x) - 1))
+    return x[shown], y[shown]
+
+
 # --- one model, or a few by name ----------------------------------------------------------------------
 
 
-def named(evidence: Any) -> dict[str, Any]:
+def named(evidence: Any, what: str = "models") -> dict[str, Any]:
     """By name what a figure draws, from one to four; one that stands alone has no name."""
     several = dict(evidence) if isinstance(evidence, Mapping) else {"": evidence}
     if not 0 < len(several) <= len(COLORS):
         raise InputError(
             argument="evidence",
-            must=f"hold 1 to {len(COLORS)} models",
+            must=f"hold 1 to {len(COLORS)} {what}",
             got=len(several),
             remedy="Draw fewer at once.",
         )
-    return {str(name): each for name, each in several.items()}
-
-
-def measures(several: Mapping[str, Any]) -> dict[str, ScoreMeasure]:
-    """The measure of each, whose prior must be known."""
-    out = {name: as_measure(each) for name, each in several.items()}
-    if many := next((measure.shape for measure in out.values() if measure.shape), None):
-        raise InputError(
-            argument="evidence", must="be one measure", got=f"{many} of them", remedy="Pass one by one."
-        )
-    return out
+    return {str(name): model for name, model in several.items()}
 
 
 def naive_of(several: Mapping[str, Any]) -> ScoreMeasure | None:
@@ -245,31 +238,3 @@ def plain(name: str) -> str:
 def look(i: int) -> dict[str, Any]:
     """Colour and dash of a model."""
     return {"color": COLORS[i], "linestyle": DASHES[i], "linewidth": 1.6, "zorder": 3 + i}
-
-
-def only_one(ax: Axes | None, names: Iterable[str], what: str) -> None:
-    """Raise where the user's axes would have to hold several panels."""
-    n = len(list(names))
-    if ax is not None and n > 1:
-        raise InputError(
-            f"{arg('ax')} takes one {what}, got {n}. Draw them one by one, or leave {arg('ax')} out."
-        )
-
-
-def finish_models(figure: Figure, ax: Axes | None, title: str, corner: Any) -> Figure:
-    """Title and legend: of a figure of ours around the panels, else in a corner of the user's axes."""
-    if ax is not None:
-        ax.set_title(title)
-        ax.legend(loc=corner, fontsize="small")
-        return figure
-    figure.suptitle(title)
-    parts = [one.get_legend_handles_labels() for one in figure.axes]
-    handles = [handle for part, _ in parts for handle in part]
-    labels = [wrapped(label, ROW) for _, part in parts for label in part]
-    place: Any = "outside lower center"
-    for columns in (2, 1) if len(labels) == 4 else (3, 2, 1):
-        legend = figure.legend(handles, labels, loc=place, ncols=columns, fontsize="small", handlelength=1.8)
-        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
-            break
-        legend.remove()
-    return figure

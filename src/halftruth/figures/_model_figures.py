@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from halftruth import _checks
-from halftruth._checks import Vector
+from halftruth._errors import InputError
 from halftruth.figures import _canvas
-from halftruth.figures._canvas import (
-    BASELINE,
-    NAIVE,
-    finish_models,
-    look,
-    measures,
-    naive_of,
-    named,
-    only_one,
-    plain,
-)
-from halftruth.measure._score_measure import ScoreMeasure, ratio
+from halftruth.figures._canvas import BASELINE, NAIVE, Canvas, look, naive_of, named, plain, thinned
+from halftruth.measure._score_measure import ScoreMeasure, as_measure, ratio
 from halftruth.metrics._areas import average_precision, roc_auc
-from halftruth.metrics._curves import precision_recall_curve, roc_curve
-from halftruth.results._estimate import figure as said
+from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve, precision_recall_curve, roc_curve
+from halftruth.results._estimate import figure as number_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,8 +26,6 @@ FINEST = 2000
 """Points of a curve that are drawn: more are not seen, and swell a vector file."""
 PANEL = 2.1
 """Inches of one of several."""
-
-Points = Callable[[ScoreMeasure], tuple[Vector, Vector]]
 
 
 def roc(evidence: Any, *, naive: bool = True, ax: Axes | None = None, title: str | None = None) -> Figure:
@@ -54,11 +42,6 @@ def roc(evidence: Any, *, naive: bool = True, ax: Axes | None = None, title: str
         Where to draw.
     title : str, optional
 
-    Returns
-    -------
-    matplotlib Figure
-        A new one, or that of ``ax``.
-
     Notes
     -----
     Curves are raw, as `roc_curve` gives them: from partial evidence they may leave the unit square, which is
@@ -73,18 +56,10 @@ def roc(evidence: Any, *, naive: bool = True, ax: Axes | None = None, title: str
     ['corrected', 'naive', 'chance']
     >>> figure.savefig("roc.pdf")  # doctest: +SKIP
     """
-    several = named(evidence)
-    drawn = measures(several)
-    figure, main = _square(ax)
-
-    def points(measure: ScoreMeasure) -> tuple[Vector, Vector]:
-        curve = roc_curve(measure)
-        return curve.fpr, curve.tpr
-
-    _draw(main, drawn, naive_of(several) if naive else None, points, roc_auc, "AUC")
+    canvas, main, drawn = _draw_curves(evidence, naive, ax, roc_curve, roc_auc, "AUC")
     main.plot([0, 1], [0, 1], label="chance", **BASELINE)
     _canvas.unit_axes(main, "false-positive rate", "true-positive rate")
-    return finish_models(figure, ax, title or f"ROC curve{'s' * (len(drawn) > 1)}", "lower right")
+    return canvas.finish(title or f"ROC curve{'s' * (len(drawn) > 1)}", "lower right", models=True)
 
 
 def precision_recall(
@@ -103,11 +78,6 @@ def precision_recall(
         Where to draw.
     title : str, optional
 
-    Returns
-    -------
-    matplotlib Figure
-        A new one, or that of ``ax``.
-
     Notes
     -----
     Curves are raw, as `precision_recall_curve` gives them: from partial evidence they may leave the unit
@@ -122,70 +92,62 @@ def precision_recall(
     >>> [text.get_text() for text in figure.legends[0].get_texts()]
     ['a model: AP 0.848', 'prior 0.258']
     """
-    several = named(evidence)
-    drawn = measures(several)
-    figure, main = _square(ax)
-
-    def points(measure: ScoreMeasure) -> tuple[Vector, Vector]:
-        curve = precision_recall_curve(measure)
-        return curve.recall, curve.precision
-
-    own = naive_of(several) if naive else None
-    _draw(main, drawn, own, points, average_precision, "AP", drawstyle="steps-pre")
-    _draw_priors(main, [measure.prior for measure in drawn.values()])
+    canvas, main, drawn = _draw_curves(
+        evidence, naive, ax, precision_recall_curve, average_precision, "AP", drawstyle="steps-pre"
+    )
+    _draw_priors(main, [measure.prior for measure in drawn])
     _canvas.unit_axes(main, "recall", "precision")
-    return finish_models(figure, ax, title or f"Precision-recall curve{'s' * (len(drawn) > 1)}", "best")
+    return canvas.finish(title or f"Precision-recall curve{'s' * (len(drawn) > 1)}", "best", models=True)
 
 
-def _draw(
-    ax: Axes,
-    drawn: dict[str, ScoreMeasure],
-    naive: ScoreMeasure | None,
-    points: Points,
-    area: Callable[[ScoreMeasure], float],
-    what: str,
+def _draw_curves(
+    evidence: Any,
+    naive: bool,
+    ax: Axes | None,
+    curve_of: Callable[[ScoreMeasure], RocCurve | PrecisionRecallCurve],
+    area_of: Callable[[ScoreMeasure], float],
+    area_name: str,
     **style: Any,
-) -> None:
+) -> tuple[Canvas, Axes, list[ScoreMeasure]]:
+    """The curve of each model, and the naive one where there is one, on a square; and the measures drawn."""
+    several = named(evidence)
+    drawn = _measures(several)
+    canvas = Canvas.open(ax, 4.6, 5.0)
+    main = canvas.main()
+    if ax is None:
+        main.set_box_aspect(1)
+    naive_measure = naive_of(several) if naive else None
+
+    def draw(measure: ScoreMeasure, name: str, **line: Any) -> None:
+        label = f"{name and f'{name}: '}{area_name} {number_text(area_of(measure))}"
+        x, y = thinned(*_canvas.curve_points(curve_of(measure)), FINEST)
+        main.plot(x, y, label=label, **line, **style)
+
     for i, (name, measure) in enumerate(drawn.items()):
-        start = plain(name) or ("corrected" if naive is not None else "")
-        label = f"{start}: {what} {said(area(measure))}" if start else f"{what} {said(area(measure))}"
-        ax.plot(*_thinned(*points(measure)), label=label, **look(i), **style)
-    if naive is not None:
-        ax.plot(*_thinned(*points(naive)), label=f"naive: {what} {said(area(naive))}", **NAIVE, **style)
+        draw(measure, plain(name) or ("corrected" if naive_measure is not None else ""), **look(i))
+    if naive_measure is not None:
+        draw(naive_measure, "naive", **NAIVE)
+    return canvas, main, list(drawn.values())
+
+
+def _measures(several: Mapping[str, Any]) -> dict[str, ScoreMeasure]:
+    """The measure of each model, whose prior must be known."""
+    by_name = {name: as_measure(model) for name, model in several.items()}
+    if many := next((measure.shape for measure in by_name.values() if measure.shape), None):
+        raise InputError(
+            argument="evidence", must="be one measure", got=f"{many} of them", remedy="Pass one by one."
+        )
+    return by_name
 
 
 def _draw_priors(ax: Axes, priors: list[float]) -> None:
     """One line where all models have one prior, else one for each, in its colour."""
     if np.allclose(priors, priors[0], rtol=0, atol=1e-12):
-        ax.axhline(priors[0], label=f"prior {said(priors[0])}", **BASELINE)
+        ax.axhline(priors[0], label=f"prior {number_text(priors[0])}", **BASELINE)
         return
     for i, prior in enumerate(priors):
         ax.axhline(prior, **BASELINE | {"color": look(i)["color"], "alpha": 0.6})
     ax.plot([], [], label="priors", **BASELINE)
-
-
-def _thinned(x: Vector, y: Vector) -> tuple[Vector, Vector]:
-    """What is defined of a curve; of very many points, some at equal steps along it."""
-    seen = np.isfinite(x) & np.isfinite(y)
-    x, y = x[seen], y[seen]
-    if len(x) <= FINEST:
-        return x, y
-    near = (
-        np.clip(each, -_canvas.MARGIN, 1 + _canvas.MARGIN) for each in (x, y)
-    )  # what is not seen is short
-    along = np.append(0.0, np.cumsum(np.hypot(*map(np.diff, near))))
-    kept = np.searchsorted(along, np.linspace(0, along[-1], FINEST))
-    kept = np.unique(np.append(kept, len(x) - 1))
-    return x[kept], y[kept]
-
-
-def _square(ax: Axes | None) -> tuple[Figure, Axes]:
-    if ax is not None:
-        return _canvas.root_figure(ax), ax
-    figure = _canvas.new_figure(4.6, 5.0)
-    main = figure.add_subplot()
-    main.set_box_aspect(1)
-    return figure, main
 
 
 def scores(evidence: Any, n_bins: int = 40, *, ax: Axes | None = None, title: str | None = None) -> Figure:
@@ -201,11 +163,6 @@ def scores(evidence: Any, n_bins: int = 40, *, ax: Axes | None = None, title: st
         Where to draw, one model.
     title : str, optional
 
-    Returns
-    -------
-    matplotlib Figure
-        A new one, or that of ``ax``.
-
     Notes
     -----
     Heights are the masses μ₁ and μ − μ₁ of the bins as shares of their class, which sum to 1. From partial
@@ -220,33 +177,24 @@ def scores(evidence: Any, n_bins: int = 40, *, ax: Axes | None = None, title: st
     >>> [text.get_text() for text in figure.legends[0].get_texts()]
     ['positives', 'negatives']
     """
-    drawn = measures(named(evidence))
+    drawn = _measures(named(evidence))
     n_bins = _checks.count(n_bins, "n_bins", least=1)
-    only_one(ax, drawn, "model")
-    if ax is None:
-        figure = _canvas.new_figure(height=4.0 if len(drawn) == 1 else 1.2 + PANEL * len(drawn))
-        panels = list(figure.subplots(len(drawn), 1, squeeze=False)[:, 0])
-    else:
-        figure, panels = _canvas.root_figure(ax), [ax]
+    canvas = Canvas.open(ax, height=4.0 if len(drawn) == 1 else 1.2 + PANEL * len(drawn))
+    panels = canvas.panels(len(drawn), columns=1, what="model")
     for i, ((name, measure), panel) in enumerate(zip(drawn.items(), panels, strict=True)):
         _draw_classes(panel, measure, n_bins, labels=("positives", "negatives") if i == 0 else ("", ""))
         if name and ax is None:
             panel.set_title(_canvas.wrapped(plain(name), _canvas.ROW), fontsize="medium", loc="left")
     panels[-1].set_xlabel("score")
-    return finish_models(figure, ax, title or "Scores by class", "best")
+    return canvas.finish(title or "Scores by class", "best", models=True)
 
 
 def _draw_classes(ax: Axes, measure: ScoreMeasure, n_bins: int, labels: tuple[str, str]) -> None:
     """Both classes from one line: the positives filled, the negatives a dashed outline over them."""
-    filled: dict[str, Any] = {
-        "fill": True,
-        "facecolor": _canvas.PALE,
-        "edgecolor": _canvas.DATA,
-        "linewidth": 0.9,
-    }
+    filled: dict[str, Any] = {"facecolor": _canvas.PALE, "edgecolor": _canvas.DATA, "linewidth": 0.9}
     outline: dict[str, Any] = {"edgecolor": _canvas.ESTIMATE, "linestyle": "--", "linewidth": 1.4}
     for masses, whole, label, style in (
-        (measure.pos_mass, measure.positives, labels[0], filled),
+        (measure.pos_mass, measure.positives, labels[0], filled | {"fill": True}),
         (measure.neg_mass, measure.negatives, labels[1], outline),
     ):
         heights, edges = np.histogram(measure.score, n_bins, weights=masses)

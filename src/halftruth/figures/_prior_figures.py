@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 from halftruth.figures import _canvas
+from halftruth.figures._canvas import DATA, ESTIMATE, MARGIN, MEANINGS, NARROW, PALE, SYMBOLS, Canvas
 from halftruth.prior._belief import Curve, PriorEstimate
 from halftruth.prior._estimate_prior import PriorAndPurity
 
@@ -44,11 +45,6 @@ def prior(estimate: PriorEstimate, *, ax: Axes | None = None) -> Figure:
     ax : matplotlib Axes, optional
         Where to draw. There is one panel then, of the prior: a curve over something else is left out.
 
-    Returns
-    -------
-    matplotlib Figure
-        A new one, or that of ``ax``.
-
     Examples
     --------
     >>> import halftruth as ht
@@ -59,24 +55,34 @@ def prior(estimate: PriorEstimate, *, ax: Axes | None = None) -> Figure:
     'posterior density'
     >>> figure.savefig("prior.png")  # doctest: +SKIP
     """
-    curve = _canvas.checked(estimate).curve
-    symbol = _canvas.SYMBOLS[estimate.population]
+    curve = _checked(estimate).curve
     of_share = curve is not None and _runs_over_share(estimate, curve)
-    if ax is not None:
-        figure, main = _canvas.root_figure(ax), ax
-    elif of_share or curve is None:
-        figure = _canvas.new_figure(height=2.4 if curve is None and estimate.replicates is None else 4)
-        main = figure.add_subplot()
-    else:
-        figure = _canvas.new_figure()
-        beside, main = figure.subplots(1, 2)
+    bare = curve is None and estimate.replicates is None
+    canvas = Canvas.open(ax, height=2.4 if bare else 4.0)
+    if ax is None and curve is not None and not of_share:
+        beside, main = canvas.figure.subplots(1, 2)
         _draw_beside(beside, curve)
-    _canvas.show_share(main, estimate)
+    else:
+        main = canvas.main()
+    _draw_share(main, estimate)
     if curve is not None and of_share:
         _draw_curve(main, curve)
     else:
         _draw_replicates(main, estimate.replicates)
-    return _canvas.finish(figure, ax, f"Class prior by {estimate.method}: {symbol} = {estimate.value:.3g}")
+    symbol = SYMBOLS[estimate.population]
+    return canvas.finish(canvas.fitted(f"Class prior by {estimate.method}: {symbol} = {estimate.value:.3g}"))
+
+
+def _checked(estimate: Any, name: str = "estimate") -> PriorEstimate:
+    """The estimate, or an error that says what to pass."""
+    if not isinstance(estimate, PriorEstimate):
+        raise InputError(
+            argument=name,
+            must="be a PriorEstimate",
+            got=type(estimate).__name__,
+            remedy="Pass what ht.estimate_prior gives; of a PriorAndPurity, its `.prior`.",
+        )
+    return estimate
 
 
 def _runs_over_share(estimate: PriorEstimate, curve: Curve) -> bool:
@@ -85,14 +91,63 @@ def _runs_over_share(estimate: PriorEstimate, curve: Curve) -> bool:
     The curve of an estimate of π runs over α, and so does one that took impure labels for pure ones.
     """
     over_alpha = curve.x_label.partition(" ")[0] == "α" and estimate.population == "unlabeled"
-    seen = np.count_nonzero(curve.x <= _canvas.reach_of(estimate))
-    return over_alpha and bool(np.isclose(curve.chosen, estimate.value) and seen >= ENOUGH)
+    shown = np.count_nonzero(curve.x <= _axis_end(estimate))
+    return over_alpha and bool(np.isclose(curve.chosen, estimate.value) and shown >= ENOUGH)
+
+
+def _draw_share(ax: Axes, estimate: PriorEstimate) -> None:
+    """The estimate as a line, its interval as a band and what the data refute, on the x axis."""
+    low, high = _ends(estimate)
+    label = f"estimate {estimate.value:.3g}"
+    ax.axvline(estimate.value, color=ESTIMATE, linestyle="--", linewidth=1.8, zorder=3, label=label)
+    label = f"{_interval_name(estimate)} {low:.3g} to {high:.3g}"
+    ax.axvspan(low, high, color=_canvas.INTERVAL, linewidth=1, zorder=0, label=label)
+    _draw_refuted(ax, estimate.upper, SYMBOLS[estimate.population])
+    _set_axis(ax, _axis_end(estimate), estimate.population)
+
+
+def _draw_refuted(ax: Axes, upper: float | None, symbol: str) -> None:
+    """The shares that the data refute, hatched; that there are none, in the legend alone."""
+    if upper is None:
+        return
+    if upper < 1:
+        ax.axvspan(upper, 1, zorder=0.5, label=f"refuted: {symbol} > {upper:.3g}", **_canvas.REFUTED)
+    else:
+        ax.plot([], [], " ", label=f"no {symbol} is refuted")
+
+
+def _axis_end(estimate: PriorEstimate, truth: float | None = None) -> float:
+    """Where an axis from 0 ends that shows an estimate well, and the truth where it is known."""
+    shares = (estimate.value, estimate.high, estimate.upper, truth)
+    largest = max(share for share in shares if share is not None)
+    return 1.0 if largest > 0.6 else max(1.5 * largest, 0.001)
+
+
+def _set_axis(ax: Axes, end: float, population: str) -> None:
+    """An x axis of the share from 0 to ``end``, with no more words than there is room for."""
+    ax.set_xlim(-MARGIN * end, (1 + MARGIN) * end)
+    symbol, figure = SYMBOLS[population], _canvas.root_figure(ax)
+    label = f"{symbol}, {MEANINGS[population]}"
+    if len(figure.axes) > 1:
+        label = symbol if figure.get_layout_engine() is None else _canvas.wrapped(label, NARROW)
+    ax.set_xlabel(label)
+
+
+def _ends(estimate: PriorEstimate) -> tuple[float, float]:
+    """Of its interval, which every estimate has."""
+    assert estimate.low is not None
+    assert estimate.high is not None
+    return estimate.low, estimate.high
+
+
+def _interval_name(estimate: PriorEstimate) -> str:
+    return f"{_canvas.percent(estimate.confidence_level)} interval"
 
 
 def _draw_beside(ax: Axes, curve: Curve) -> None:
     """A curve over something else than the prior, with what was chosen."""
     ax.axvline(curve.chosen, color="0.3", linestyle=":", linewidth=1.8, label=f"chosen {curve.chosen:.3g}")
-    ax.set_xlabel(_canvas.wrapped(curve.x_label, _canvas.NARROW))
+    ax.set_xlabel(_canvas.wrapped(curve.x_label, NARROW))
     _draw_curve(ax, curve)
 
 
@@ -103,11 +158,11 @@ def _draw_curve(ax: Axes, curve: Curve) -> None:
     x, y = x[finite], y[finite]
     rough = len(y) > FEW and np.abs(np.diff(y)).sum() > ROUGH * np.ptp(y)
     look = {"linestyle": "none", "marker": "."} if rough else {"marker": "o" if len(x) <= FEW else None}
-    ax.plot(x, y, color=_canvas.DATA, linewidth=1.6, markersize=3.5, **look)
+    ax.plot(x, y, color=DATA, linewidth=1.6, markersize=3.5, **look)
     ax.set_ylabel(_canvas.wrapped(curve.y_label, 36))
     left, right = ax.get_xlim()
-    seen = (left <= x) & (x <= right)
-    if (limits := _heights(x[seen], y[seen], curve.chosen, right - left)) is not None:
+    shown = (left <= x) & (x <= right)
+    if (limits := _heights(x[shown], y[shown], curve.chosen, right - left)) is not None:
         ax.set_ylim(*limits)
 
 
@@ -133,7 +188,7 @@ def _draw_replicates(ax: Axes, replicates: Vector | Sequence[float] | None) -> N
     middle = low + spread / 2
     bins = min(int(2 * np.cbrt(len(replicates))), BARS) if spread > thin else 1
     edges = np.linspace(middle - half, middle + half, bins + 1).tolist()
-    ax.hist(replicates, edges, histtype="stepfilled", facecolor=_canvas.PALE, edgecolor=_canvas.DATA)
+    ax.hist(replicates, edges, histtype="stepfilled", facecolor=PALE, edgecolor=DATA)
     ax.locator_params(axis="y", integer=True)
     ax.set_ylabel("replicates")
 
@@ -152,18 +207,13 @@ def priors(
     ax : matplotlib Axes, optional
         Where to draw.
 
-    Returns
-    -------
-    matplotlib Figure
-        A new one, or that of ``ax``.
-
     Examples
     --------
     >>> import halftruth as ht
     >>> strata = ht.simulate.GaussianClasses(prior=0.2).draw_strata(200, 1000, rng=0)
     >>> p, u = strata.positive.score, strata.unlabeled.score
-    >>> found = {name: ht.estimate_prior(p, u, method=name) for name in ("auto", "bbe")}
-    >>> figure = ht.figures.priors(found, truth=0.2)
+    >>> estimates = {name: ht.estimate_prior(p, u, method=name) for name in ("auto", "bbe")}
+    >>> figure = ht.figures.priors(estimates, truth=0.2)
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['auto', 'bbe']
     """
@@ -172,34 +222,29 @@ def priors(
         raise InputError(
             argument="truth", must="lie in [0, 1]", got=repr(truth), remedy="Pass a share of positives."
         )
-    if ax is None:
-        figure = _canvas.new_figure(height=max(2.4, 1.6 + 0.27 * len(estimates)))
-        main = figure.add_subplot()
-    else:
-        figure, main = _canvas.root_figure(ax), ax
-    shown = list(estimates.values())
-    _draw_rows(main, shown)
+    canvas = Canvas.open(ax, height=max(2.4, 1.6 + 0.27 * len(estimates)))
+    main, drawn = canvas.main(), list(estimates.values())
+    _draw_rows(main, drawn)
     if truth is not None:
         main.axvline(truth, color="black", linestyle="--", zorder=1, label=f"truth {truth:.3g}")
-    main.set_yticks(range(len(shown)), labels=list(estimates))
-    main.set_ylim(len(shown) - 0.5, -0.5)
-    end = max(_canvas.reach([truth or 0.0]), *map(_canvas.reach_of, shown))
-    _canvas.show_axis(main, end, population)
-    return _canvas.finish(figure, ax, "Class prior by method")
+    main.set_yticks(range(len(drawn)), labels=list(estimates))
+    main.set_ylim(len(drawn) - 0.5, -0.5)
+    _set_axis(main, max(_axis_end(estimate, truth) for estimate in drawn), population)
+    return canvas.finish("Class prior by method")
 
 
-def _draw_rows(ax: Axes, shown: list[PriorEstimate]) -> None:
+def _draw_rows(ax: Axes, estimates: list[PriorEstimate]) -> None:
     """A dot, its interval and what the data refute for each estimate, the first at 0."""
-    rows = range(len(shown))
-    low, high = np.transpose([_canvas.ends(each) for each in shown])
-    levels = {_canvas.level(each) for each in shown}
-    said = levels.pop() if len(levels) == 1 else "interval"
-    ax.hlines(rows, low, high, color=_canvas.DATA, linewidth=2.5, label=said)
-    ax.plot([each.value for each in shown], rows, "o", color=_canvas.ESTIMATE, label="estimate")
-    upper = np.array([1.0 if each.upper is None else each.upper for each in shown])
+    rows = range(len(estimates))
+    low, high = np.transpose([_ends(estimate) for estimate in estimates])
+    names = {_interval_name(estimate) for estimate in estimates}
+    label = names.pop() if len(names) == 1 else "interval"
+    ax.hlines(rows, low, high, color=DATA, linewidth=2.5, label=label)
+    ax.plot([estimate.value for estimate in estimates], rows, "o", color=ESTIMATE, label="estimate")
+    upper = np.array([1.0 if estimate.upper is None else estimate.upper for estimate in estimates])
     if (upper < 1).any():
-        said = "refuted by the data"
-        ax.barh(rows, 1 - upper, left=upper, height=1, zorder=0.5, label=said, **_canvas.REFUTED)
+        label = "refuted by the data"
+        ax.barh(rows, 1 - upper, left=upper, height=1, zorder=0.5, label=label, **_canvas.REFUTED)
 
 
 def _one_population(estimates: Mapping[str, PriorEstimate]) -> str:
@@ -208,9 +253,7 @@ def _one_population(estimates: Mapping[str, PriorEstimate]) -> str:
             f"{arg('estimates')} must be a mapping of names to PriorEstimates, at least one; got "
             f'{estimates!r}. Pass {{"auto": ht.estimate_prior(...), ...}}.'
         )
-    populations = {
-        _canvas.checked(each, f"estimates[{name!r}]").population for name, each in estimates.items()
-    }
+    populations = {_checked(one, f"estimates[{name!r}]").population for name, one in estimates.items()}
     if len(populations) > 1:
         raise InputError(
             f"{arg('estimates')} holds priors of the unlabeled and of all rows, which are different "
@@ -227,11 +270,6 @@ def prior_and_purity(both: PriorAndPurity, *, ax: Axes | None = None) -> Figure:
     both : PriorAndPurity
     ax : matplotlib Axes, optional
         Where to draw.
-
-    Returns
-    -------
-    matplotlib Figure
-        A new one, or that of ``ax``.
 
     Examples
     --------
@@ -250,26 +288,23 @@ def prior_and_purity(both: PriorAndPurity, *, ax: Axes | None = None) -> Figure:
             remedy="Pass what ht.estimate_prior_and_purity gives.",
         )
     share, purity = both.prior, both.purity
-    symbol = _canvas.SYMBOLS[share.population]
-    if ax is None:
-        figure = _canvas.new_figure(height=4.6)
-        main = figure.add_subplot()
-    else:
-        figure, main = _canvas.root_figure(ax), ax
-    said = f"ρ < {symbol}: worse than chance"
-    main.fill([0, 1, 1], [0, 0, 1], color="0.8", linewidth=0, zorder=0, label=said)
-    _canvas.show_refuted(main, share.upper, symbol)
+    symbol = SYMBOLS[share.population]
+    canvas = Canvas.open(ax, height=4.6)
+    main = canvas.main()
+    label = f"ρ < {symbol}: worse than chance"
+    main.fill([0, 1, 1], [0, 0, 1], color="0.8", linewidth=0, zorder=0, label=label)
+    _draw_refuted(main, share.upper, symbol)
     _draw_pairs(main, share, purity)
     # White below the lines keeps them apart from the replicates, in grey too.
-    for color, width, label in (("white", 3.5, "_"), (_canvas.ESTIMATE, 2.0, f"{_canvas.level(share)}s")):
-        main.hlines(purity.value, *_canvas.ends(share), color=color, linewidth=width)
-        main.vlines(share.value, *_canvas.ends(purity), color=color, linewidth=width, label=label)
-    main.plot(share.value, purity.value, "o", color=_canvas.ESTIMATE, mec="white", ms=8, label="estimate")
-    _canvas.show_axis(main, 1.0, share.population)
-    main.set_ylim(-_canvas.MARGIN, 1 + _canvas.MARGIN)
+    for color, width, label in (("white", 3.5, "_"), (ESTIMATE, 2.0, f"{_interval_name(share)}s")):
+        main.hlines(purity.value, *_ends(share), color=color, linewidth=width)
+        main.vlines(share.value, *_ends(purity), color=color, linewidth=width, label=label)
+    main.plot(share.value, purity.value, "o", color=ESTIMATE, mec="white", ms=8, label="estimate")
+    _set_axis(main, 1.0, share.population)
+    main.set_ylim(-MARGIN, 1 + MARGIN)
     main.set_ylabel("ρ, the share of positives\namong the known positives")
     title = f"Prior and purity by {share.method}: {symbol} = {share.value:.3g}, ρ = {purity.value:.3g}"
-    return _canvas.finish(figure, ax, title, free_corner=True)
+    return canvas.finish(canvas.fitted(title), "lower right")
 
 
 def _draw_pairs(ax: Axes, share: PriorEstimate, purity: PriorEstimate) -> None:
@@ -285,9 +320,9 @@ def _draw_pairs(ax: Axes, share: PriorEstimate, purity: PriorEstimate) -> None:
         np.asarray(share.replicates),
         np.asarray(purity.replicates),
         s=8,
-        color=_canvas.DATA,
+        color=DATA,
         alpha=0.35,
         linewidths=0,
         rasterized=len(share.replicates) > MANY,
     )
-    ax.plot([], [], "o", color=_canvas.DATA, markersize=3, label="replicates")
+    ax.plot([], [], "o", color=DATA, markersize=3, label="replicates")

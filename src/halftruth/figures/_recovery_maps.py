@@ -49,10 +49,6 @@ def recovery_error_map(
     alphas, purities : float or sequence of float
         The truth.
 
-    Returns
-    -------
-    matplotlib Figure
-
     Examples
     --------
     >>> import halftruth as ht
@@ -63,11 +59,11 @@ def recovery_error_map(
     if isinstance(aucs, ErrorMap):
         return _one_map(aucs)
     aucs, alphas, purities = _listed(aucs), _listed(alphas), _listed(purities)
-    one = len(aucs) == len(alphas) == len(purities) == 1
+    alone = len(aucs) == len(alphas) == len(purities) == 1
     width, height = max(2.5, 1.35 * len(alphas)), max(2.5, 1.35 * len(purities) + 0.5)
-    if one:
+    if alone:
         width, height = SINGLE
-    small = "medium" if one else "x-small"
+    small = "medium" if alone else "x-small"
     figure = _canvas.new_figure(width=width * len(aucs) + BAR, height=height)
     ratios = [*(width for _ in aucs), BAR]
     *groups, beside = figure.subfigures(1, len(aucs) + 1, squeeze=False, width_ratios=ratios)[0]
@@ -79,7 +75,7 @@ def recovery_error_map(
             for ax, alpha in zip(row, alphas, strict=True):
                 drawn = _draw_errors(ax, error_map(auc, alpha, purity))
                 _draw_truth(ax, alpha, purity)
-                ax.set_title(f"α = {alpha:g}, ρ = {purity:g}", fontsize=small, pad=6 if one else 2)
+                ax.set_title(f"α = {alpha:g}, ρ = {purity:g}", fontsize=small, pad=6 if alone else 2)
                 ax.set_xticks([0, 0.5, 1])
                 ax.set_yticks([0, 0.5, 1])
                 ax.tick_params(labelsize=small)
@@ -93,10 +89,10 @@ def _listed(values: float | Sequence[float]) -> list[float]:
     return [float(values)] if np.ndim(values) == 0 else list(values)  # type: ignore[arg-type]
 
 
-def _one_map(found: ErrorMap) -> Figure:
+def _one_map(errors: ErrorMap) -> Figure:
     figure = _canvas.new_figure(width=SINGLE[0] + BAR, height=SINGLE[1])
     ax = figure.add_subplot()
-    figure.colorbar(_draw_errors(ax, found), ax=ax, extend="max", shrink=0.8, label=ERROR)
+    figure.colorbar(_draw_errors(ax, errors), ax=ax, extend="max", shrink=0.8, label=ERROR)
     ax.set_xlabel("estimated α")
     ax.set_ylabel("estimated ρ")
     return figure
@@ -116,11 +112,6 @@ def recovery_regions(
     ax : matplotlib Axes, optional
         Where to draw.
 
-    Returns
-    -------
-    matplotlib Figure
-        A new one, or that of ``ax``.
-
     Examples
     --------
     >>> import halftruth as ht
@@ -129,42 +120,40 @@ def recovery_regions(
     'estimated ρ'
     """
     marks, errors = landmarks(auc, alpha, purity), error_map(auc, alpha, purity, n_points=201)
-    if ax is None:
-        figure = _canvas.new_figure(width=6.4, height=6.2)
-        main = figure.add_subplot()
-    else:
-        figure, main = _canvas.root_figure(ax), ax
-    drawn = _draw_errors(main, errors)
-    figure.colorbar(drawn, ax=main, extend="max", shrink=0.8, label=ERROR)
+    canvas = _canvas.Canvas.open(ax, width=6.4, height=6.2)
+    main = canvas.main()
+    canvas.figure.colorbar(_draw_errors(main, errors), ax=main, extend="max", shrink=0.8, label=ERROR)
     _draw_truth(main, alpha, purity)
     for what, line in marks.lines.items():
-        style, said = LINES[what]
+        style, meaning = LINES[what]
         x, y = np.transpose(line.ends)
         main.plot(x, y, "-", color="white", linewidth=4)
-        main.plot(x, y, style, color="black", linewidth=1.8, label=f"recovered AUC = {said}")
-    for x, y, mark, said in ((0, 1, "s", "AUC_pu, {:.3g}"), (1, 0, "D", "1 − AUC_pu, {:.3g}")):
-        value = said.format(marks.auc_pu if y else 1 - marks.auc_pu)
+        main.plot(x, y, style, color="black", linewidth=1.8, label=f"recovered AUC = {meaning}")
+    corners = ((0, 1, "s", f"AUC_pu, {marks.auc_pu:.3g}"), (1, 0, "D", f"1 − AUC_pu, {1 - marks.auc_pu:.3g}"))
+    for x, y, marker, value in corners:
         label = f"recovered AUC = {value}"
-        main.plot(x, y, mark, color=_canvas.ESTIMATE, mec="white", ms=9, clip_on=False, zorder=4, label=label)
+        main.plot(
+            x, y, marker, color=_canvas.ESTIMATE, mec="white", ms=9, clip_on=False, zorder=4, label=label
+        )
     main.set_xlabel("estimated α")
     main.set_ylabel("estimated ρ")
     title = f"Recovered AUC: true AUC {auc:g}, α = {alpha:g}, ρ = {purity:g}"
     if ax is None:
-        return _canvas.finish(figure, ax, title)
+        return canvas.finish(title)
     # The whole square says something, so the legend lies below it.
     main.set_title(title.replace(": ", ":\n"))
     main.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), fontsize="small")
-    return figure
+    return canvas.figure
 
 
-def _draw_errors(ax: Axes, found: ErrorMap) -> Any:
+def _draw_errors(ax: Axes, errors: ErrorMap) -> Any:
     """The errors as colours; grey where the AUC is impossible."""
     ax.set_facecolor("0.75")
     ax.set_aspect("equal")
     return ax.pcolormesh(
-        found.alpha,
-        found.purity,
-        np.ma.masked_invalid(found.error),
+        errors.alpha,
+        errors.purity,
+        np.ma.masked_invalid(errors.error),
         cmap=ERRORS,
         vmin=0,
         vmax=LARGEST,

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth._errors import InputError
 from halftruth.calibration._reliability import ReliabilityCurve, reliability_curve
 from halftruth.figures import _canvas
-from halftruth.figures._canvas import COLORS, DASHES
+from halftruth.figures._canvas import COLORS, DASHES, MARGIN, Canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,11 +47,6 @@ def reliability(
     **settings
         Passed on to `reliability_curve`.
 
-    Returns
-    -------
-    matplotlib Figure
-        A new one, or that of ``ax``.
-
     Notes
     -----
     The (calibration) error in the legend is the mean distance of the curve from the diagonal, over the
@@ -67,13 +60,15 @@ def reliability(
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['share of positives', 'share of cases']
     """
-    curves = _named(evidence, method, settings)
-    bars = None
+    curves = {
+        name: model if isinstance(model, ReliabilityCurve) else reliability_curve(model, method, **settings)
+        for name, model in _canvas.named(evidence, "curves").items()
+    }
+    canvas = Canvas.open(ax, width=5.2, height=6.2)
     if ax is None:
-        figure = _canvas.new_figure(width=5.2, height=6.2)
-        main, bars = figure.subplots(2, 1, sharex=True, height_ratios=[4.5, 1])
+        main, bars = canvas.figure.subplots(2, 1, sharex=True, height_ratios=[4.5, 1])
     else:
-        figure, main = _canvas.root_figure(ax), ax
+        main, bars = ax, None
     main.plot([0, 1], [0, 1], color="0.55", linewidth=1, linestyle=(0, (5, 3)), zorder=1)
     what = "calibration error" if len(curves) == 1 else "error"
     for i, (name, curve) in enumerate(curves.items()):
@@ -83,22 +78,7 @@ def reliability(
     _label_bands(main, list(curves.values()))
     _set_limits(main, list(curves.values()))
     (main if bars is None else bars).set_xlabel("score")
-    return _finish(figure, ax, title or "Reliability", list(curves.values()))
-
-
-def _named(evidence: Any, method: str, settings: dict[str, Any]) -> dict[str, ReliabilityCurve]:
-    several = dict(evidence) if isinstance(evidence, Mapping) else {"": evidence}
-    if not 0 < len(several) <= len(COLORS):
-        raise InputError(
-            argument="evidence",
-            must=f"hold 1 to {len(COLORS)} curves",
-            got=len(several),
-            remedy="Draw fewer at once.",
-        )
-    return {
-        str(name): each if isinstance(each, ReliabilityCurve) else reliability_curve(each, method, **settings)
-        for name, each in several.items()
-    }
+    return _finish(canvas, title or "Reliability", list(curves.values()))
 
 
 def _draw_curve(ax: Axes, curve: ReliabilityCurve, i: int, label: str) -> None:
@@ -125,9 +105,9 @@ def _draw_bars(ax: Axes, histogram: Vector, i: int, *, alone: bool) -> None:
 def _label_bands(ax: Axes, curves: list[ReliabilityCurve]) -> None:
     levels = {curve.confidence_level for curve in curves if curve.low is not None}
     if levels:
-        said = f"{100 * levels.pop():.4g}% band" if len(levels) == 1 else "bands"
+        bands = f"{_canvas.percent(levels.pop())} band" if len(levels) == 1 else "bands"
         color = COLORS[0] if len(curves) == 1 else "0.4"
-        ax.plot([], [], color=color, alpha=0.4, linewidth=6, label=f"{said}, at each score")
+        ax.plot([], [], color=color, alpha=0.4, linewidth=6, label=f"{bands}, at each score")
 
 
 def _set_limits(ax: Axes, curves: list[ReliabilityCurve]) -> None:
@@ -135,17 +115,15 @@ def _set_limits(ax: Axes, curves: list[ReliabilityCurve]) -> None:
     heights = np.concatenate([curve.frequency for curve in curves])
     low = max(min(0.0, float(np.nanmin(heights))), -OUTSIDE)
     high = min(max(1.0, float(np.nanmax(heights))), 1 + OUTSIDE)
-    ax.set_xlim(-_canvas.MARGIN, 1 + _canvas.MARGIN)
-    ax.set_ylim(low - _canvas.MARGIN, high + _canvas.MARGIN)
+    ax.set_xlim(-MARGIN, 1 + MARGIN)
+    ax.set_ylim(low - MARGIN, high + MARGIN)
     ax.set_ylabel("share of positives")
 
 
-def _finish(figure: Figure, ax: Axes | None, title: str, curves: list[ReliabilityCurve]) -> Figure:
-    """As elsewhere, but that the legend in the user's axes goes to the side of the diagonal that is free."""
+def _finish(canvas: Canvas, title: str, curves: list[ReliabilityCurve]) -> Figure:
+    """The legend in the user's axes goes to the side of the diagonal that is free, if one is."""
     above = any(((c.score < 1 - CORNER) & (c.frequency > CORNER)).any() for c in curves)
     below = any(((c.score > 1 - CORNER) & (c.frequency < CORNER)).any() for c in curves)
-    if ax is None or (above and below):
-        return _canvas.finish(figure, ax, title)
-    ax.set_title(title)
-    ax.legend(loc="lower right" if above else "upper left", fontsize="small")
-    return figure
+    if above and below:
+        return canvas.finish(canvas.fitted(title))
+    return canvas.finish(title, "lower right" if above else "upper left")

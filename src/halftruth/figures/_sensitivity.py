@@ -14,11 +14,11 @@ from halftruth._errors import InputError, arg
 from halftruth._registry import default_rows
 from halftruth.evidence import Evidence, Scenario, as_evidence
 from halftruth.figures import _canvas
-from halftruth.figures._canvas import NAIVE, finish_models, look, naive_of, named, only_one, plain
+from halftruth.figures._canvas import NAIVE, Canvas, look, naive_of, named, plain
 from halftruth.inference._prior_range import MOST, open_priors
 from halftruth.inference._requests import PRIOR, Request, read_requests
 from halftruth.measure._score_measure import ScoreMeasure, as_measure
-from halftruth.results._estimate import figure as said
+from halftruth.results._estimate import figure as number_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,11 +69,6 @@ def sensitivity(
         Where to draw, one metric.
     title : str, optional
 
-    Returns
-    -------
-    matplotlib Figure
-        A new one, or that of ``ax``.
-
     Notes
     -----
     Each value is that of the evidence with this prior, and with its purity at the value given. Values beyond
@@ -87,18 +82,18 @@ def sensitivity(
     >>> [axes.get_title() for axes in figure.axes]
     ['roc_auc', 'average_precision']
     """
-    several = {name: _movable(each) for name, each in named(evidence).items()}
-    requests = _requests(metrics, [each.measure() for each in several.values()], threshold)
-    only_one(ax, [r.label for r in requests], "metric")
+    several = {name: _movable(model) for name, model in named(evidence).items()}
+    requests = _requests(metrics, [model.measure() for model in several.values()], threshold)
+    canvas = Canvas.open(ax, *_size(len(requests)))
+    panels = canvas.panels(len(requests), _columns(len(requests)), "metric")
     level = _checks.confidence_level(confidence_level)
-    models = {name: _Model.of(each, priors, level) for name, each in several.items()}
-    figure, panels = _panels(ax, len(requests))
-    own = naive_of(several) if naive else None
-    values = [model.values(requests) for model in models.values()]
-    for request, panel, each in zip(requests, panels, zip(*values, strict=True), strict=True):
-        _draw(panel, request, models, each, own, labeled=panel is panels[0])
+    models = {name: _Model.of(model, priors, level) for name, model in several.items()}
+    naive_measure = naive_of(several) if naive else None
+    values = zip(*(model.values(requests) for model in models.values()), strict=True)
+    for request, panel, lines in zip(requests, panels, values, strict=True):
+        _draw(panel, request, models, lines, naive_measure, labeled=panel is panels[0])
     _label(ax, panels, requests, list(several.values()))
-    return finish_models(figure, ax, title or "Metrics over the class prior", "best")
+    return canvas.finish(title or "Metrics over the class prior", "best", models=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,17 +170,10 @@ def _columns(n: int) -> int:
     return n if n < 3 else 2 if n == 4 else 3
 
 
-def _panels(ax: Axes | None, n: int) -> tuple[Figure, list[Axes]]:
-    if ax is not None:
-        return _canvas.root_figure(ax), [ax]
-    columns = _columns(n)
-    rows = -(-n // columns)
-    size = (6.0, 4.0) if n == 1 else (max(PANEL[0] * columns, 6.0), 1.6 + PANEL[1] * rows)
-    figure = _canvas.new_figure(*size)
-    panels = list(figure.subplots(rows, columns, squeeze=False).flat)
-    for unused in panels[n:]:
-        unused.remove()
-    return figure, panels[:n]
+def _size(n: int) -> tuple[float, float]:
+    """Width and height of a figure of so many panels."""
+    rows = -(-n // _columns(n))
+    return (6.0, 4.0) if n == 1 else (max(PANEL[0] * _columns(n), 6.0), 1.6 + PANEL[1] * rows)
 
 
 def _draw(
@@ -219,20 +207,21 @@ def _mark(ax: Axes, models: list[_Model], *, labeled: bool) -> None:
 
     known = [model.prior for model in models if np.isfinite(model.prior)]
     if len(models) == 1 and known:
-        label = once(f"prior {said(known[0])}")
+        label = once(f"prior {number_text(known[0])}")
         ax.axvline(known[0], color=_canvas.ESTIMATE, linestyle=":", linewidth=1.4, zorder=2, label=label)
         given, ends = models[0].given, models[0].given.prior_ends()
         if ends and ends[0] < ends[1]:
             estimate = given.prior.estimate
-            label = once(
-                f"{_canvas.level(estimate) if estimate else 'range'} {said(ends[0])} to {said(ends[1])}"
-            )
+            name = f"{_canvas.percent(estimate.confidence_level)} interval" if estimate else "range"
+            label = once(f"{name} {number_text(ends[0])} to {number_text(ends[1])}")
             ax.axvspan(*ends, color=_canvas.INTERVAL, linewidth=0, zorder=0, label=label)
     elif known:
         ax.plot([], [], "o", color="0.4", ms=6, label=once("at the prior given"))
     if all(model.refuted is not None for model in models):
         upper = max(model.refuted or 0.0 for model in models)
-        ax.axvspan(upper, 1, zorder=0.5, label=once(f"refuted: above {said(upper)}"), **_canvas.REFUTED)
+        ax.axvspan(
+            upper, 1, zorder=0.5, label=once(f"refuted: above {number_text(upper)}"), **_canvas.REFUTED
+        )
 
 
 def _shown(values: Vector) -> Vector:
@@ -256,7 +245,7 @@ def _set_limits(ax: Axes, models: Iterable[_Model], heights: Vector, request: Re
 
 def _label(ax: Axes | None, panels: list[Axes], requests: Sequence[Request], several: list[Evidence]) -> None:
     """Each panel by its metric, and the lowest of each column by the prior."""
-    populations = {each.population or "all" for each in several}
+    populations = {evidence.population or "all" for evidence in several}
     population = populations.pop()
     label = f"{_canvas.SYMBOLS[population]}, {_canvas.MEANINGS[population]}"
     if populations:
