@@ -69,14 +69,8 @@ def precision_recall(
 
     Parameters
     ----------
-    evidence : evidence or measure, or up to four by the names to show
-        The prior must be known.
-    naive : bool
-        Whether to draw the naive curve too, where one model is drawn and its evidence has such a curve:
-        known positives against all other rows, or soft labels cut at one half.
-    ax : matplotlib Axes, optional
-        Where to draw.
-    title : str, optional
+    evidence, naive, ax, title
+        As in `roc`.
 
     Notes
     -----
