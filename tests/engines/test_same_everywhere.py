@@ -120,7 +120,7 @@ def expected_text(data) -> Any:
     return of
 
 
-def same(expected: dict[str, Group], found: Tables) -> None:
+def assert_same(expected: dict[str, Group], found: Tables) -> None:
     assert differences(expected, {name: of_table(table) for name, table in found.items()}) == []
 
 
@@ -131,7 +131,7 @@ def through_a_file(table: ht.ScoreTable, folder: Path) -> ht.ScoreTable:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_integers_of_the_rows(data, case, read):
-    same(data.expected(case), read(data, case))
+    assert_same(data.expected(case), read(data, case))
 
 
 @pytest.mark.parametrize("case", CASES[::5], ids=str)
@@ -143,7 +143,7 @@ def test_the_same_json(data, case, read, expected_text):
 def test_halves_read_apart_and_merged_are_the_whole(data, case, read, expected_text):
     one, other = (read(half, case) for half in data.split(2))
     merged = {name: one[name].merge(other[name]) for name in one}
-    same(data.expected(case), merged)
+    assert_same(data.expected(case), merged)
     assert text(merged) == expected_text(case)
 
 
@@ -161,7 +161,7 @@ def test_days_of_three_engines_make_one_week(data, case, reader, tmp_path, expec
         for name, table in reader(engine)(day, case).items():
             today = through_a_file(table, tmp_path)
             week[name] = week[name].merge(today) if name in week else today
-    same(data.expected(case), week)
+    assert_same(data.expected(case), week)
     assert text(week) == expected_text(case)
 
 
@@ -170,7 +170,7 @@ def test_days_of_three_engines_make_one_week(data, case, reader, tmp_path, expec
 def test_hundreds_of_hard_tables(hard_data, score, weight, read):
     case = Case(score, "double", weight, "month")
     found = from_strata(hard_data, case) if read is from_arrays else read(hard_data, case)
-    same(hard_data.expected(case), found)
+    assert_same(hard_data.expected(case), found)
 
 
 small = st.lists(
@@ -195,4 +195,4 @@ def test_small_tables_of_any_numbers(reader, folder, rows, score, weighted, grou
     grid = "margin" if score == "margin" else None
     case = Case(score, "double", "weight" if weighted else None, "group" if grouped else None, grid)
     for read in (from_strata, from_files, reader("ibis"), reader("torch"), reader("tensors")):
-        same(data.expected(case), read(data, case))
+        assert_same(data.expected(case), read(data, case))

@@ -133,7 +133,7 @@ def p_values(draw, statistic, n):
     )
 
 
-def holds(p, slack=0.0):
+def assert_levels_hold(p, slack=0.0):
     """At each level as many p-values as there should be, neither more (but for the slack) nor far fewer."""
     for level in (0.01, 0.05, 0.2, 0.5):
         count = int(np.sum(p <= level))
@@ -148,20 +148,20 @@ CASES = [(name, x) for name in HOLDS for x in (STATISTICS if name in ALL_FOUR el
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "statistic"), CASES)
 def test_size(name, statistic, draws):
-    holds(p_values(HOLDS[name], statistic, draws(300)))
+    assert_levels_hold(p_values(HOLDS[name], statistic, draws(300)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("statistic", ["ks", "hosmer-lemeshow"])
 @pytest.mark.parametrize("name", ROUGHLY)
 def test_size_where_the_law_is_not_known(name, statistic, draws):
-    holds(p_values(ROUGHLY[name], statistic, draws(300)), slack=0.03)
+    assert_levels_hold(p_values(ROUGHLY[name], statistic, draws(300)), slack=0.03)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("statistic", ["ks", "hosmer-lemeshow"])
 def test_size_of_many(statistic, draws):
-    holds(p_values(pu(1_000, 10_000), statistic, draws(200)))
+    assert_levels_hold(p_values(pu(1_000, 10_000), statistic, draws(200)))
 
 
 @pytest.mark.slow
@@ -172,7 +172,7 @@ def test_size_of_many(statistic, draws):
 def test_size_on_joined_scores(draw, statistic, draws, monkeypatch):
     """A hundred rows and more in each group, as with a hundred thousand rows."""
     monkeypatch.setattr("halftruth.calibration._null_models.MAX_ATOMS", 64)
-    holds(p_values(draw, statistic, draws(200)))
+    assert_levels_hold(p_values(draw, statistic, draws(200)))
 
 
 POWER = {

@@ -31,7 +31,7 @@ margins = hnp.arrays(np.float64, st.integers(1, 60), elements=st.floats(-1e300, 
 )
 
 
-def same(a: Bins, b: Bins) -> None:
+def assert_same(a: Bins, b: Bins) -> None:
     assert a.grid == b.grid
     for name in COLUMNS:
         x, y = getattr(a, name), getattr(b, name)
@@ -80,20 +80,20 @@ def test_merging_equals_concatenation_to_the_bit(a, b, random):
     both = np.concatenate([a, b])
     shuffled = both[random.sample(range(len(both)), len(both))]
     one, two = Bins.of(PROBABILITY, a), Bins.of(PROBABILITY, b)
-    same(one.concatenate(two), Bins.of(PROBABILITY, shuffled))
-    same(two.concatenate(one), Bins.of(PROBABILITY, shuffled))
+    assert_same(one.concatenate(two), Bins.of(PROBABILITY, shuffled))
+    assert_same(two.concatenate(one), Bins.of(PROBABILITY, shuffled))
 
 
 @given(margins, margins)
 def test_margins_of_any_range_merge_too(a, b):
-    same(Bins.of(MARGIN, a).concatenate(Bins.of(MARGIN, b)), Bins.of(MARGIN, np.concatenate([a, b])))
+    assert_same(Bins.of(MARGIN, a).concatenate(Bins.of(MARGIN, b)), Bins.of(MARGIN, np.concatenate([a, b])))
 
 
 def test_weighted_and_plain_rows_merge():
     a, b = np.asarray([0.1, 0.2]), np.asarray([0.2, 0.9])
     w = np.asarray([0.5, 4.0])
     merged = Bins.of(PROBABILITY, a).concatenate(Bins.of(PROBABILITY, b, w))
-    same(merged, Bins.of(PROBABILITY, np.append(a, b), np.append([1.0, 1.0], w)))
+    assert_same(merged, Bins.of(PROBABILITY, np.append(a, b), np.append([1.0, 1.0], w)))
 
 
 def test_many_rows_give_the_same_sums_as_few_merged():
@@ -103,12 +103,12 @@ def test_many_rows_give_the_same_sums_as_few_merged():
     merged = parts[0]
     for part in parts[1:]:
         merged = merged.concatenate(part)
-    same(merged, Bins.of(PROBABILITY, score))
+    assert_same(merged, Bins.of(PROBABILITY, score))
     weight = rng.integers(1, 50, len(score)) / 16
     merged = Bins.of(PROBABILITY, score[:1000], weight[:1000]).concatenate(
         Bins.of(PROBABILITY, score[1000:], weight[1000:])
     )
-    same(merged, Bins.of(PROBABILITY, score, weight))
+    assert_same(merged, Bins.of(PROBABILITY, score, weight))
 
 
 def test_tables_with_different_grids_refuse_to_merge_and_print_both():
@@ -127,7 +127,7 @@ def test_exact_rows_join_a_histogram_on_its_grid():
     expected = rows.merge(other).compress()
     for table in (rows.compress().merge(other), rows.merge(other.compress())):
         for name in table.strata:
-            same(table.strata[name], expected.strata[name])
+            assert_same(table.strata[name], expected.strata[name])
 
 
 def test_a_table_of_propensities_stays_exact():

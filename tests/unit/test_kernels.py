@@ -115,34 +115,34 @@ def unfold(evidence: Any) -> tuple[list[Any], list[Any]]:
     return [np.sort(evidence.table.strata[name].score) for name in names], [mass, pos, mass - pos]
 
 
-def agree(evidence: Any) -> None:
+def assert_agree(evidence: Any) -> None:
     strata, (mass, pos, neg) = unfold(evidence)
     measure = evidence.measure()
     found = _one_pass.pass_sums(strata, mass, pos, neg, bounded=measure.bounded)
     line = measure.sweep
 
-    def same(value: float, expected: float) -> None:
+    def assert_same(value: float, expected: float) -> None:
         np.testing.assert_allclose(value, expected, rtol=1e-12, atol=1e-12)
 
-    same(found.positives, line.positives)
-    same(found.negatives, line.negatives)
+    assert_same(found.positives, line.positives)
+    assert_same(found.negatives, line.negatives)
     assert found.total == line.total
-    same(found.roc_area / found.positives / found.negatives, ht.roc_auc(measure))
-    same(found.pr_area / found.positives, ht.average_precision(measure))
+    assert_same(found.roc_area / found.positives / found.negatives, ht.roc_auc(measure))
+    assert_same(found.pr_area / found.positives, ht.average_precision(measure))
     precision = line.precision
     assert found.leaves_unit == bool(((precision < -1e-12) | (precision > 1 + 1e-12)).any())
     if not measure.bounded:
         assert np.isnan([found.square_loss, found.log_loss]).all()
         return
-    same(found.square_loss / found.total, ht.brier(measure))
-    same(found.log_loss / found.total, ht.log_loss(measure))
+    assert_same(found.square_loss / found.total, ht.brier(measure))
+    assert_same(found.log_loss / found.total, ht.log_loss(measure))
     for n_bins in (1, 2, 7, 40, 1000):
         parts = _one_pass.mass_moments(strata, [share != 0 for share in mass], n_bins)
         gap = sum(b * n - a * s for a, b, (n, s, _) in zip(mass, pos, parts, strict=True))
         size = sum(a * n for a, (n, _, _) in zip(mass, parts, strict=True))
-        same(np.abs(gap).sum() / found.total, ht.calibration_error(measure, n_bins))
+        assert_same(np.abs(gap).sum() / found.total, ht.calibration_error(measure, n_bins))
         each = np.divide(np.abs(gap), size, out=np.zeros(n_bins), where=size > 0)
-        same(each.max(), ht.calibration_error(measure, n_bins, norm="max"))
+        assert_same(each.max(), ht.calibration_error(measure, n_bins, norm="max"))
 
 
 def draws(kind: str, n: int, rng: np.random.Generator) -> tuple[Any, Any, Any]:
@@ -166,12 +166,12 @@ KINDS = ("smooth", "ties", "ends", "above", "margins")
 @pytest.mark.usefixtures("small_pieces")
 def test_fold_agrees_with_the_functionals(kind: str, n: int) -> None:
     p, u, q = draws(kind, n, np.random.default_rng(n))
-    agree(ht.Labeled(np.repeat([1, 0], [len(p), len(q)]), np.concatenate([p, q])))
-    agree(ht.PositiveUnlabeled(p, u, prior=0.4))
-    agree(ht.PositiveUnlabeled(p, u, prior=0.4, population="all"))
-    agree(ht.PositiveUnlabeled(p, u, prior=0.3, purity=0.9))
-    agree(ht.PositiveUnlabeled(p, u, prior=0.4, negative=q))
-    agree(ht.PositiveUnlabeled(p, u, prior=0.4, negative=q, purity=0.9, population="all"))
+    assert_agree(ht.Labeled(np.repeat([1, 0], [len(p), len(q)]), np.concatenate([p, q])))
+    assert_agree(ht.PositiveUnlabeled(p, u, prior=0.4))
+    assert_agree(ht.PositiveUnlabeled(p, u, prior=0.4, population="all"))
+    assert_agree(ht.PositiveUnlabeled(p, u, prior=0.3, purity=0.9))
+    assert_agree(ht.PositiveUnlabeled(p, u, prior=0.4, negative=q))
+    assert_agree(ht.PositiveUnlabeled(p, u, prior=0.4, negative=q, purity=0.9, population="all"))
 
 
 def test_fold_of_perfect_scores_is_exact() -> None:

@@ -65,7 +65,7 @@ def _calls(bounded: bool, threshold: float) -> list[tuple[str, dict[str, Any]]]:
     return out
 
 
-def _same(a: Bins, b: Bins) -> None:
+def assert_same(a: Bins, b: Bins) -> None:
     assert (a.grid, a.meaning, a.sums) == (b.grid, b.meaning, b.sums)
     for name in ("index", "low", "high", *a.sums):
         assert getattr(a, name).tobytes() == getattr(b, name).tobytes(), name
@@ -117,7 +117,7 @@ def test_merging_equals_concatenation_to_the_bit(seed: int, grid: Grid, weighted
     one, two = (ht.SoftLabeled(*x[:2], sample_weight=x[2]).table for x in zip(q, score, weight, strict=True))
     wanted = one.merge(two).compress(grid).strata["soft"]
     for merged in (one.compress(grid).merge(two.compress(grid)), two.compress(grid).merge(one)):
-        _same(merged.strata["soft"], wanted)
+        assert_same(merged.strata["soft"], wanted)
 
 
 def test_moved_rows_keep_their_values() -> None:
@@ -302,7 +302,7 @@ def test_a_saved_table_comes_back_to_the_bit(weighted: bool, grid: Grid, tmp_pat
     table = _soft(300, 4, weighted=weighted).table.compress(grid)
     table.save(tmp_path / "soft.npz")
     loaded = ScoreTable.load(tmp_path / "soft.npz")
-    _same(loaded.strata["soft"], table.strata["soft"])
+    assert_same(loaded.strata["soft"], table.strata["soft"])
     assert repr(loaded) == repr(table)
     assert ht.roc_auc(ht.SoftLabeled.from_table(loaded)) == ht.roc_auc(ht.SoftLabeled.from_table(table))
 
@@ -353,5 +353,5 @@ def test_rounding_is_no_damage(tmp_path: Path) -> None:
     for each, given_weight in ((q, None), (1 - q, weight), (np.full(n, 0.5), weight)):
         table = ht.SoftLabeled(each, np.full(n, 0.7), sample_weight=given_weight).table.compress(COARSE)
         table.save(tmp_path / "soft.npz")
-        _same(ScoreTable.load(tmp_path / "soft.npz").strata["soft"], table.strata["soft"])
+        assert_same(ScoreTable.load(tmp_path / "soft.npz").strata["soft"], table.strata["soft"])
     assert fixed(q).sum() == 0

@@ -31,7 +31,7 @@ def table(n_negative=0):
     return ht.PositiveUnlabeled.from_labels(*labels(n_negative)).table
 
 
-def same(belief, estimate):
+def assert_same(belief, estimate):
     assert (belief.value, belief.low, belief.high) == (estimate.value, estimate.low, estimate.high)
     np.testing.assert_array_equal(belief.replicates, estimate.replicates)
 
@@ -51,7 +51,7 @@ def test_the_word_means_the_estimate_of_these_rows():
         ht.PositiveUnlabeled.from_labels(*labels(), prior="estimate"),
         ht.PositiveUnlabeled.from_table(table(), prior="estimate", population="unlabeled"),
     ):
-        same(evidence.prior, expected)
+        assert_same(evidence.prior, expected)
         assert evidence.prior.population == "unlabeled"
         assert evidence.prior.estimate.method == "auto"
         assert evidence.purity.value == 1
@@ -61,13 +61,13 @@ def test_weights_and_a_known_purity_are_read():
     weight = np.linspace(0.5, 2, len(U))
     options = {"unlabeled_weight": weight, "purity": 0.9}
     evidence = ht.PositiveUnlabeled(P, U, prior="estimate", **options)
-    same(evidence.prior, ht.estimate_prior(P, U, **options))
+    assert_same(evidence.prior, ht.estimate_prior(P, U, **options))
     assert evidence.purity.value == 0.9
 
 
 def test_known_negatives_are_used():
     evidence = ht.PositiveUnlabeled(P, U, negative=N, prior="estimate")
-    same(evidence.prior, ht.estimate_prior(P, U, negative=N))
+    assert_same(evidence.prior, ht.estimate_prior(P, U, negative=N))
     assert evidence.prior.estimate.method == "mixture"
     assert ht.PositiveUnlabeled.from_labels(*labels(50), prior="estimate").prior.estimate.method == "mixture"
 
@@ -82,8 +82,8 @@ def test_prior_and_purity_are_estimated_together():
     p, u = NOISY.positive.score, NOISY.unlabeled.score
     evidence = ht.PositiveUnlabeled(p, u, prior="estimate", purity="estimate")
     both = ht.estimate_prior_and_purity(p, u)
-    same(evidence.prior, both.prior)
-    same(evidence.purity, both.purity)
+    assert_same(evidence.prior, both.prior)
+    assert_same(evidence.purity, both.purity)
     result = evaluate(evidence)
     assert result["prevalence"].low < 0.2 < result["prevalence"].high
     truth = GaussianClasses(prior=0.2, separation=5.0).truth("roc_auc")

@@ -60,7 +60,7 @@ def legend_texts(figure: Any) -> list[str]:
     return [text.get_text() for text in legend.get_texts()]
 
 
-def texts_inside(figure: Any) -> None:
+def assert_texts_inside(figure: Any) -> None:
     """Every text lies within the figure, and no two of them on each other."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
@@ -210,7 +210,7 @@ def test_a_curve_that_jumps_is_dots() -> None:
 @pytest.mark.parametrize("y", [np.full(101, np.nan), np.where(GRID < 0.1, np.inf, GRID), np.zeros(101)])
 def test_heights_that_are_infinite_undefined_or_flat(y: np.ndarray) -> None:
     figure = ht.figures.prior(estimate(curve=curve(y=y)))
-    texts_inside(figure)
+    assert_texts_inside(figure)
     assert np.isfinite(figure.axes[0].get_ylim()).all()
 
 
@@ -359,7 +359,7 @@ def test_axes_of_the_user_are_drawn_into(draw: Any, layout: str | None) -> None:
         assert mine.get_xlabel() == "α"
     else:
         assert mine.get_xlabel().replace("\n", " ") == ALPHA
-        texts_inside(figure)
+        assert_texts_inside(figure)
     legend = mine.get_legend().get_window_extent()
     for one in mine.collections:
         points = mine.transData.transform(np.concatenate([one.get_offsets(), *segments_of(one)]))
@@ -417,7 +417,7 @@ def test_every_method_is_drawn_with_its_texts_apart(method: str, strata: Any) ->
         strata.positive.score, strata.unlabeled.score, negative=negative, method=method, n_resamples=5
     )
     figure = ht.figures.prior(found)
-    texts_inside(figure)
+    assert_texts_inside(figure)
     assert extent(named(figure.axes[-1], "refuted")) == (found.upper, 1.0)
     assert _canvas.wrapped(found.curve.y_label, 36) == figure.axes[0].get_ylabel()
 
@@ -435,12 +435,12 @@ def test_every_method_is_drawn_with_its_texts_apart(method: str, strata: Any) ->
 @pytest.mark.parametrize("method", ["auto", "alphamax", "bbe", "km2", "tice"])
 def test_hostile_scores_are_drawn(positive: Any, unlabeled: Any, method: str) -> None:
     found = ht.estimate_prior(positive, unlabeled, method=method, n_resamples=5)
-    texts_inside(ht.figures.prior(found))
+    assert_texts_inside(ht.figures.prior(found))
 
 
 def test_all_methods_and_the_longest_numbers_fit() -> None:
     shown = {name: estimate(value=0.000123456) for name in METHODS}
-    texts_inside(ht.figures.priors(shown, truth=0.000234567))
+    assert_texts_inside(ht.figures.priors(shown, truth=0.000234567))
     small = {"value": 0.000123456, "low": 0.000112345, "high": 0.000134567, "upper": 0.000223456}
-    texts_inside(ht.figures.prior(estimate(**small, curve=None)))
-    texts_inside(ht.figures.prior_and_purity(both()))
+    assert_texts_inside(ht.figures.prior(estimate(**small, curve=None)))
+    assert_texts_inside(ht.figures.prior_and_purity(both()))

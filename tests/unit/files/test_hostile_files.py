@@ -28,7 +28,7 @@ def rows_of(found):
     return {name: len(found.strata.get(name, ())) for name in STRATA}
 
 
-def refused(path, match, **options):
+def assert_refused(path, match, **options):
     """The one error, without a trace of the engine's own words for options."""
     with pytest.raises(InputError, match=match) as caught:
         read(path, **{"score": "score", "label": "label", **options})
@@ -82,7 +82,7 @@ def test_a_path_that_exists_is_that_file(tmp_path, name, max_rows):
         rows = sum(map(len, found.strata.values())) if max_rows == 0 else len(found.stratum)
         assert rows == 3
         bad = wrote(path, "score,label\n0.5,1\nx,1\n")
-        message = refused(bad, "'x' in row 2 of ", max_rows=max_rows)
+        message = assert_refused(bad, "'x' in row 2 of ", max_rows=max_rows)
         assert message.isprintable()
 
 
@@ -109,18 +109,18 @@ def test_names_of_columns_are_data(tmp_path, max_rows):
             path, score=hostile[0], label=hostile[1], weight=hostile[2], by="select", max_rows=max_rows
         )
         assert list(found) == ["=1+1"]
-        refused(path, r"no column 'file_row_number'", score="file_row_number", label=hostile[1])
+        assert_refused(path, r"no column 'file_row_number'", score="file_row_number", label=hostile[1])
     assert list(tmp_path.glob("*.db")) == []
 
 
 def test_a_missing_column_names_those_there_are(tmp_path):
     path = wrote(tmp_path / "a.csv", "Score,lbl,x\n0.5,1,2\n")
-    assert "Did you mean 'Score'?" in refused(
+    assert "Did you mean 'Score'?" in assert_refused(
         path, r"a\.csv has no column 'score'. Its columns: 'Score', 'lbl', 'x'"
     )
-    refused(wrote(tmp_path / "b.csv", "0.5,1\n0.2,0\n"), "The first line must hold the names")
-    refused(wrote(tmp_path / "c.csv", "score,score,label\n0.5,1,1\n"), "two columns 'score'")
-    refused(wrote(tmp_path / "d.jsonl", '{"a": 1}\n'), "Its columns: 'a'")
+    assert_refused(wrote(tmp_path / "b.csv", "0.5,1\n0.2,0\n"), "The first line must hold the names")
+    assert_refused(wrote(tmp_path / "c.csv", "score,score,label\n0.5,1,1\n"), "two columns 'score'")
+    assert_refused(wrote(tmp_path / "d.jsonl", '{"a": 1}\n'), "Its columns: 'a'")
 
 
 BAD_SCORES = [
@@ -146,7 +146,7 @@ def test_a_score_that_is_no_number_is_refused_with_its_place(tmp_path, cell, max
     wrote(tmp_path / "a.csv", GOOD)
     wrote(tmp_path / "b.csv", f'score,label\n0.5,1\n0.1,0\n"{cell}",1\nx,1\n')
     shown = repr(cell) if cell else "missing"
-    text = refused(tmp_path, r"got 2 in column 'score'", max_rows=max_rows)
+    text = assert_refused(tmp_path, r"got 2 in column 'score'", max_rows=max_rows)
     remedy = (
         "Save the file with decimal points, 0.5 for 0,5." if cell == "0,5" else "Drop or repair these rows."
     )
@@ -163,13 +163,13 @@ def test_numbers_that_are_not_finite_in_parquet(tmp_path, max_rows):
     score[[300_001, 399_000]] = np.nan
     pq.write_table(pa.table({"score": score, "label": label}), tmp_path / "a.parquet", row_group_size=50_000)
     limit = max_rows * 1000
-    refused(tmp_path / "a.parquet", "got 2 in column 'score'.* 'nan' in row 300002 of", max_rows=limit)
+    assert_refused(tmp_path / "a.parquet", "got 2 in column 'score'.* 'nan' in row 300002 of", max_rows=limit)
     score[300_001], score[399_000], label[123_456] = np.inf, 0.5, 3
     pq.write_table(pa.table({"score": score, "label": label}), tmp_path / "a.parquet", row_group_size=50_000)
-    refused(tmp_path / "a.parquet", "got 1 in column 'score'.* 'inf' in row 300002 of", max_rows=limit)
+    assert_refused(tmp_path / "a.parquet", "got 1 in column 'score'.* 'inf' in row 300002 of", max_rows=limit)
     score[300_001] = -7
     pq.write_table(pa.table({"score": score, "label": label}), tmp_path / "a.parquet", row_group_size=50_000)
-    refused(
+    assert_refused(
         tmp_path / "a.parquet",
         r"holds 1 label\(s\) outside the code: '3.0'; .* in row 123457",
         max_rows=limit,
@@ -180,11 +180,11 @@ def test_numbers_that_are_not_finite_in_parquet(tmp_path, max_rows):
 def test_labels_outside_the_code(tmp_path, max_rows):
     labels = ["1", "0", "<script>", "2", "-1", "yes", "'; --", "no", "2"]
     path = wrote(tmp_path / "a.csv", "score,label\n" + "".join(f'0.5,"{x}"\n' for x in labels))
-    text = refused(path, r"holds 7 label\(s\) outside the code: ", max_rows=max_rows)
+    text = assert_refused(path, r"holds 7 label\(s\) outside the code: ", max_rows=max_rows)
     assert "\"'; --\", '-1', '2', '<script>', 'no', …" in text
     assert "the first is '<script>' in row 3 of" in text
     path = wrote(tmp_path / "a.csv", "score,label\n0.5,-1\n0.5,1\n")
-    refused(path, "name another code for unlabeled rows", max_rows=max_rows)
+    assert_refused(path, "name another code for unlabeled rows", max_rows=max_rows)
     found = read(path, score="score", label="label", unlabeled=-1, max_rows=max_rows)
     assert rows_of(found)["unlabeled"] >= 1
 
@@ -193,7 +193,7 @@ def test_labels_outside_the_code(tmp_path, max_rows):
 @LIMITS
 def test_weights_that_are_none(tmp_path, cell, max_rows):
     path = wrote(tmp_path / "a.csv", f"score,label,w\n0.5,1,1\n0.5,0,{cell}\n")
-    refused(path, r"Weights .* got 1 in column 'w'.*row 2 of .*a\.csv", weight="w", max_rows=max_rows)
+    assert_refused(path, r"Weights .* got 1 in column 'w'.*row 2 of .*a\.csv", weight="w", max_rows=max_rows)
 
 
 BROKEN = {
@@ -233,10 +233,10 @@ BROKEN = {
 def test_broken_files_are_named(tmp_path, name, max_rows):
     content, match = BROKEN[name]
     path = wrote(tmp_path / name, content)
-    assert str(path) in refused(path, match, max_rows=max_rows)
+    assert str(path) in assert_refused(path, match, max_rows=max_rows)
     wrote(tmp_path / "0.csv", GOOD)
     if "has no rows" not in match:
-        assert name in refused(tmp_path, match, max_rows=max_rows)
+        assert name in assert_refused(tmp_path, match, max_rows=max_rows)
 
 
 FINE = {
@@ -284,13 +284,13 @@ def test_ten_megabytes_in_one_cell(tmp_path, kind, max_rows):
     path = wrote(tmp_path / f"a.{kind}", content)
     found = read(path, score="score", label="label", max_rows=max_rows)
     assert rows_of(found) == {"positive": 1, "unlabeled": 0, "negative": 1}
-    message = refused(path, "got [12] in column 'other'", score="other", max_rows=max_rows)
+    message = assert_refused(path, "got [12] in column 'other'", score="other", max_rows=max_rows)
     assert len(message) < 400
 
 
 def test_a_row_beyond_all_measure_is_a_clear_error(tmp_path):
     cell = "x" * 40_000_000
-    refused(wrote(tmp_path / "a.csv", f"other,score,label\n{cell},0.5,1\n"), "above 32 MB")
+    assert_refused(wrote(tmp_path / "a.csv", f"other,score,label\n{cell},0.5,1\n"), "above 32 MB")
 
 
 def test_quoted_newlines_in_a_large_file_are_read_in_parallel(tmp_path):
@@ -306,33 +306,33 @@ def test_quoted_newlines_in_a_large_file_are_read_in_parallel(tmp_path):
     ["http://x.org/a.csv", "HTTPS://x.org/a.parquet", "s3://b/a.csv", "file:///etc/passwd", "hf://d/a.csv"],
 )
 def test_addresses_are_refused(path):
-    refused(path, "only local files are read")
-    refused([path], "only local files are read")
+    assert_refused(path, "only local files are read")
+    assert_refused([path], "only local files are read")
 
 
 def test_paths_that_lead_nowhere(tmp_path):
-    refused(tmp_path / "none.csv", r"none\.csv is no file and no directory")
-    refused(str(tmp_path / "*.csv"), "matches none")
-    refused(tmp_path, "holds no file with a known suffix")
-    refused([], "at least one file")
-    refused("a\0b.csv", "is no file")
-    refused("x" * 5000, "cannot be opened|is no file")
-    refused(3, "must be a file, a glob, a directory")
-    refused([b"a.csv"], "must be a file, a glob, a directory")
+    assert_refused(tmp_path / "none.csv", r"none\.csv is no file and no directory")
+    assert_refused(str(tmp_path / "*.csv"), "matches none")
+    assert_refused(tmp_path, "holds no file with a known suffix")
+    assert_refused([], "at least one file")
+    assert_refused("a\0b.csv", "is no file")
+    assert_refused("x" * 5000, "cannot be opened|is no file")
+    assert_refused(3, "must be a file, a glob, a directory")
+    assert_refused([b"a.csv"], "must be a file, a glob, a directory")
 
 
 @pytest.mark.parametrize(
     "options", [{"score": 3}, {"score": []}, {"score": ["a", "a"]}, {"label": None}, {"weight": 1}]
 )
 def test_names_that_are_none(tmp_path, options):
-    refused(wrote(tmp_path / "a.csv", GOOD), "must (be the name|name at least)", **options)
+    assert_refused(wrote(tmp_path / "a.csv", GOOD), "must (be the name|name at least)", **options)
 
 
 @pytest.mark.parametrize(
     "options", [{"unlabeled": 1}, {"unlabeled": "x"}, {"max_rows": -1}, {"grid": "margin"}]
 )
 def test_options_out_of_range(tmp_path, options):
-    refused(wrote(tmp_path / "a.csv", GOOD), "must", **options)
+    assert_refused(wrote(tmp_path / "a.csv", GOOD), "must", **options)
 
 
 def test_the_engine_reaches_its_files_and_nothing_else(tmp_path):
@@ -364,7 +364,7 @@ def test_the_engine_reaches_its_files_and_nothing_else(tmp_path):
 def test_nothing_is_left_behind_by_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / "data").mkdir()
-    refused(wrote(tmp_path / "data" / "back\\.csv", "score,label\nx,1\n"), "row 1")
+    assert_refused(wrote(tmp_path / "data" / "back\\.csv", "score,label\nx,1\n"), "row 1")
     assert [p.name for p in tmp_path.iterdir()] == ["data"]
     threads = [t.name for t in threading.enumerate()]
     assert not any(name.startswith("halftruth") for name in threads)
@@ -430,7 +430,7 @@ def test_a_file_that_may_not_be_read():
             try:
                 if os.geteuid() == 0:
                     os.setuid(65534)
-                refused(path, "cannot be opened: Permission denied")
+                assert_refused(path, "cannot be opened: Permission denied")
                 failed = 0
             finally:
                 os._exit(failed)
@@ -441,4 +441,4 @@ def test_a_file_that_may_not_be_read():
 def test_broken_json_is_named_by_its_line(tmp_path, before):
     good = '{"score": 0.5, "label": 1}\n'
     path = wrote(tmp_path / "a.jsonl", good * before + '{"score": 0.5, "lab\n' + good)
-    refused(path, f"not JSON in line {before + 1}")
+    assert_refused(path, f"not JSON in line {before + 1}")

@@ -92,7 +92,7 @@ def strata_of(rows):
     return np.where(np.isnan(rows["label"]), 1, np.where(rows["label"] == 1, 0, 2))
 
 
-def same_exact(found, rows, scores=("score",), weight=True):
+def assert_same_exact(found, rows, scores=("score",), weight=True):
     for name in scores:
         assert np.array_equal(found.scores[name], rows[name])
         assert found.scores[name].dtype == np.float64
@@ -101,7 +101,7 @@ def same_exact(found, rows, scores=("score",), weight=True):
     assert np.array_equal(found.weight, rows["weight"]) if weight else found.weight is None
 
 
-def same_bins(found, rows, score="score", weight=True):
+def assert_same_bins(found, rows, score="score", weight=True):
     stratum = strata_of(rows)
     assert list(found.strata) == [name for k, name in enumerate(STRATA) if (stratum == k).any()]
     for k, name in enumerate(STRATA):
@@ -126,13 +126,13 @@ def pick(rows, mask):
 @pytest.mark.parametrize("kind", FORMATS)
 def test_every_format_gives_the_rows_that_were_written(tmp_path, rows, kind):
     path = write(tmp_path / f"data.{kind}", rows)
-    same_exact(read(path, score="score", label="label", weight="weight"), rows)
-    same_exact(read(str(path), score="score", label="label"), rows, weight=False)
-    same_bins(read(path, score="score", label="label", weight="weight", max_rows=10), rows)
-    same_bins(read(path, score="score", label="label", max_rows=0), rows, weight=False)
+    assert_same_exact(read(path, score="score", label="label", weight="weight"), rows)
+    assert_same_exact(read(str(path), score="score", label="label"), rows, weight=False)
+    assert_same_bins(read(path, score="score", label="label", weight="weight", max_rows=10), rows)
+    assert_same_bins(read(path, score="score", label="label", max_rows=0), rows, weight=False)
     margin = read(path, score="other", label="label", max_rows=0)
     assert margin.grid.kind == "margin"
-    same_bins(margin, rows, "other", weight=False)
+    assert_same_bins(margin, rows, "other", weight=False)
     with Source(path) as source:
         assert sorted(source.columns()) == sorted(rows)
 
@@ -143,16 +143,16 @@ def test_groups_are_a_sorted_dict(tmp_path, rows, kind, max_rows):
     path = write(tmp_path / f"data.{kind}", rows)
     found = read(path, score="score", label="label", weight="weight", by="month", max_rows=max_rows)
     assert list(found) == ["june", "may", "missing"]
-    same = same_bins if max_rows == 0 else same_exact
+    assert_same = assert_same_bins if max_rows == 0 else assert_same_exact
     for name, part in found.items():
-        same(part, pick(rows, rows["month"] == ("" if name == "missing" else name)))
+        assert_same(part, pick(rows, rows["month"] == ("" if name == "missing" else name)))
 
 
 def test_several_score_columns_stay_aligned(tmp_path, rows):
     path = write(tmp_path / "data.parquet", rows)
     found = read(path, score=["other", "score"], label="label", weight="weight")
     assert list(found.scores) == ["other", "score"]
-    same_exact(found, rows, ("other", "score"))
+    assert_same_exact(found, rows, ("other", "score"))
     with pytest.raises(InputError, match="row by row"):
         read(path, score=["other", "score"], label="label", max_rows=5)
 
@@ -168,9 +168,9 @@ def test_many_files_of_many_kinds_are_one_table_in_order(tmp_path, rows, max_row
     (tmp_path / "README.md").write_text("not data")
     (tmp_path / "_tmp.csv").write_text("not data")
     (tmp_path / ".hidden.csv").write_text("not data")
-    same = same_bins if max_rows == 0 else same_exact
+    assert_same = assert_same_bins if max_rows == 0 else assert_same_exact
     for path in (tmp_path, paths, str(tmp_path / "[0-9]*")):
-        same(read(path, score="score", label="label", weight="weight", max_rows=max_rows), rows)
+        assert_same(read(path, score="score", label="label", weight="weight", max_rows=max_rows), rows)
 
 
 def test_directories_are_read_below_and_without_hive_partitions(tmp_path, rows):
@@ -324,10 +324,12 @@ def test_threads_change_nothing(tmp_path, rows):
             read(file, score="score", label="label", weight="weight", max_rows=0, threads=threads)
             for threads in (1, 2)
         )
-        same_bins(one, many)
-        same_bins(two, many)
+        assert_same_bins(one, many)
+        assert_same_bins(two, many)
         for threads in (1, 2):
-            same_exact(read(file, score="score", label="label", weight="weight", threads=threads), many)
+            assert_same_exact(
+                read(file, score="score", label="label", weight="weight", threads=threads), many
+            )
 
 
 @pytest.mark.parametrize("kind", ["csv", "csv.gz", "csv.zst", "jsonl", "jsonl.zst", "parquet", "arrow"])

@@ -47,7 +47,7 @@ def of_evidence(method, given, **options):
     return ht.estimate_prior(given, method=method, n_resamples=RESAMPLES, **options)
 
 
-def same(one, other):
+def assert_same(one, other):
     np.testing.assert_array_equal(one.replicates, other.replicates)
     assert (one.value, one.low, one.high, one.upper) == (other.value, other.low, other.high, other.upper)
     assert (one.notes, one.assumption, one.method) == (other.notes, other.assumption, other.method)
@@ -88,7 +88,7 @@ def test_most_methods_are_near_the_truth_of_separated_classes(method):
 
 @every
 def test_same_seed_same_estimate(method):
-    same(estimate(method, rng=7), estimate(method, rng=np.random.default_rng(7)))
+    assert_same(estimate(method, rng=7), estimate(method, rng=np.random.default_rng(7)))
     assert not np.array_equal(estimate(method, rng=7).replicates, estimate(method, rng=8).replicates)
 
 
@@ -97,7 +97,9 @@ def test_an_evidence_gives_what_its_arrays_give(method):
     weight = np.linspace(0.5, 2, len(P))
     negative = N if method == "mixture" else None
     given = ht.PositiveUnlabeled(P, U, negative=negative, positive_weight=weight, purity=0.9)
-    same(of_evidence(method, given), estimate(method, positive_weight=weight, purity=0.9, negative=negative))
+    assert_same(
+        of_evidence(method, given), estimate(method, positive_weight=weight, purity=0.9, negative=negative)
+    )
 
 
 @every
@@ -168,10 +170,10 @@ def test_an_estimate_leaves_nothing_behind():
 
 
 def test_with_negatives_auto_is_the_mixture():
-    same(estimate("auto", negative=N), estimate("mixture", negative=N))
+    assert_same(estimate("auto", negative=N), estimate("mixture", negative=N))
     weighted = estimate("auto", negative=N, negative_weight=np.linspace(1, 3, len(N)))
     assert weighted.value != estimate("auto", negative=N).value
-    same(of_evidence("auto", evidence(negative=N)), estimate("mixture", negative=N))
+    assert_same(of_evidence("auto", evidence(negative=N)), estimate("mixture", negative=N))
 
 
 def test_negatives_find_a_share_that_scores_alone_cannot():
@@ -272,8 +274,8 @@ def test_prior_and_purity_belong_together(method):
         assert share.method == method
         assert "mislabeled ones are a random sample of the negatives" in share.assumption
     again = ht.estimate_prior_and_purity(p, u, method=method, n_resamples=20)
-    same(both.prior, again.prior)
-    same(both.purity, again.purity)
+    assert_same(both.prior, again.prior)
+    assert_same(both.purity, again.purity)
 
 
 @pytest.mark.parametrize("method", ["auto", "alphamax"])

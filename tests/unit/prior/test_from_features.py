@@ -45,7 +45,7 @@ def estimate(x=X, labeled=LABELED, method="bbe", n_refits=0, **options):
     return ht.estimate_prior_from_features(x, labeled, method=method, n_refits=n_refits, **options)
 
 
-def same(one, other):
+def assert_same(one, other):
     assert (one.value, one.low, one.high, one.upper) == (other.value, other.low, other.high, other.upper)
     np.testing.assert_array_equal(one.replicates, other.replicates)
 
@@ -213,7 +213,7 @@ def test_features_alone(method):
     assert 0 <= made.low <= made.high <= 1
     assert made.replicates.shape == (2,)
     assert made.upper == 1  # no score, no bound
-    same(made, estimate(x, labeled, method, n_resamples=2))
+    assert_same(made, estimate(x, labeled, method, n_resamples=2))
     noisy = estimate(x, labeled, method, purity=0.7, n_resamples=2)
     assert [noisy.value, noisy.upper] == pytest.approx([0.7 * made.value, 0.7])
 
@@ -240,16 +240,16 @@ def test_frames_and_masks_of_any_kind():
     expected = estimate(**options)
     names = ["a", "b"]
     for frame in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names), X.tolist()):
-        same(estimate(frame, **options), expected)
+        assert_same(estimate(frame, **options), expected)
     for mask in (LABELED.astype(int), LABELED.tolist(), pd.Series(LABELED), pl.Series(LABELED)):
-        same(estimate(labeled=mask, **options), expected)
+        assert_same(estimate(labeled=mask, **options), expected)
 
 
 @pytest.mark.parametrize("classifier", [None, LogisticRegression()])
 @pytest.mark.parametrize("method", ["auto", "bbe"])
 def test_same_seed_same_estimate(classifier, method):
     options = {"method": method, "classifier": classifier, "n_refits": 2}
-    same(estimate(rng=5, **options), estimate(rng=np.random.default_rng(5), **options))
+    assert_same(estimate(rng=5, **options), estimate(rng=np.random.default_rng(5), **options))
     assert not np.array_equal(estimate(rng=5, **options).replicates, estimate(rng=6, **options).replicates)
 
 

@@ -165,8 +165,10 @@ def test_what_breaks_the_assumptions_is_refused(wrong, says):
 
 
 def test_equal_mass_takes_two_rows_a_bin_and_equal_width_one_row():
-    theory.bias_bound(1, 20, 0.3, 10, lipschitz=1)
-    theory.bias_bound(1, 1, 0.3, 10, lipschitz=1, binning="width")
+    assert theory.bias_bound(1, 20, 0.3, 10, lipschitz=1).value > 0
+    assert theory.bias_bound(1, 1, 0.3, 10, lipschitz=1, binning="width").value > 0
+    with pytest.raises(InputError):
+        theory.bias_bound(1, 19, 0.3, 10, lipschitz=1)
 
 
 # Theorem 2 --------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def samples(positive, unlabeled, negative=None) -> Samples:
     )
 
 
-def order_alone_counts(fit, s: Samples) -> None:
+def assert_only_order_counts(fit, s: Samples) -> None:
     """Neither the scale of scores nor of masses matters to a fit, nor scores that hold no row."""
     assert fit(replace(s, score=np.exp(s.score))).value == fit(s).value
     padded = {

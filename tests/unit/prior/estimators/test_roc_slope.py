@@ -10,7 +10,7 @@ from halftruth._errors import InputError
 from halftruth.prior._samples import Samples
 from halftruth.prior.estimators import _roc_slope as roc_slope
 
-from .made import order_alone_counts, samples
+from .made import assert_only_order_counts, samples
 
 BOTH = pytest.mark.parametrize("fit", [roc_slope.fit_roc_slope, roc_slope.fit_roc_curve])
 
@@ -163,7 +163,7 @@ def test_where_negatives_never_vanish_no_slope_is_below_the_identifiable_one(fit
 
 @BOTH
 def test_only_the_order_of_scores_matters_and_empty_scores_do_not(fit):
-    order_alone_counts(fit, mixture(np.random.default_rng(6), 300, 2_000, 0.4, 2.0))
+    assert_only_order_counts(fit, mixture(np.random.default_rng(6), 300, 2_000, 0.4, 2.0))
 
 
 @BOTH

@@ -9,7 +9,7 @@ from halftruth._errors import InputError
 from halftruth.prior._samples import Samples
 from halftruth.prior.estimators import _roc_slope as bbe
 
-from .made import order_alone_counts, samples
+from .made import assert_only_order_counts, samples
 
 BOTH = pytest.mark.parametrize("fit", [bbe.fit_bbe, bbe.fit_bbe_corrected])
 
@@ -99,7 +99,7 @@ def test_the_corrected_form_finds_the_slope_of_its_own_curve(alpha, power):
 
 @BOTH
 def test_only_the_order_of_scores_matters_and_empty_scores_do_not(fit):
-    order_alone_counts(fit, gaussian(np.random.default_rng(4), 300, 2_000, 0.4))
+    assert_only_order_counts(fit, gaussian(np.random.default_rng(4), 300, 2_000, 0.4))
 
 
 @BOTH
