@@ -99,6 +99,20 @@ def test_the_layers_are_those_that_are_checked():
     assert [re.sub(r"\s+", " ", layer).strip() for layer in shown[1].split("◄")] == layers[::-1]
 
 
+def test_the_map_names_every_module_there_is_and_no_other():
+    page = PAGES["architecture.md"]
+    named = set(re.findall(r"(?<![\w.])(_[a-z]\w*)(?=`|\.py\*\*)", page))
+    package = ROOT / "src" / "halftruth"
+    modules = {path.stem for path in package.rglob("_[a-z]*.py")} - {"_version"}
+    assert named == modules
+    folders = {path.parent.relative_to(package).parts[0] for path in package.glob("*/**/*.py")}
+    assert {folder for folder in folders if f"**{folder}/**" not in page} == set()
+
+
+def test_the_map_fits_on_two_screens():
+    assert len(PAGES["architecture.md"].splitlines()) <= 100
+
+
 def test_the_page_on_data_names_every_file_that_is_read():
     sets = [*DATASETS.values(), COVTYPE]
     files = {one.file for one in sets} | {one.partial for one in sets if one.partial}
