@@ -64,7 +64,7 @@ _HOMES = {
     "cross_calibrate": "calibration.calibrators",
     "top_label": "calibration.calibrators",
     "class_wise": "calibration.calibrators",
-    "prior_upper_bound": "prior._upper_bound",
+    "prior_upper_bound": "prior._estimate_prior",
     "estimate_prior": "prior._estimate_prior",
     "estimate_prior_and_purity": "prior._estimate_prior",
     "PriorAndPurity": "prior._estimate_prior",

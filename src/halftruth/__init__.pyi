@@ -70,10 +70,10 @@ from halftruth.prior._belief import PriorEstimate as PriorEstimate
 from halftruth.prior._estimate_prior import PriorAndPurity as PriorAndPurity
 from halftruth.prior._estimate_prior import estimate_prior as estimate_prior
 from halftruth.prior._estimate_prior import estimate_prior_and_purity as estimate_prior_and_purity
+from halftruth.prior._estimate_prior import prior_upper_bound as prior_upper_bound
 from halftruth.prior._from_features import estimate_prior_from_features as estimate_prior_from_features
 from halftruth.prior._scar_test import ScarTest as ScarTest
 from halftruth.prior._scar_test import scar_test as scar_test
-from halftruth.prior._upper_bound import prior_upper_bound as prior_upper_bound
 from halftruth.rank_bounds._bound_results import CurveBounds as CurveBounds
 from halftruth.rank_bounds._bound_results import MetricBounds as MetricBounds
 from halftruth.rank_bounds._bounds import bounds as bounds

@@ -77,7 +77,9 @@ def calibration_test(
     n_resamples: int = 2000,
     rng: int | np.random.Generator = 0,
 ) -> CalibrationTest:
-    """Test whether P(Y=1 | s) = s, that is μ₁ = s μ.
+    """Test whether the scores are calibrated.
+
+    The null hypothesis: P(Y=1 | s) = s, that is μ₁ = s μ.
 
     Parameters
     ----------

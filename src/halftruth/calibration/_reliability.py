@@ -90,6 +90,8 @@ def reliability_curve(
 ) -> ReliabilityCurve:
     """Share of positives against the score, with pointwise bands.
 
+    The curve is dμ₁/dμ at each score: calibrated scores lie on the diagonal.
+
     Parameters
     ----------
     evidence : evidence or ScoreMeasure

@@ -61,7 +61,9 @@ def bayes_error(
     n_resamples: int = 2000,
     rng: int | np.random.Generator = 0,
 ) -> Estimate:
-    """The error rate that no classifier gets below, β = E min(η, 1 − η) with η = P(positive | x).
+    """The error rate that no classifier gets below.
+
+    β = E min(η, 1 − η) with η = P(positive | x).
 
     Parameters
     ----------

@@ -30,8 +30,7 @@ from halftruth.results._estimate import Estimate, Evaluation
 __all__ = ["OF_FEW_VOTES", "OF_LAW", "ROWS", "best_attainable"]
 
 BAYES, LOG_LOSS, PRECISION = "bayes_error", "log_loss", "average_precision"
-LONG = 300
-"""Different counts of votes from which the limits take seconds."""
+LONG = 300  # different counts of votes from which the limits take seconds
 OF_LAW = Note(
     "interval",
     "The value is that of the law fitted to the votes; the interval spans the laws that they do not refute, "
@@ -142,10 +141,9 @@ ROWS: dict[str, Functional] = {
     LOG_LOSS: log_loss,
     "brier": brier,
 }
+# Rows that are the mean of a function of the posterior.
 MEANS: dict[str, Vector] = {LOG_LOSS: entr(Q) + entr(1 - Q), "brier": Q * (1 - Q)}
-"""Rows that are the mean of a function of the posterior."""
-ADDITIVE = tuple(MEANS)
-"""Rows that are means of one number a case."""
+ADDITIVE = tuple(MEANS)  # rows that are means of one number a case
 
 
 def _names(metrics: Any) -> tuple[str, ...]:

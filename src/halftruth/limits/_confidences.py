@@ -34,10 +34,8 @@ from halftruth.results._intervals import interval_of
 
 __all__ = ["from_confidences", "positive_confidence_risk"]
 
-FEWEST = 30
-"""Rows from which a standard error says how far the prior that they identify may be off."""
-N_ATOMS = 128
-"""Distinct confidences on which that error is judged; see `Support.coarse`."""
+FEWEST = 30  # rows from which a standard error says how far the prior that they identify may be off
+N_ATOMS = 128  # distinct confidences on which that error is judged; see `Support.coarse`
 
 
 def from_confidences(evidence: Evidence, settings: Settings) -> LimitEstimate:

@@ -42,28 +42,24 @@ __all__ = [
     "mean_range",
 ]
 
-CLOSE = 0.01
-"""How far below its maximum a log likelihood may be taken for the maximum."""
+CLOSE = 0.01  # how far below its maximum a log likelihood may be taken for the maximum
+# Weight of the likelihood against the barrier Σ log law, which then costs at most `CLOSE`.
 PUSH = PLACES / CLOSE
-"""Weight of the likelihood against the barrier Σ log law, which then costs at most `CLOSE`."""
-FASTER = 20.0
-"""Factor by which that weight grows from one search to the next."""
+FASTER = 20.0  # factor by which that weight grows from one search to the next
 MOST_STEPS = 80
 MOST_TRIALS = 20
 MOST_TRADE = 1e9
+# How near the log likelihood at an end must come to what is asked; the end's error is of second order.
 ENOUGH = 0.05
-"""How near the log likelihood at an end must come to what is asked; the end's error is of second order."""
 MOST_CLIMBS = 12
 STEP = 1e-3
 TINY = 1e-250
 ROUNDING = 1e-9
-GAIN = 1e-6
-"""By which a step must climb."""
+GAIN = 1e-6  # by which a step must climb
 PARTS = np.asarray([1.0, 0.5, 0.25, 0.1])[:, None]
+# Functions whose largest and smallest means lie at corners of a set of laws.
 CORNERS = (LOSS, Q, Q**2, (1 - Q) ** 2, np.where(Q >= 0.5, 1.0, 0.0), Q**8, (1 - Q) ** 8)
-"""Functions whose largest and smallest means lie at corners of a set of laws."""
-NOTHING = 1e-15
-"""A mass that no sum with another shows."""
+NOTHING = 1e-15  # a mass that no sum with another shows
 
 Functional = Callable[[ScoreMeasure], Number]
 
@@ -101,8 +97,7 @@ class Likely:
     """All laws whose likelihood is at least e^−drop of the largest: a convex set."""
 
     votes: Votes
-    center: Vector
-    """As `likeliest` gives it."""
+    center: Vector  # as `likeliest` gives it
     drop: float
 
     def farthest(self, function: Vector) -> tuple[float, Vector]:
@@ -246,10 +241,8 @@ ASSUMPTION = Note(
     "Assumes that the votes on a case are independent given its probability, and that how many there are "
     "does not depend on it.",
 )
-MOST = 0.5
-"""Of the Bayes error of two classes."""
-PLAIN = 0.005
-"""A range is not worth a word where it is narrower than this share of the value."""
+MOST = 0.5  # of the Bayes error of two classes
+PLAIN = 0.005  # a range is not worth a word where it is narrower than this share of the value
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

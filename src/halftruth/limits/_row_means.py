@@ -37,25 +37,21 @@ __all__ = [
 
 T, HOEFFDING, BOOTSTRAP = "t", "hoeffding", "bootstrap"
 METHODS = (T, HOEFFDING, BOOTSTRAP)
-NAMES = {T: T, HOEFFDING: HOEFFDING, BOOTSTRAP: "percentile"}
-"""What a method is called in the result."""
+NAMES = {T: T, HOEFFDING: HOEFFDING, BOOTSTRAP: "percentile"}  # what a method is called in the result
 ONE_ROW = Note(
     "small_sample",
     f"One row says nothing of its own error: there is no interval. {arg('method', HOEFFDING)} gives one that "
     "needs no error.",
 )
 
-FEW_CARRIERS = 10
-"""Rows in effect that carry the spread, below which it says little of the error of a mean."""
+FEW_CARRIERS = 10  # rows in effect that carry the spread, below which it says little of the error of a mean
 ALIKE = Note(
     "small_sample",
     "No row differs from the others, so that the interval shows nothing of the error: unlike rows may be "
     f"rare, and missing by chance. {arg('method', HOEFFDING)} holds for any rows.",
 )
-FIRM = 0.99
-"""Confidence at which data refute what was given."""
-ROUNDING = 1e-12
-"""Numbers around 1 that are closer than this are the same."""
+FIRM = 0.99  # confidence at which data refute what was given
+ROUNDING = 1e-12  # numbers around 1 that are closer than this are the same
 
 Ends = tuple[float, float]
 

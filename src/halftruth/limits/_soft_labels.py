@@ -172,13 +172,7 @@ def _between(
     identified = plug_in.value, max(plug_in.value, min(highest, top))
     # An interval around the plug-in alone would not hold the truth: it is given no center.
     out = estimate(
-        plug_in,
-        bounds.ends,
-        (0.0, top),
-        settings,
-        naive=plug_in.value,
-        notes=notes,
-        identified=identified,
+        plug_in, bounds.ends, (0.0, top), settings, naive=plug_in.value, notes=notes, identified=identified
     )
     return replace(out, centers=None, replicates=None)
 

@@ -21,8 +21,7 @@ from halftruth.results._estimate import Estimate
 
 __all__ = ["too_good_to_be_true"]
 
-LEVEL = 0.95
-"""Of the interval that the standard error is read from, whatever the level of the test."""
+LEVEL = 0.95  # of the interval that the standard error is read from, whatever the level of the test
 
 OF_SCORES = (
     "Scores bound the Bayes error only from above: who sees more than the scores of {} evidence may err "
@@ -44,6 +43,8 @@ def too_good_to_be_true(
     rng: int | np.random.Generator = 0,
 ) -> TooGood:
     """Test whether a classifier errs less often than any classifier can.
+
+    The null hypothesis: its true error is at least the Bayes error of the evidence.
 
     Parameters
     ----------

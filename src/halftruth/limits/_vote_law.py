@@ -36,29 +36,22 @@ __all__ = [
 
 
 PLACES = 257
-MOST_VOTES = 2000
-"""More votes on a case count as so many, whose own error is at most .011: two places of q."""
-MANY_CELLS = 5000
-"""Different (k, m) from which rows of nearly as many votes are counted together."""
+MOST_VOTES = 2000  # more votes on a case count as so many, whose own error is at most .011: two places of q
+MANY_CELLS = 5000  # different (k, m) from which rows of nearly as many votes are counted together
 FEW = 60
-NEARLY = 1.1
-"""Numbers of votes above `FEW` that differ by less than this factor are nearly the same."""
+NEARLY = 1.1  # numbers of votes above `FEW` that differ by less than this factor are nearly the same
 ENOUGH_ROWS = 30
-TAIL = 1e-3
-"""Chance below which a difference is called one."""
-STRAY = 0.01
-"""Rows with a number of votes that so few have, against the commonest, identify nothing more."""
-UNTOLD = 1e-13
-"""Share of the largest eigenvalue below which votes do not tell laws apart."""
+TAIL = 1e-3  # chance below which a difference is called one
+STRAY = 0.01  # rows with a number of votes that so few have, against the commonest, identify nothing more
+UNTOLD = 1e-13  # share of the largest eigenvalue below which votes do not tell laws apart
 
 
 _ANGLE = np.linspace(0, np.pi / 2, PLACES)
+# Places of q, as close as votes tell apart: equal steps of arcsin √q, with 0, ½ and 1 among them.
 Q: Vector = np.where(np.arange(PLACES) == PLACES // 2, 0.5, np.sin(_ANGLE) ** 2)
-"""Places of q, as close as votes tell apart: equal steps of arcsin √q, with 0, ½ and 1 among them."""
+# Between the places.
 EDGES: Vector = np.concatenate([[0.0], np.sin((_ANGLE[1:] + _ANGLE[:-1]) / 2) ** 2, [1.0]])
-"""Between the places."""
-LOSS: Vector = np.minimum(Q, 1 - Q)
-"""min(q, 1 − q) at each place."""
+LOSS: Vector = np.minimum(Q, 1 - Q)  # min(q, 1 − q) at each place
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -219,21 +212,18 @@ def _mean_and_error(values: Vector, weight: Vector) -> tuple[float, float]:
 
 
 FEW_VOTES = 3
+# With so few votes a law that piles up at 0 and 1 and one of two clusters inside cannot be told apart. The
+# law nearest to a Beta is right for the first, that nearest to a flat one for the second. The former has a
+# weight of .5 where the fitted a + b is .1 or less, and of .3 where it is .5 or more: this keeps the bias
+# within half of the plug-in's for either, unless it is an extreme one.
 BETA_SHARE = (0.1, 0.5), (0.5, 0.3)
-"""With so few votes a law that piles up at 0 and 1 and one of two clusters inside cannot be told apart. The
-law nearest to a Beta is right for the first, that nearest to a flat one for the second. The former has a
-weight of .5 where the fitted a + b is .1 or less, and of .3 where it is .5 or more: this keeps the bias
-within half of the plug-in's for either, unless it is an extreme one."""
+# Rows that the nearness to the reference weighs: it keeps noise out of what votes tell apart faintly.
 STRENGTH = 1.0
-"""Rows that the nearness to the reference weighs: it keeps noise out of what votes tell apart faintly."""
-LITTLE_STRENGTH = 1e-3
-"""The same with few votes, which tell nothing faintly."""
+LITTLE_STRENGTH = 1e-3  # the same with few votes, which tell nothing faintly
 SLOWER = 10.0
 MOST_STEPS = 50
-PRECISE = 1e-10
-"""In units of the log likelihood."""
-LOG_LIMITS = (-7.0, 9.0)
-"""Of the logarithms of a Beta's parameters: all votes alike, or all q alike."""
+PRECISE = 1e-10  # in units of the log likelihood
+LOG_LIMITS = (-7.0, 9.0)  # of the logarithms of a Beta's parameters: all votes alike, or all q alike
 
 
 def fitted_beta(votes: Votes) -> tuple[float, float]:

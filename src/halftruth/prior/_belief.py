@@ -15,8 +15,7 @@ from halftruth.measure._score_measure import Number
 
 __all__ = ["ESTIMATE", "Belief", "Curve", "PriorEstimate", "belief"]
 
-ESTIMATE = "estimate"
-"""The word with which a user asks that a share be estimated from the scores."""
+ESTIMATE = "estimate"  # the word with which a user asks that a share be estimated from the scores
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -140,10 +139,8 @@ class Belief:
     low: float | None = None
     high: float | None = None
     replicates: Vector | None = None
-    population: str | None = None
-    """Whose share: "unlabeled" or "all"; None: the population of the evidence."""
-    estimate: PriorEstimate | None = None
-    """Where it came from, if it was estimated."""
+    population: str | None = None  # whose share: "unlabeled" or "all"; None: the population of the evidence
+    estimate: PriorEstimate | None = None  # where it came from, if it was estimated
 
     def equals(self, other: Belief) -> bool:
         """Whether both say the same."""

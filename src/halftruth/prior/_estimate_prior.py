@@ -1,8 +1,7 @@
-"""estimate_prior: one call for every estimator of the class prior, with its interval and what it rests on."""
+"""The calls on scores: estimates of α, of α and the purity together, and the bound on α."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,30 +9,29 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._errors import InputError, Note, NotIdentifiable, arg
-from halftruth.prior._belief import Curve, PriorEstimate
-from halftruth.prior._inputs import EstimateInputs, read_inputs, read_knowledge
+from halftruth.prior._belief import PriorEstimate
+from halftruth.prior._inputs import SAMPLE, EstimateInputs, read_inputs, read_knowledge
 from halftruth.prior._methods import SAMPLE as SAMPLE_ASSUMPTION
 from halftruth.prior._methods import Method, get_method
-from halftruth.prior._samples import Fit, Knowledge, Samples
+from halftruth.prior._samples import Fit, Knowledge
 from halftruth.prior.estimators._alphamax import fit_noisy
 from halftruth.prior.estimators._auto import N_DRAWS, fit_auto, fit_auto_noisy, fit_of
 from halftruth.table._score_table import POSITIVE, ScoreTable
 
 __all__ = [
     "PriorAndPurity",
-    "as_estimate",
     "estimate_alpha",
     "estimate_both",
     "estimate_prior",
     "estimate_prior_and_purity",
-    "with_replicates",
+    "fit_with_replicates",
+    "prior_upper_bound",
 ]
 
+Seed = int | np.random.Generator
 USES_NEGATIVES = ("mixture", "em")
-CONTRADICTS = 0.005
-"""Chance of so many positives in a labeled sample below which it contradicts a smaller α."""
-SMALLEST = 1e-12
-"""Of a probability that can still be told from rounding."""
+CONTRADICTS = 0.005  # chance of so many positives in a labeled sample below which it contradicts a smaller α
+SMALLEST = 1e-12  # of a probability that can still be told from rounding
 UNUSED = Note(
     "unused",
     "Known negatives were not used: with positives of unknown purity they identify only α/ρ. Pass the purity "
@@ -111,27 +109,38 @@ def estimate_prior(
 
 
 def _alpha(
-    inputs: EstimateInputs, method: str, known: Knowledge, level: float, n_resamples: int | None, rng: Any
+    inputs: EstimateInputs, method: str, known: Knowledge, level: float, n_resamples: int | None, rng: Seed
 ) -> PriorEstimate:
     generator = np.random.default_rng(rng)
     if method == SAMPLE:
         fitted, assumption = _from_sample(known, generator), SAMPLE_ASSUMPTION
     else:
         wanted = "mixture" if method == "auto" and inputs.has_negatives else method
-        chosen = get_method(wanted, also=f", or 'sample' with {arg('labeled_sample')}")
+        estimator = get_method(wanted, also=f", or 'sample' with {arg('labeled_sample')}")
         propensities = inputs.table.strata[POSITIVE].meaning is not None
-        method = chosen.name
-        assumption = chosen.assumption_with(negatives=inputs.has_negatives, propensities=propensities)
-        _refuse(chosen, inputs, known)
-        if chosen.name == "auto":
-            fitted = fit_auto(inputs.samples, known=inputs.possible(known), rng=generator)
-        else:
-            fitted = _resampled(inputs, chosen, _count(chosen, n_resamples), generator)
+        assumption = estimator.assumption_with(negatives=inputs.has_negatives, propensities=propensities)
+        method = estimator.name
+        _refuse(estimator, inputs, known)
+        fitted = fit_with_replicates(inputs, estimator, known, n_resamples, generator)
     if inputs.has_negatives and method not in USES_NEGATIVES:
         unused = Note("unused", f"Known negatives were not used by {method}; mixture does.")
         fitted = replace(fitted, notes=(*fitted.notes, unused))
     fitted = replace(fitted, notes=fitted.notes + _conflict(known, inputs.upper(level)))
-    return as_estimate(fitted, inputs, method, assumption, level)
+    return inputs.estimate(fitted, method, assumption, level)
+
+
+def fit_with_replicates(
+    inputs: EstimateInputs,
+    estimator: Method,
+    known: Knowledge,
+    n_resamples: int | None,
+    rng: np.random.Generator,
+) -> Fit:
+    """The fit of one estimator: "auto" has draws of its own, the others are resampled."""
+    if estimator.name == "auto":
+        return fit_auto(inputs.samples, known=inputs.possible(known), rng=rng)
+    n = estimator.resamples(n_resamples)
+    return inputs.with_replicates(lambda samples: (estimator.fit(samples, rng),), n, rng)[0]
 
 
 @dataclass(frozen=True)
@@ -185,6 +194,44 @@ def estimate_prior_and_purity(
     return _both(inputs, method, _checks.confidence_level(confidence_level), n_resamples, rng)
 
 
+def prior_upper_bound(
+    positive: Any,
+    unlabeled: Any = None,
+    *,
+    confidence_level: float = 0.95,
+    positive_weight: Any = None,
+    unlabeled_weight: Any = None,
+) -> float:
+    """One-sided confidence bound on α: P_U ≥ α P₁ on every half-line of scores.
+
+    Above and below any threshold the positives' share α of the unlabeled is at most P_U/P₁. Thresholds are
+    positive scores of fixed ranks, for which the bound holds at any sample size and with any ties.
+
+    Parameters
+    ----------
+    positive, unlabeled : array
+        Scores of clean positives (a random sample of the positives) and of the unlabeled; or one evidence as
+        ``positive``, whose purity counts.
+    confidence_level : float
+    positive_weight, unlabeled_weight : array, optional
+        Unequal weights count as (Σw)²/Σw² rows, and the bound is then approximate.
+
+    Returns
+    -------
+    float in (0, 1]
+
+    Examples
+    --------
+    >>> import numpy as np, halftruth as ht
+    >>> rng = np.random.default_rng(0)
+    >>> unlabeled = np.append(rng.normal(0, 1, 18_000), rng.normal(4, 1, 2_000))
+    >>> ht.prior_upper_bound(rng.normal(4, 1, 2_000), unlabeled) < 0.12
+    True
+    """
+    inputs = read_inputs(positive, unlabeled, None, 1.0, (positive_weight, unlabeled_weight, None))
+    return inputs.upper(_checks.confidence_level(confidence_level))
+
+
 def estimate_alpha(table: ScoreTable, purity: float) -> PriorEstimate:
     """α of the rows of a table, by default settings: what evidence means by "estimate"."""
     inputs = EstimateInputs(table, purity, "unlabeled")
@@ -204,50 +251,52 @@ def estimate_both(table: ScoreTable) -> PriorAndPurity:
 
 
 def _both(
-    inputs: EstimateInputs, method: str, level: float, n_resamples: int | None, rng: Any
+    inputs: EstimateInputs, method: str, level: float, n_resamples: int | None, rng: Seed
 ) -> PriorAndPurity:
     generator = np.random.default_rng(rng)
-    chosen = get_method(method)
-    if chosen.needs_negatives:
+    estimator = get_method(method)
+    if estimator.needs_negatives:
         raise InputError(
             f"{arg('method', method)} does not estimate a purity. Leave it out, or pass 'alphamax'."
         )
-    if chosen.name == "auto":
-        pair = fit_auto_noisy(inputs.samples, inputs.possible(Knowledge(purity=None)), generator)
+    if estimator.name == "auto":
+        alpha, rho = fit_auto_noisy(inputs.samples, inputs.possible(Knowledge(purity=None)), generator)
     else:
-        pair = _resampled_pair(inputs, chosen, _count(chosen, n_resamples), generator)
+        alpha, rho = replace(inputs, joined=False).with_replicates(
+            lambda samples: fit_noisy(samples, lambda one_way: estimator.fit(one_way, generator)),
+            estimator.resamples(n_resamples),
+            generator,
+        )
     assumption = (
-        f"{chosen.assumption}; the mislabeled ones are a random sample of the negatives, and some scores are "
-        f"reached by negatives only"
+        f"{estimator.assumption}; the mislabeled ones are a random sample of the negatives, and some scores "
+        "are reached by negatives only"
     )
-    prior = as_estimate(pair[0], inputs, chosen.name, assumption, level, purity=pair[1])
+    prior = inputs.estimate(alpha, estimator.name, assumption, level, purity=rho)
     if inputs.has_negatives:
         prior = replace(prior, notes=(*prior.notes, UNUSED))
     purity = PriorEstimate(
-        value=pair[1].value,
-        replicates=pair[1].replicates,
-        method=chosen.name,
+        value=rho.value,
+        replicates=rho.replicates,
+        method=estimator.name,
         assumption=assumption,
         confidence_level=level,
-        notes=pair[1].notes,
-        curve=pair[1].curve,
+        notes=rho.notes,
+        curve=rho.curve,
     )
     return PriorAndPurity(prior, purity)
 
 
-def _refuse(chosen: Method, inputs: EstimateInputs, known: Knowledge) -> None:
-    if chosen.needs_negatives and not inputs.has_negatives:
-        raise NotIdentifiable(f"{arg('method', chosen.name)} needs known negatives. Pass {arg('negative')}.")
-    knows = {"within": known.within != (0.0, 1.0), "labeled_sample": any(known.labeled_counts)}
-    for name, known_too in knows.items():
-        if known_too and chosen.name != "auto":
+def _refuse(estimator: Method, inputs: EstimateInputs, known: Knowledge) -> None:
+    if estimator.needs_negatives and not inputs.has_negatives:
+        raise NotIdentifiable(
+            f"{arg('method', estimator.name)} needs known negatives. Pass {arg('negative')}."
+        )
+    passed = {"within": known.within != (0.0, 1.0), "labeled_sample": any(known.labeled_counts)}
+    for name, is_passed in passed.items():
+        if is_passed and estimator.name != "auto":
             raise InputError(
-                f"{arg(name)} is read by method 'auto' without known negatives, not by {chosen.name!r}."
+                f"{arg(name)} is read by method 'auto' without known negatives, not by {estimator.name!r}."
             )
-
-
-def _count(chosen: Method, n_resamples: int | None) -> int:
-    return chosen.n_resamples if n_resamples is None else _checks.count(n_resamples, "n_resamples", least=2)
 
 
 def _from_sample(known: Knowledge, rng: np.random.Generator) -> Fit:
@@ -287,131 +336,3 @@ def _conflict(known: Knowledge, upper: float) -> tuple[Note, ...]:
         f"the sample ({arg('method', SAMPLE)}), and see `scar_test`."
     )
     return (Note("contradiction", text),)
-
-
-def _resampled(inputs: EstimateInputs, chosen: Method, n: int, rng: np.random.Generator) -> Fit:
-    def one(samples: Samples) -> tuple[Fit]:
-        return (chosen.fit(samples, rng),)
-
-    (fitted,) = with_replicates(inputs, one, n, rng)
-    return fitted
-
-
-def _resampled_pair(
-    inputs: EstimateInputs, chosen: Method, n: int, rng: np.random.Generator
-) -> tuple[Fit, Fit]:
-    def both(samples: Samples) -> tuple[Fit, Fit]:
-        return fit_noisy(samples, lambda one: chosen.fit(one, rng))
-
-    alpha, purity = with_replicates(replace(inputs, joined=False), both, n, rng)
-    return alpha, purity
-
-
-FEW_POSITIVES = 20
-UNTOLD = 0.97
-"""Of all shares: where more than that is not refuted, the scores have said almost nothing."""
-SAMPLE = "sample"
-"""The method that takes a labeled random sample alone."""
-
-
-def with_replicates(
-    inputs: EstimateInputs, fit: Callable[[Samples], tuple[Fit, ...]], n: int, rng: np.random.Generator
-) -> list[Fit]:
-    """The fits of all rows, with replicates from joined rows moved by what the joining changed."""
-    # Estimators are slow on many distinct scores: replicates are made on joined ones, and moved by how far
-    # the value on joined scores (the first of `resampled`) is from that on all of them.
-    fitted = fit(inputs.samples)
-    values = np.asarray(
-        [[fitted_one.value for fitted_one in fit(samples)] for samples in inputs.resampled(n, rng)]
-    )
-    near, replicates = values[0], values[1:]
-    return [
-        Fit(
-            value=fitted_one.value,
-            curve=fitted_one.curve,
-            notes=fitted_one.notes,
-            replicates=np.clip(replicates[:, k] + fitted_one.value - near[k], 0, 1),
-        )
-        for k, fitted_one in enumerate(fitted)
-    ]
-
-
-def as_estimate(
-    fitted: Fit,
-    inputs: EstimateInputs,
-    method: str,
-    assumption: str,
-    level: float,
-    *,
-    purity: Fit | None = None,
-) -> PriorEstimate:
-    """The estimate as the user sees it: for the population, with what the data refute.
-
-    ``purity``: where it was estimated too.
-    """
-    assert fitted.replicates is not None  # made or resampled before
-    upper = inputs.upper(level)
-    # The others take the known positives for pure: U = κ P + (1−κ) f₀ with κ = α/ρ.
-    share = 1.0 if method in ("auto", SAMPLE) else inputs.purity
-    value, replicates = (share * np.minimum(x, 1) for x in (fitted.value, fitted.replicates))
-    notes = fitted.notes
-    if method in (SAMPLE, "mixture"):
-        notes = (Note("assumption", f"This estimate assumes that {assumption}."), *notes)
-    else:
-        within = f"Within that, this estimate assumes that {assumption}."
-        text = f"The scores alone allow every α from 0 to {upper:.4g}. {within}"
-        notes = (Note("assumption", text), *notes)
-    if value > upper and method != SAMPLE:
-        notes += (
-            Note(
-                "impossible",
-                f"The estimate α = {value:.4g} is above what the data do not refute, {upper:.4g}: its "
-                f"assumption fails here, or noise is large.",
-            ),
-        )
-    notes += tuple(_remarks(inputs, upper))
-    rho = (inputs.purity, inputs.purity) if purity is None else (purity.value, purity.replicates)
-    replicates = inputs.of_population(replicates, rho[1])
-    middle = float(inputs.of_population(float(value), rho[0]))
-    tail = (1 - level) / 2
-    low, high = np.quantile(replicates, [tail, 1 - tail], method="closest_observation")
-    return PriorEstimate(
-        value=middle,
-        # At the edge of what is possible, resamples may all lie on one side of the estimate.
-        low=min(float(low), middle),
-        high=max(float(high), middle),
-        upper=float(inputs.of_population(upper, rho[0] if purity is None else 1.0)),
-        replicates=replicates,
-        method=method,
-        assumption=assumption,
-        population=inputs.population,
-        confidence_level=level,
-        notes=notes,
-        curve=_labeled(fitted.curve, inputs.purity) if share < 1 else fitted.curve,
-    )
-
-
-def _remarks(inputs: EstimateInputs, upper: float) -> Iterator[Note]:
-    """What makes an estimate weak, or suspect."""
-    n = inputs.samples.n_positive
-    if n < FEW_POSITIVES:
-        yield Note("small_sample", f"Only {n:g} known positive(s): the estimate is rough.")
-    if upper > UNTOLD * inputs.purity:
-        yield Note(
-            "identifiability",
-            "The scores hardly tell the known positives from the unlabeled: nearly every α fits, and the "
-            "estimate says little. Use scores that rank better.",
-        )
-    if inputs.positives_among_unlabeled:
-        yield Note(
-            "remark",
-            "Every known positive's score also occurs among the unlabeled. If the known positives are part "
-            "of the unlabeled sample, take them out of it.",
-        )
-
-
-def _labeled(curve: Curve | None, purity: float) -> Curve | None:
-    """The curve of an estimator that took the positives for pure, over α."""
-    if curve is None or curve.x_label != "α":
-        return curve
-    return replace(curve, x=purity * curve.x, chosen=purity * curve.chosen)

@@ -8,6 +8,7 @@ is measured: it is trained again on rows drawn with replacement, and the spread 
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 from halftruth.prior._belief import PriorEstimate
-from halftruth.prior._estimate_prior import as_estimate, with_replicates
+from halftruth.prior._estimate_prior import fit_with_replicates
 from halftruth.prior._inputs import EstimateInputs, read_knowledge
 from halftruth.prior._methods import Method, get_method
 from halftruth.prior._samples import Fit, Knowledge
@@ -27,10 +28,8 @@ from halftruth.table._strata import StratumRows
 
 __all__ = ["estimate_prior_from_features"]
 
-N_REFITS = 5
-"""Of the classifier on resampled rows, for the spread that it adds."""
-FEATURE_RESAMPLES = 20
-"""Of the rows, for estimators that take the features themselves: each is slow."""
+N_REFITS = 5  # of the classifier on resampled rows, for the spread that it adds
+FEATURE_RESAMPLES = 20  # of the rows, for estimators that take the features themselves: each is slow
 
 
 def estimate_prior_from_features(
@@ -77,11 +76,8 @@ def estimate_prior_from_features(
     --------
     >>> import halftruth as ht, numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> positive = rng.normal(2, 1, (800, 3))
-    >>> negative = rng.normal(-2, 1, (700, 3))
-    >>> X = np.concatenate([positive, negative])
-    >>> labeled = np.arange(1500) < 500
-    >>> estimate = ht.estimate_prior_from_features(X, labeled, n_refits=2)
+    >>> X = np.concatenate([rng.normal(2, 1, (800, 3)), rng.normal(-2, 1, (700, 3))])
+    >>> estimate = ht.estimate_prior_from_features(X, np.arange(1500) < 500, n_refits=2)
     >>> abs(estimate.value - 0.3) < 0.05
     True
     """
@@ -97,28 +93,29 @@ def estimate_prior_from_features(
     if n_refits == 1:
         raise InputError("`n_refits`=1 shows no spread. Pass 0, or 2 and more.")
     generator = np.random.default_rng(rng)
-    chosen = get_method(method)
-    if chosen.needs_negatives:
+    estimator = get_method(method)
+    if estimator.needs_negatives:
         raise InputError(f"{arg('method', method)} needs known negatives, which features have none of here.")
     knowledge = read_knowledge(_checks.share(purity, "purity", closed_at_one=True), within, labeled_sample)
-    if chosen.name != "auto" and (knowledge.within != (0.0, 1.0) or any(knowledge.labeled_counts)):
+    if estimator.name != "auto" and (knowledge.within != (0.0, 1.0) or any(knowledge.labeled_counts)):
         raise InputError(
             f"{arg('within')} and {arg('labeled_sample')} go with method 'auto'. Leave them out, or pass it."
         )
-    if chosen.fit_features is not None:
-        return _of_features(x, known, chosen, knowledge, level, n_resamples, generator)
+    if estimator.fit_features is not None:
+        return _of_features(x, known, estimator, knowledge, level, n_resamples, generator)
     makers = HeldOut(x, known, classifier)
     inputs = _inputs_of(makers.of(generator), known, knowledge)
-    if chosen.name == "auto":
-        fitted = fit_auto(inputs.samples, known=inputs.possible(knowledge), rng=generator)
-    else:
-        n = chosen.n_resamples if n_resamples is None else _checks.count(n_resamples, "n_resamples", least=2)
-        (fitted,) = with_replicates(inputs, lambda samples: (chosen.fit(samples, generator),), n, generator)
-    again = [
-        _value(_inputs_of(makers.of(generator, redrawn=True), known, knowledge), chosen, knowledge, generator)
-        for _ in range(n_refits)
-    ]
-    return as_estimate(_spread(fitted, again, generator), inputs, chosen.name, chosen.assumption, level)
+    fitted = fit_with_replicates(inputs, estimator, knowledge, n_resamples, generator)
+    retrained = []
+    for _ in range(n_refits):
+        redrawn = _inputs_of(makers.of(generator, redrawn=True), known, knowledge)
+        if estimator.name == "auto":
+            fit = fit_auto(redrawn.samples, known=redrawn.possible(knowledge), rng=generator)
+        else:
+            fit = estimator.fit(redrawn.samples, generator)
+        retrained.append(fit.value)
+    fitted = _spread(fitted, retrained, generator)
+    return inputs.estimate(fitted, estimator.name, estimator.assumption, level)
 
 
 def _inputs_of(score: Vector, known: NDArray[np.bool_], knowledge: Knowledge) -> EstimateInputs:
@@ -126,50 +123,45 @@ def _inputs_of(score: Vector, known: NDArray[np.bool_], knowledge: Knowledge) ->
     return EstimateInputs(ScoreTable(strata), knowledge.purity or 1.0, "unlabeled")
 
 
-def _value(inputs: EstimateInputs, chosen: Method, knowledge: Knowledge, rng: np.random.Generator) -> float:
-    if chosen.name == "auto":
-        return fit_auto(inputs.samples, known=inputs.possible(knowledge), rng=rng).value
-    return chosen.fit(inputs.samples, rng).value
-
-
-def _spread(fitted: Fit, again: list[float], rng: np.random.Generator) -> Fit:
+def _spread(fitted: Fit, retrained: list[float], rng: np.random.Generator) -> Fit:
     """Replicates moved by how far values of retrained classifiers lie from their mean."""
     assert fitted.replicates is not None
-    if len(again) < 2:
+    n = len(retrained)
+    if n < 2:
         return fitted
     # The mean of few values is nearer to them than the truth is.
-    away = (np.asarray(again) - np.mean(again)) * np.sqrt(len(again) / (len(again) - 1))
+    away = (np.asarray(retrained) - np.mean(retrained)) * np.sqrt(n / (n - 1))
     moved = fitted.replicates + rng.choice(away, len(fitted.replicates))
-    return Fit(value=fitted.value, curve=fitted.curve, notes=fitted.notes, replicates=np.clip(moved, 0, 1))
+    return replace(fitted, replicates=np.clip(moved, 0, 1))
 
 
 def _of_features(
     x: Vector,
     known: NDArray[np.bool_],
-    chosen: Method,
+    estimator: Method,
     knowledge: Knowledge,
     level: float,
     n_resamples: int | None,
     rng: np.random.Generator,
 ) -> PriorEstimate:
     """An estimator that takes the features themselves; its interval from resampled rows."""
-    assert chosen.fit_features is not None
+    assert estimator.fit_features is not None
     need(known, 1, "an estimate")
     positive, unlabeled = x[known], x[~known]
-    fitted = chosen.fit_features(positive, unlabeled, rng=rng)
+    fitted = estimator.fit_features(positive, unlabeled, rng=rng)
     n = FEATURE_RESAMPLES if n_resamples is None else _checks.count(n_resamples, "n_resamples", least=2)
 
     def half(rows: Vector) -> Vector:
         return rows[rng.permutation(len(rows))[: (len(rows) + 1) // 2]]
 
     # Halves are as far from their mean as all rows from the truth, and hold no row twice, in two folds.
-    drawn = [chosen.fit_features(half(positive), half(unlabeled), rng=rng) for _ in range(n)]
+    drawn = [estimator.fit_features(half(positive), half(unlabeled), rng=rng) for _ in range(n)]
     values = np.asarray([half_fit.value for half_fit in drawn])
     values = np.clip(values - values.mean() + fitted.value, 0, 1)
     # No score, no bound: every α up to the purity is possible.
     inputs = _inputs_of(np.zeros(len(x)), known, knowledge)
-    whole = Fit(value=fitted.value, curve=fitted.curve, notes=fitted.notes, replicates=values)
-    return as_estimate(whole, inputs, chosen.name, chosen.assumption, level)
+    fitted = replace(fitted, replicates=values)
+    return inputs.estimate(fitted, estimator.name, estimator.assumption, level)
 
 
 def _matrix(values: Any) -> Vector:
@@ -201,11 +193,9 @@ def _mask(labeled: Any) -> NDArray[np.bool_]:
 
 
 N_TREES = 400
-LEAF = 5
-"""Rows in a leaf: single rows in leaves make out-of-bag scores coarse."""
+LEAF = 5  # rows in a leaf: single rows in leaves make out-of-bag scores coarse
 N_FOLDS = 5
-STRENGTH = 0.3
-"""Inverse of the penalty of the logistic regression, on standardized features."""
+STRENGTH = 0.3  # inverse of the penalty of the logistic regression, on standardized features
 
 
 class HeldOut:

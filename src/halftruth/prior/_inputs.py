@@ -1,8 +1,8 @@
-"""What an estimate of the prior is made from: rows, and what the user knows besides."""
+"""What an estimate of the prior is made from, rows and knowledge, and how a fit becomes an estimate."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,23 +10,25 @@ from typing import Any
 import numpy as np
 
 from halftruth import _checks
-from halftruth._errors import InputError, arg
-from halftruth.prior._belief import Belief
-from halftruth.prior._samples import Knowledge, Samples
+from halftruth._errors import InputError, Note, arg
+from halftruth.measure._score_measure import Number
+from halftruth.prior._belief import Belief, Curve, PriorEstimate
+from halftruth.prior._samples import Fit, Knowledge, Samples
 from halftruth.prior._shares import Sizes
 from halftruth.prior._upper_bound import upper_bound
 from halftruth.table._resampling import resampled_sums
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 from halftruth.table._strata import StratumRows
 
-__all__ = ["EstimateInputs", "read_inputs", "read_knowledge", "refuse_to_estimate"]
+__all__ = ["SAMPLE", "EstimateInputs", "read_inputs", "read_knowledge", "refuse_to_estimate"]
 
-CERTAIN = 0.9999
-"""Confidence at which a bound on α is taken for granted."""
+SAMPLE = "sample"  # the method that takes a labeled random sample alone
+FEW_POSITIVES = 20
+UNTOLD = 0.97  # where more than that of all shares is not refuted, the scores have said almost nothing
+CERTAIN = 0.9999  # confidence at which a bound on α is taken for granted
+# Distinct positive scores from which on chance would not find all of them among the unlabeled.
 MANY_DISTINCT = 20
-"""Distinct positive scores from which on chance would not find all of them among the unlabeled."""
-MAX_ATOMS = 1024
-"""Distinct scores on which an estimator is resampled."""
+MAX_ATOMS = 1024  # distinct scores on which an estimator is resampled
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +38,8 @@ class EstimateInputs:
     table: ScoreTable
     purity: float
     population: str
+    # Whether unlabeled rows between two positives may stand at one score: not where roles are exchanged.
     joined: bool = True
-    """Whether unlabeled rows between two positives may stand at one score: not where roles are exchanged."""
 
     @cached_property
     def samples(self) -> Samples:
@@ -54,14 +56,6 @@ class EstimateInputs:
         samples = self.samples
         sizes = samples.n_positive, samples.n_unlabeled
         return self.purity * upper_bound(samples.positive, samples.unlabeled, *sizes, level)
-
-    @property
-    def positives_among_unlabeled(self) -> bool:
-        """Whether every positive's score is an unlabeled one's too, though scores are hardly ever tied."""
-        samples = self.samples
-        has_positive = samples.positive > 0
-        few_ties = samples.n_positive < 1.1 * has_positive.sum() and has_positive.sum() >= MANY_DISTINCT
-        return bool(few_ties and (samples.unlabeled[has_positive] > 0).all())
 
     def possible(self, known: Knowledge) -> Knowledge:
         """What is known, without what the scores refute beyond doubt."""
@@ -82,11 +76,105 @@ class EstimateInputs:
             for i in range(len(next(iter(sums.values())))):
                 yield Samples.from_sums(self.table, support, {k: total[i] for k, total in sums.items()})
 
-    def of_population(self, alpha: Any, purity: Any) -> Any:
+    def with_replicates(
+        self, fit: Callable[[Samples], tuple[Fit, ...]], n: int, rng: np.random.Generator
+    ) -> list[Fit]:
+        """The fits of all rows, with ``n`` replicates each."""
+        # Estimators are slow on many distinct scores: replicates are made on joined ones, and moved by how
+        # far the value on joined scores (the first of `resampled`) is from that on all of them.
+        fits = fit(self.samples)
+        values = np.asarray([[redone.value for redone in fit(samples)] for samples in self.resampled(n, rng)])
+        return [
+            replace(fitted, replicates=np.clip(values[1:, k] + fitted.value - values[0, k], 0, 1))
+            for k, fitted in enumerate(fits)
+        ]
+
+    def estimate(
+        self, fitted: Fit, method: str, assumption: str, level: float, *, purity: Fit | None = None
+    ) -> PriorEstimate:
+        """The estimate as the user sees it; ``purity`` where that was estimated too."""
+        assert fitted.replicates is not None  # made or resampled before
+        upper = self.upper(level)
+        # The others take the known positives for pure: U = κ P + (1−κ) f₀ with κ = α/ρ.
+        share = 1.0 if method in ("auto", SAMPLE) else self.purity
+        value, replicates = (share * np.minimum(x, 1) for x in (fitted.value, fitted.replicates))
+        notes = _on_assumption(method, assumption, float(value), upper, fitted.notes)
+        rho = (self.purity, self.purity) if purity is None else (purity.value, purity.replicates)
+        replicates = self._of_population(replicates, rho[1])
+        middle = float(self._of_population(float(value), rho[0]))
+        tail = (1 - level) / 2
+        low, high = np.quantile(replicates, [tail, 1 - tail], method="closest_observation")
+        return PriorEstimate(
+            value=middle,
+            # At the edge of what is possible, resamples may all lie on one side of the estimate.
+            low=min(float(low), middle),
+            high=max(float(high), middle),
+            # A purity that was estimated is not known to be below 1: the bound holds for any.
+            upper=float(self._of_population(upper, rho[0] if purity is None else 1.0)),
+            replicates=replicates,
+            method=method,
+            assumption=assumption,
+            population=self.population,
+            confidence_level=level,
+            notes=(*notes, *self._remarks(upper)),
+            curve=_over_alpha(fitted.curve, self.purity) if share < 1 else fitted.curve,
+        )
+
+    def _of_population(self, alpha: Number, purity: Number) -> Number:
         """π from α, where the population is the whole table."""
         if self.population == "unlabeled":
             return alpha
         return np.clip(Sizes.of(self.table.support.sums()).pi(alpha, purity), 0, 1)
+
+    def _remarks(self, upper: float) -> Iterator[Note]:
+        """What makes an estimate weak, or suspect."""
+        n = self.samples.n_positive
+        if n < FEW_POSITIVES:
+            yield Note("small_sample", f"Only {n:g} known positive(s): the estimate is rough.")
+        if upper > UNTOLD * self.purity:
+            yield Note(
+                "identifiability",
+                "The scores hardly tell the known positives from the unlabeled: nearly every α fits, and the "
+                "estimate says little. Use scores that rank better.",
+            )
+        if self._positives_among_unlabeled():
+            yield Note(
+                "remark",
+                "Every known positive's score also occurs among the unlabeled. If the known positives are "
+                "part of the unlabeled sample, take them out of it.",
+            )
+
+    def _positives_among_unlabeled(self) -> bool:
+        """Whether every positive's score is an unlabeled one's too, though scores are hardly ever tied."""
+        samples = self.samples
+        has_positive = samples.positive > 0
+        few_ties = samples.n_positive < 1.1 * has_positive.sum() and has_positive.sum() >= MANY_DISTINCT
+        return bool(few_ties and (samples.unlabeled[has_positive] > 0).all())
+
+
+def _on_assumption(
+    method: str, assumption: str, value: float, upper: float, of_fit: tuple[Note, ...]
+) -> Iterator[Note]:
+    """What the estimate rests on, what the estimator says itself, and whether the scores refute it."""
+    if method in (SAMPLE, "mixture"):
+        yield Note("assumption", f"This estimate assumes that {assumption}.")
+    else:
+        within = f"Within that, this estimate assumes that {assumption}."
+        yield Note("assumption", f"The scores alone allow every α from 0 to {upper:.4g}. {within}")
+    yield from of_fit
+    if value > upper and method != SAMPLE:
+        yield Note(
+            "impossible",
+            f"The estimate α = {value:.4g} is above what the data do not refute, {upper:.4g}: its "
+            f"assumption fails here, or noise is large.",
+        )
+
+
+def _over_alpha(curve: Curve | None, purity: float) -> Curve | None:
+    """The curve of an estimator that took the positives for pure, over α instead of α/ρ."""
+    if curve is None or curve.x_label != "α":
+        return curve
+    return replace(curve, x=purity * curve.x, chosen=purity * curve.chosen)
 
 
 def read_inputs(

@@ -11,24 +11,20 @@ from halftruth.prior._upper_bound import FEWEST_RANKED, LOWER_SIDE, Tail, ranks_
 
 __all__ = ["mixture_law", "one_law", "pile_up", "share_within"]
 
+# Part of the error spent on intervals of ranks: half-lines miss positives that pile up in the middle.
 MIDDLE = 0.3
-"""Part of the error spent on intervals of ranks: half-lines miss positives that pile up in the middle."""
-DEPTH = 4
-"""Intervals hold from a half to 2⁻⁴ of the positives: narrower ones have too few to refute much."""
-SMALLEST = 1e-12
-"""Tails are accurate down to there, and smaller p-values are told as this one."""
+DEPTH = 4  # intervals hold from a half to 2⁻⁴ of the positives: narrower ones have too few to refute much
+SMALLEST = 1e-12  # tails are accurate down to there, and smaller p-values are told as this one
+# Scores are joined into so many groups at most; polynomials of low degree lose nothing by that.
 N_GROUPS = 400
-"""Scores are joined into so many groups at most; polynomials of low degree lose nothing by that."""
+# Components that the smooth test may choose from: beyond, only laws finer than samples show differ.
 MOST_ORDERS = 8
-"""Components that the smooth test may choose from: beyond, only laws finer than samples show differ."""
-MIXTURE_ORDERS = 4
-"""Components of the test of a mixture, one of which the fit of λ uses up."""
+MIXTURE_ORDERS = 4  # components of the test of a mixture, one of which the fit of λ uses up
+# Rows of the two parts of a mixture in each group: a score that neither shows may still be theirs.
 KNOWN_IN_GROUP = 10
-"""Rows of the two parts of a mixture in each group: a score that neither shows may still be theirs."""
+# Of expectation-maximization, from near the end: with 200 from λ = ½ the size was .06 at n_U = 20,000.
 N_STEPS = 500
-"""Of expectation-maximization, from near the end: with 200 from λ = ½ the size was .06 at n_U = 20,000."""
-CHUNK = 1 << 22
-"""Counts drawn at a time."""
+CHUNK = 1 << 22  # counts drawn at a time
 
 
 def pile_up(p: Vector, u: Vector, claimed: float) -> float:

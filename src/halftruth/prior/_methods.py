@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from halftruth import _checks
 from halftruth._errors import InputError, arg
 from halftruth.prior._samples import Fit, Samples
 from halftruth.prior.estimators import (
@@ -49,16 +50,14 @@ class Method:
 
     name: str
     fit: Callable[[Samples, np.random.Generator], Fit]
-    shapes: str
-    """What it assumes of the classes' scores, besides how the known positives came about."""
+    shapes: str  # what it assumes of the classes' scores, besides how the known positives came about
     paper: str
+    # Of known positives' and unlabeled rows' features, for estimators that need no scores.
     fit_features: Callable[..., Fit] | None = None
-    """Of known positives' and unlabeled rows' features, for estimators that need no scores."""
     needs_negatives: bool = False
+    # Whether it converges to α wherever some scores are reached by positives only, however abruptly.
     consistent: bool = True
-    """Whether it converges to α wherever some scores are reached by positives only, however abruptly."""
-    n_resamples: int = RESAMPLES
-    """By default, for its interval."""
+    n_resamples: int = RESAMPLES  # by default, for its interval
 
     @property
     def assumption(self) -> str:
@@ -69,6 +68,10 @@ class Method:
         """What it rests on; EM is another estimator where there are known negatives."""
         shapes = NEGATIVES if negatives and self.name == "em" else self.shapes
         return f"{PROPENSITIES if propensities else SCAR}, {shapes}"
+
+    def resamples(self, n_resamples: int | None) -> int:
+        """How many the user wants, or as many as it has by default."""
+        return self.n_resamples if n_resamples is None else _checks.count(n_resamples, "n_resamples", least=2)
 
 
 def _plain(fit: Callable[..., Fit], **settings: Any) -> Callable[[Samples, np.random.Generator], Fit]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -88,10 +88,6 @@ class Samples:
         """Share of the unlabeled at or above each score: q_U."""
         return np.minimum(np.cumsum(self.u[::-1])[::-1], 1.0)
 
-    def without_negatives(self) -> Samples:
-        """Positives and unlabeled alone."""
-        return replace(self, negative=None, n_negative=0.0)
-
     def swapped(self) -> Samples:
         """The roles of positives and unlabeled exchanged, high scores still first: scores are negated."""
         return Samples(
@@ -110,20 +106,18 @@ class Fit:
     value: float
     curve: Curve | None = None
     notes: tuple[Note, ...] = ()
+    # Draws that show its error, where the estimator makes them itself; else it is resampled.
     replicates: Vector | None = None
-    """Draws that show its error, where the estimator makes them itself; else it is resampled."""
 
 
 @dataclass(frozen=True)
 class Knowledge:
     """What is known besides the scores."""
 
-    purity: float | None = 1.0
-    """None: to be estimated."""
-    within: tuple[float, float] = (0.0, 1.0)
-    """Between which values α lies."""
+    purity: float | None = 1.0  # None: to be estimated
+    within: tuple[float, float] = (0.0, 1.0)  # between which values α lies
+    # Positives and negatives in a labeled random sample of the unlabeled.
     labeled_counts: tuple[float, float] = (0.0, 0.0)
-    """Positives and negatives in a labeled random sample of the unlabeled."""
 
 
 def around_positives(positive: Vector, unlabeled: Vector) -> tuple[Vector, Vector, Vector]:

@@ -32,11 +32,9 @@ from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
 
 __all__ = ["ScarTest", "scar_test"]
 
-FEWEST_MIXED = 50
-"""Rows of the mixture itself: with 5 in place of 50 its test had a size of .10 for .05."""
+FEWEST_MIXED = 50  # rows of the mixture itself: with 5 in place of 50 its test had a size of .10 for .05
 WORDS = {"prior": "the prior", "purity": "the purity", "random negatives": "the random choice of negatives"}
-Sample = tuple[Vector, Vector]
-"""Distinct scores, ascending, and the number of rows at each."""
+Sample = tuple[Vector, Vector]  # distinct scores, ascending, and the number of rows at each
 
 
 def scar_test(
@@ -53,6 +51,8 @@ def scar_test(
     rng: int | np.random.Generator = 0,
 ) -> ScarTest:
     """Whether the data refute that the known positives are a random sample of the positives (SCAR).
+
+    SCAR says f_P = ρ f₁ + (1−ρ) f₀: labels do not depend on the score, given the class.
 
     Parameters
     ----------

@@ -14,61 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth import _checks
 from halftruth._checks import Vector
 
-__all__ = ["FEWEST_RANKED", "LOWER_SIDE", "Tail", "prior_upper_bound", "ranks_of", "upper_bound"]
+__all__ = ["FEWEST_RANKED", "LOWER_SIDE", "Tail", "ranks_of", "upper_bound"]
 
+# Of each rank to the next. Wider spacing would gain little, and lose much where scores are tied.
 SPACING = 0.8
-"""Of each rank to the next. Wider spacing would gain little, and lose much where scores are tied."""
+# Shares of the positives that are the best to take where the classes hardly overlap.
 NEARLY_ALL = (0.9, 0.95)
-"""Shares of the positives that are the best to take where the classes hardly overlap."""
+# A half-line of fewer positives bounds their share too loosely to be worth its part of the error.
 FEWEST_RANKED = 4
-"""A half-line of fewer positives bounds their share too loosely to be worth its part of the error."""
+# Part of the error spent on low scores, on every third rank: positives are seldom purest there.
 LOWER_SIDE = 0.1
-"""Part of the error spent on low scores, on every third rank: positives are seldom purest there."""
-TOLERANCE = 1e-6
-"""By how much, relatively, rounding may raise a bound. It never lowers one."""
-
-
-def prior_upper_bound(
-    positive: Any,
-    unlabeled: Any = None,
-    *,
-    confidence_level: float = 0.95,
-    positive_weight: Any = None,
-    unlabeled_weight: Any = None,
-) -> float:
-    """One-sided confidence bound on α: P_U ≥ α P₁ on every half-line of scores.
-
-    Above and below any threshold the positives' share α of the unlabeled is at most P_U/P₁. Thresholds are
-    positive scores of fixed ranks, for which the bound holds at any sample size and with any ties.
-
-    Parameters
-    ----------
-    positive, unlabeled : array
-        Scores of clean positives (a random sample of the positives) and of the unlabeled; or one evidence as
-        ``positive``, whose purity counts.
-    confidence_level : float
-    positive_weight, unlabeled_weight : array, optional
-        Unequal weights count as (Σw)²/Σw² rows, and the bound is then approximate.
-
-    Returns
-    -------
-    float in (0, 1]
-
-    Examples
-    --------
-    >>> import numpy as np, halftruth as ht
-    >>> rng = np.random.default_rng(0)
-    >>> unlabeled = np.append(rng.normal(0, 1, 18_000), rng.normal(4, 1, 2_000))
-    >>> ht.prior_upper_bound(rng.normal(4, 1, 2_000), unlabeled) < 0.12
-    True
-    """
-    from halftruth.prior._inputs import read_inputs  # which needs the bound of masses
-
-    inputs = read_inputs(positive, unlabeled, None, 1.0, (positive_weight, unlabeled_weight, None))
-    return inputs.upper(_checks.confidence_level(confidence_level))
+TOLERANCE = 1e-6  # By how much, relatively, rounding may raise a bound. It never lowers one.
 
 
 def upper_bound(

@@ -34,8 +34,7 @@ __all__ = [
     "within",
 ]
 
-ROUNDING = 1e-9
-"""By which a rate that was computed may leave [0, 1]."""
+ROUNDING = 1e-9  # by which a rate that was computed may leave [0, 1]
 ALPHA = "Pass the share of positives among the unlabeled."
 
 

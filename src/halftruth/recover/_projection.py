@@ -180,11 +180,9 @@ class _Projected(MassRule):
         return np.maximum(weight, 0.0) * (table.effective_rows(name) / stratum_weight)
 
 
-TINY = 1e-12
-"""Chance of a label where no row has one, so that every pair of shares is fitted by some laws."""
+TINY = 1e-12  # chance of a label where no row has one, so that every pair of shares is fitted by some laws
 ROUNDING = 1e-12
-FARTHEST = 40.0
-"""Where log B/A is looked for, on either side of 0."""
+FARTHEST = 40.0  # where log B/A is looked for, on either side of 0
 
 
 def likeliest(labeled: Vector, unlabeled: Vector, alpha: float, purity: float) -> tuple[Vector, Vector]:
@@ -212,10 +210,8 @@ def likeliest(labeled: Vector, unlabeled: Vector, alpha: float, purity: float) -
 class _Blocks:
     """Neighbouring scores where the isotonic regression is constant."""
 
-    number: NDArray[np.intp]
-    """Of the block, at each score."""
-    size: Vector
-    """Rows."""
+    number: NDArray[np.intp]  # of the block, at each score
+    size: Vector  # rows
     labeled: Vector
 
     @property
@@ -287,6 +283,8 @@ def performance(
 ) -> Evaluation:
     """AUC and area under the precision-recall curve by every way of recovery, with intervals.
 
+    The ways: Eq. 4 of Jain et al. (2017), their Algorithm 1, and the projection onto possible measures.
+
     Parameters
     ----------
     evidence : PositiveUnlabeled
@@ -336,10 +334,7 @@ def performance(
         **settings,
     )
     projected = evaluate(
-        Possible.of(evidence),
-        {"roc_auc_concave": _auc, "pr_auc_concave": _pr_auc},
-        rng=source,
-        **settings,
+        Possible.of(evidence), {"roc_auc_concave": _auc, "pr_auc_concave": _pr_auc}, rng=source, **settings
     )
     rows = {**raw.rows, **projected.rows}
     possible = {name: _cut(rows[name]) for name in ROWS if name != "roc_auc"}

@@ -19,10 +19,8 @@ from halftruth.recover import _formulas
 
 __all__ = ["area", "indirect_areas", "precision_recall_curve", "roc_curve"]
 
-ROUNDING = 1e-12
-"""A rate that leaves [0, 1] by no more has not left it."""
-DIGITS = 11
-"""To which rates are told apart."""
+ROUNDING = 1e-12  # a rate that leaves [0, 1] by no more has not left it
+DIGITS = 11  # to which rates are told apart
 PROJECTIONS = ("jain", "none")
 
 

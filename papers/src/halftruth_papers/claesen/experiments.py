@@ -12,7 +12,7 @@ from halftruth._errors import Refuted
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Labeled, PositiveUnlabeled
 from halftruth.metrics._curves import RocCurve, roc_curve
-from halftruth.prior._upper_bound import prior_upper_bound
+from halftruth.prior._estimate_prior import prior_upper_bound
 from halftruth.rank_bounds._bound_results import CurveBounds
 from halftruth.rank_bounds._bounds import bounds
 from halftruth_papers.claesen.rankings import (

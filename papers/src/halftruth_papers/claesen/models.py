@@ -7,7 +7,7 @@ from typing import Any
 from halftruth._checks import Vector
 from halftruth.evaluation._compare import compare
 from halftruth.evidence import PositiveUnlabeled
-from halftruth.prior._upper_bound import prior_upper_bound
+from halftruth.prior._estimate_prior import prior_upper_bound
 from halftruth_papers.claesen.rankings import (
     exact_area,
     formula_area,

@@ -24,7 +24,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import Note
 from halftruth.prior._samples import Curve, Fit, Samples
@@ -37,58 +36,42 @@ __all__ = ["fit_alphamax", "fit_noisy"]
 # With twice the bins: this rule .069 and .024, fall of 2 units .096 and .054. BINS and MAY_BIND were chosen
 # on other draws of the same laws.
 
+# Times the cube root of the smaller sample: more let noise make the elbow early, fewer blur pure bins.
 BINS = 1.2
-"""Times the cube root of the smaller sample: more let noise make the elbow early, fewer blur pure bins."""
+# Three tell positives from what lies above or below them; 64, reached at 150,000 rows, bounds the cost.
 BINS_RANGE = (3, 64)
-"""Three tell positives from what lies above or below them; 64, reached at 150,000 rows, bounds the cost."""
+# Standard errors that a bin of positives only may hold above α's share of unlabeled: 98% hold no more.
 MAY_BIND = 2.0
-"""Standard errors that a bin of positives only may hold above α's share of unlabeled: 98% hold no more."""
-FALL_PER_BIN = 0.5
-"""Mean of the squared positive part of a standard normal."""
+FALL_PER_BIN = 0.5  # mean of the squared positive part of a standard normal
+# Unlabeled rows added, spread as the positives: a bin without unlabeled rows must not forbid every α.
 PRIOR_ROWS = 1.0
-"""Unlabeled rows added, spread as the positives: a bin without unlabeled rows must not forbid every α."""
-ZOOM = 12
-"""Points of each of the two finer grids in the cell that holds the elbow: an error of 1e-4 at most."""
+N_GRID = 100  # values of α at which the profile is computed
+ZOOM = 12  # points of each of the two finer grids in the cell that holds the elbow: an error of 1e-4 at most
+# Enough to halve the bracket of a multiplier, and its gap, down to rounding. About ten are taken.
 STEPS = 100
-"""Enough to halve the bracket of a multiplier, and its gap, down to rounding. About ten are taken."""
+# Relative error of Σv = α: above the rounding of 64 terms, and far below what the likelihood shows.
 ENOUGH = 1e-12
-"""Relative error of Σv = α: above the rounding of 64 terms, and far below what the likelihood shows."""
+# Distance from 0 and 1 at which the authors' warning is given: there the elbow is short or missing.
 NEAR_EDGE = 0.05
-"""Distance from 0 and 1 at which the authors' warning is given: there the elbow is short or missing."""
+# Below this, D is mostly noise: P and U are then so alike that α and ρ cannot be told apart.
 UNRESOLVED = 0.05
-"""Below this, D is mostly noise: P and U are then so alike that α and ρ cannot be told apart."""
 
 
-def fit_alphamax(samples: Samples, *, n_grid: int = 100, n_bins: int | None = None) -> Fit:
+def fit_alphamax(samples: Samples) -> Fit:
     """AlphaMax on bins of equal numbers of positives, for clean positives.
 
     Only the order of scores matters. Where negatives lie among all positives, α̂ is too high by nature. Near 1
-    and in small samples it is low: many bins then hold positives only, and the poorest by chance decides.
-
-    Parameters
-    ----------
-    samples : Samples
-    n_grid : int
-        Values of α, denser near 0 and 1, at which the profile log likelihood is computed.
-    n_bins : int, optional
-        By default 1.2 times the cube root of the smaller sample.
-
-    Returns
-    -------
-    Fit
-        Its curve is the profile log likelihood, 0 on the plateau.
+    and in small samples it is low: many bins then hold positives only, and the poorest by chance decides. The
+    curve is the profile log likelihood, 0 on the plateau.
     """
-    n_grid = _checks.count(n_grid, "n_grid", least=2)
     n = (samples.n_positive, samples.n_unlabeled)
-    if n_bins is None:
-        n_bins = int(np.clip(round(BINS * min(n) ** (1 / 3)), *BINS_RANGE))
-    p, w = _binned(samples, _checks.count(n_bins, "n_bins", least=1))
-    alpha = np.sin(np.pi / 2 * np.arange(1, n_grid + 1) / (n_grid + 1)) ** 2
+    p, w = _binned(samples, int(np.clip(round(BINS * min(n) ** (1 / 3)), *BINS_RANGE)))
+    # Equal steps of arcsin √α: denser near 0 and 1, where a small step of α changes much.
+    alpha = np.sin(np.pi / 2 * np.arange(1, N_GRID + 1) / (N_GRID + 1)) ** 2
     profile = _profile(p, w, alpha)
     value = _elbow(p, w, alpha, profile, n)
-    edge = min(value, 1 - value) < NEAR_EDGE
     unsure = Note("method", "AlphaMax is unreliable near 0 and 1: the elbow may be missing.")
-    notes = (unsure,) if edge else ()
+    notes = (unsure,) if min(value, 1 - value) < NEAR_EDGE else ()
     curve = Curve(x=alpha, y=profile, x_label="α", y_label="profile log likelihood", chosen=value)
     return Fit(value=value, curve=curve, notes=notes)
 
@@ -98,11 +81,6 @@ def fit_noisy(samples: Samples, one_way: Callable[[Samples], Fit] = fit_alphamax
 
     α̂ ≤ ρ̂ always. If P and U cannot be told apart (D = 0), both are 1, as for clean positives. The curves are
     those of the two runs: over α/ρ for α, over (1−ρ)/(1−α) for ρ.
-
-    Returns
-    -------
-    tuple of Fit
-        For α and for ρ.
     """
     forth, back = one_way(samples), one_way(samples.swapped())
     alpha, purity, determinant = _unmixed(forth.value, 1 - back.value)

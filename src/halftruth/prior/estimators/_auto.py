@@ -25,23 +25,18 @@ from halftruth.prior._samples import Curve, Fit, Knowledge, Samples
 __all__ = ["N_DRAWS", "fit_auto", "fit_auto_noisy", "fit_of"]
 
 N_DRAWS = 2000
+# Quantile of the posterior that is the estimate. The median leans low, since negatives that resemble the
+# positives are always possible; .5, .55 and .6 were tried on the simulators.
 POINT = 0.55
-"""Quantile of the posterior that is the estimate. The median leans low, since negatives that resemble the
-positives are always possible; .5, .55 and .6 were tried on the simulators."""
 N_BINS = 28
-FINEST = 0.004
-"""Share of the positives in the first bin, where they are enough."""
+FINEST = 0.004  # share of the positives in the first bin, where they are enough
+# Deviance per degree of freedom beyond which no shape fits well: all counts are taken as so much fewer.
 MISFIT = 1.3
-"""Deviance per degree of freedom beyond which no shape fits well: all counts are taken as so much fewer."""
-GROSS = 4.0
-"""Beyond this that would cost too much: only the top is looked at, where shapes are simpler."""
-TOPS = (1.0, 0.6, 0.3, 0.15)
-"""Shares of the positives, from the top, that are looked at."""
+GROSS = 4.0  # beyond this that would cost too much: only the top is looked at, where shapes are simpler
+TOPS = (1.0, 0.6, 0.3, 0.15)  # shares of the positives, from the top, that are looked at
 FEWEST_BINS = 6
-PURE = 0.15
-"""Prior probability that every known positive is one, where the purity is estimated."""
-LEAST_PURE = 0.15
-"""Least purity considered: labels are made by people who try to get them right."""
+PURE = 0.15  # prior probability that every known positive is one, where the purity is estimated
+LEAST_PURE = 0.15  # least purity considered: labels are made by people who try to get them right
 
 
 @dataclass(frozen=True)
@@ -115,10 +110,8 @@ class _Ranked:
 
     positive: Vector
     unlabeled: Vector
-    v: Vector
-    """Share of the positives above the lower end of each bin; the last is 1."""
-    ratio: float
-    """n_U/(n_P + 1)."""
+    v: Vector  # share of the positives above the lower end of each bin; the last is 1
+    ratio: float  # n_U/(n_P + 1)
 
     @classmethod
     def of(cls, samples: Samples) -> _Ranked:
@@ -209,27 +202,19 @@ def _interpolate(at: Vector, x: Vector, y: Vector) -> Vector:
 
 
 N_PARAMETERS = 7
-BINORMAL = 0.4
-"""Prior probability of the first kind."""
-NO_ANCHOR = 0.2
-"""Prior probability that the second kind has no anchor."""
+BINORMAL = 0.4  # prior probability of the first kind
+NO_ANCHOR = 0.2  # prior probability that the second kind has no anchor
+# Prior probability that no negatives resemble the positives, without an anchor and with one: negatives that
+# leave an anchor free, of which another part lies all over the positives, would be strange.
 NO_LIKENESS = (0.35, 0.9)
-"""Prior probability that no negatives resemble the positives, without an anchor and with one: negatives that
-leave an anchor free, of which another part lies all over the positives, would be strange."""
-NONE_BELOW = 0.5
-"""Prior probability that no separate share of the negatives is below every positive."""
-STRAIGHT = 0.25
-"""Prior probability of b = 1, and of c = 1."""
-EQUAL_SPREADS = 0.5
-"""Prior probability that both normal classes have one spread."""
+NONE_BELOW = 0.5  # prior probability that no separate share of the negatives is below every positive
+STRAIGHT = 0.25  # prior probability of b = 1, and of c = 1
+EQUAL_SPREADS = 0.5  # prior probability that both normal classes have one spread
+# The larger, the smaller is the part of the negatives that resembles the positives: it is Beta(1, this).
 RARELY_ALIKE = 5.0
-"""The larger, the smaller is the part of the negatives that resembles the positives: it is Beta(1, this)."""
-FARTHEST_APART = 5.0
-"""Largest d."""
-SPREADS = (0.6, 1.3)
-"""Of the negatives, as a multiple of the positives'."""
-MOST_ALIKE, STEEPEST, LOWEST = 3.0, 40.0, 300.0
-"""Largest a, b and 1/c; their logarithms are uniform."""
+FARTHEST_APART = 5.0  # largest d
+SPREADS = (0.6, 1.3)  # of the negatives, as a multiple of the positives'
+MOST_ALIKE, STEEPEST, LOWEST = 3.0, 40.0, 300.0  # largest a, b and 1/c; their logarithms are uniform
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,15 +268,12 @@ def _beyond(x: Vector, spike: float | Vector) -> Vector:
     return np.clip((x - spike) / (1 - spike), 0, 1)
 
 
-LogLikelihood = Callable[[Vector], Vector]
-"""(n_draws, n_parameters) in the unit cube → (n_draws,)."""
+LogLikelihood = Callable[[Vector], Vector]  # (n_draws, n_parameters) in the unit cube → (n_draws,)
 
-MOVES = 8
-"""Metropolis steps at each temperature, and twice as many at the last."""
-ALIVE = 0.5
-"""Share of the draws that a step of the temperature leaves in effect."""
+MOVES = 8  # Metropolis steps at each temperature, and twice as many at the last
+ALIVE = 0.5  # share of the draws that a step of the temperature leaves in effect
+# How often one parameter is drawn afresh from its prior: the way from one kind of shape to another.
 ANYWHERE = 0.3
-"""How often one parameter is drawn afresh from its prior: the way from one kind of shape to another."""
 
 
 def draw_posterior(

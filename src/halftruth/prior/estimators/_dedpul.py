@@ -27,20 +27,15 @@ from halftruth.prior._samples import Curve, Fit, Samples
 
 __all__ = ["fit_dedpul"]
 
+# Points of the grid of logits. The bandwidth is many of its steps at any size that fits in memory.
 GRID = 2048
-"""Points of the grid of logits. The bandwidth is many of its steps at any size that fits in memory."""
-EXTREME_RANK = 1e-12
-"""Ranks are kept this far from 0 and 1, where logits end."""
-NEGLIGIBLE = 1e-12
-"""A share of U below this is lost in the rounding of the FFT."""
-TOLERANCE = 1e-5
-"""EM has stopped when it moves by less."""
-GROWTH = 1.02
-"""Of each trial prior over the one before: small priors are resolved as finely as large ones."""
-SMALLEST = 1e-5
-"""The least trial prior."""
+EXTREME_RANK = 1e-12  # ranks are kept this far from 0 and 1, where logits end
+NEGLIGIBLE = 1e-12  # a share of U below this is lost in the rounding of the FFT
+TOLERANCE = 1e-5  # EM has stopped when it moves by less
+GROWTH = 1.02  # of each trial prior over the one before: small priors are resolved as finely as large ones
+SMALLEST = 1e-5  # the least trial prior
+# The discrepancy is 0 at the prior but for noise: a bend above this is another one.
 LARGEST_DISCREPANCY = 0.05
-"""The discrepancy is 0 at the prior but for noise: a bend above this is another one."""
 
 
 class Ratio(NamedTuple):
@@ -51,17 +46,9 @@ class Ratio(NamedTuple):
 
 
 def fit_dedpul(samples: Samples) -> Fit:
-    """α where EM on the monotone density ratio stops, or at the sharpest bend of its discrepancy.
+    """α where EM on the monotone density ratio stops, or at the sharpest bend of its discrepancy (the curve).
 
-    Parameters
-    ----------
-    samples : Samples
-        Scores must be held out. Only their order matters.
-
-    Returns
-    -------
-    Fit
-        The curve is the discrepancy a − EM(a) against a.
+    Scores must be held out. Only their order matters.
     """
     ratio = monotone(density_ratio(samples))
     trial = _trials()

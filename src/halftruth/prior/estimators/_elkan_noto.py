@@ -13,14 +13,10 @@ from typing import Literal
 
 import numpy as np
 
-from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth.prior._samples import Curve, Fit, Samples
 
 __all__ = ["fit_elkan_noto"]
-
-FORMS = ("mean", "ratio")
-"""e₁ and e₂ of the paper. Its third, the largest g, takes the noise of the highest scores for the answer."""
 
 
 def fit_elkan_noto(samples: Samples, *, form: Literal["mean", "ratio"] = "mean") -> Fit:
@@ -32,18 +28,10 @@ def fit_elkan_noto(samples: Samples, *, form: Literal["mean", "ratio"] = "mean")
     blocks by that, Stein's count of the parameters of an isotonic fit. The value lies too high where the
     classes overlap, for g < c there, and more rows do not help.
 
-    Parameters
-    ----------
-    samples : Samples
-    form : {"mean", "ratio"}
-        c is Σ g over the positives divided by n_P, or by Σ g over all rows. For a g that is calibrated on
-        these rows, as this one, the two agree, because Σ g over all rows is n_P.
-
-    Returns
-    -------
-    Fit
+    c is Σ g over the positives divided by n_P ("mean"), or by Σ g over all rows ("ratio"). For a g that is
+    calibrated on these rows, as this one, the two agree, because Σ g over all rows is n_P. They are
+    e₁ and e₂ of the paper; its third, the largest g, takes the noise of the highest scores for the answer.
     """
-    _checks.choice(form, "form", FORMS)
     labeled, rows = _blocks(samples.p * samples.n_positive, samples.u * samples.n_unlabeled)
     at_positive, at_unlabeled = _left_out(labeled, rows)
     total = labeled @ at_positive

@@ -21,11 +21,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import Note
 from halftruth.prior._samples import Curve, Fit, Samples
@@ -34,38 +33,27 @@ from halftruth.prior.estimators._mixture import joined, mid_ranks
 __all__ = ["fit_divergence", "fit_divergence_features", "fit_km", "fit_km_features"]
 
 FORMS = ("km1", "km2")
+# Rows of each sample that are used: a fit then takes about a second at most, in any number of dimensions.
 MAX_ROWS = 400
-"""Rows of each sample that are used: a fit then takes about a second at most, in any number of dimensions."""
+# Kernel widths tried, in medians of the distances; the one that tells P from U best is used.
 WIDTHS = 10.0 ** np.linspace(-1, 1, 5)
-"""Kernel widths tried, in medians of the distances; the one that tells P from U best is used."""
-FIRST_STEP = 0.05
-"""λ − 1 of the first slope."""
-FIRST_PART = 0.8
-"""Its part of the threshold of KM2."""
-LARGEST = 0.99
-"""Largest α looked at: λ = 100. If the slope is still low there, the positives are all of U."""
-HALVINGS = 9
-"""Of the interval of α: the last is 1/500, well below the noise of so few rows."""
+FIRST_STEP = 0.05  # λ − 1 of the first slope
+FIRST_PART = 0.8  # its part of the threshold of KM2
+LARGEST = 0.99  # Largest α looked at: λ = 100. If the slope is still low there, the positives are all of U.
+HALVINGS = 9  # of the interval of α: the last is 1/500, well below the noise of so few rows
+# P and U are one law if their squared distance is within so many standard deviations of what that gives.
 SAME_LAW = 3.0
-"""P and U are one law if their squared distance is within so many standard deviations of what that gives."""
-SUM_WEIGHT = 100.0
-"""Weight of Σw = 1 among the equations, whose others are of size one at most."""
+SUM_WEIGHT = 100.0  # weight of Σw = 1 among the equations, whose others are of size one at most
 
 
-def fit_km(samples: Samples, *, form: str = "km2", max_rows: int = MAX_ROWS, rng: np.random.Generator) -> Fit:
+def fit_km(samples: Samples, *, form: str = "km2", rng: np.random.Generator) -> Fit:
     """α from scores, on their ranks in the pool of P and U: only the order matters.
 
-    Parameters
-    ----------
-    samples : Samples
-    form : {"km1", "km2"}
-    max_rows : int
-        Rows of each sample that are used. They are drawn at even steps of the masses from a random start.
-    rng : numpy.random.Generator
+    Rows are drawn at even steps of the masses from a random start.
     """
     rank = mid_ranks(samples.p, samples.u)
     drawn = [
-        rank[_drawn(mass, min(max_rows, max(1, round(size))), rng)]
+        rank[_drawn(mass, min(MAX_ROWS, max(1, round(size))), rng)]
         for mass, size in ((samples.p, samples.n_positive), (samples.u, samples.n_unlabeled))
     ]
     sizes = samples.n_positive, samples.n_unlabeled
@@ -74,29 +62,17 @@ def fit_km(samples: Samples, *, form: str = "km2", max_rows: int = MAX_ROWS, rng
 
 
 def fit_km_features(
-    positive_x: Any,
-    unlabeled_x: Any,
-    *,
-    form: str = "km2",
-    max_rows: int = MAX_ROWS,
-    rng: np.random.Generator,
+    positive_x: ArrayLike, unlabeled_x: ArrayLike, *, form: str = "km2", rng: np.random.Generator
 ) -> Fit:
     """α from features, a row for each case, standardised over both samples.
 
-    In ten dimensions and more the few rows leave much noise, and small α come out too high.
-
-    Parameters
-    ----------
-    positive_x, unlabeled_x : (n, k) arrays
-    form : {"km1", "km2"}
-    max_rows : int
-        Rows of each sample that are used, drawn without replacement.
-    rng : numpy.random.Generator
+    Rows are drawn without replacement. In ten dimensions and more the few rows leave much noise, and small α
+    come out too high.
     """
     p, u = np.asarray(positive_x, dtype=np.float64), np.asarray(unlabeled_x, dtype=np.float64)
     mean, spread = standard(p, u)
     drawn = [
-        (x if len(x) <= max_rows else x[rng.choice(len(x), max_rows, replace=False)]) - mean for x in (p, u)
+        (x if len(x) <= MAX_ROWS else x[rng.choice(len(x), MAX_ROWS, replace=False)]) - mean for x in (p, u)
     ]
     noise = 1 / len(drawn[0]) + 1 / len(drawn[1])
     return _fit_km(drawn[0] / spread, drawn[1] / spread, form, (len(p), len(u)), noise)
@@ -109,15 +85,14 @@ def standard(positive: Vector, unlabeled: Vector) -> tuple[Vector, Vector]:
     return both.mean(axis=0), np.where(spread > 0, spread, 1.0)
 
 
-def _drawn(share: Vector, count: int, rng: np.random.Generator) -> Any:
+def _drawn(share: Vector, count: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Indices of rows at even steps of the masses. All rows, if there are ``count`` of equal weight."""
     cumulative = np.cumsum(share)
     at = (np.arange(count) + rng.uniform(0.01, 0.99)) / count * cumulative[-1]
-    return np.searchsorted(cumulative, at)
+    return np.asarray(np.searchsorted(cumulative, at))
 
 
 def _fit_km(positive: Vector, unlabeled: Vector, form: str, sizes: tuple[float, float], noise: float) -> Fit:
-    _checks.choice(form, "form", FORMS)
     used = len(positive), len(unlabeled)
     notes = tuple(
         Note("method", f"{few} of {round(size)} {name} rows were used.")
@@ -233,34 +208,23 @@ def _factor(kernel: Vector) -> Vector:
     return factor
 
 
+# Values of α looked at. Their step is below the noise of any sample that fits this method.
 GRID = np.linspace(0, 1, 201)
-"""Values of α looked at. Their step is below the noise of any sample that fits this method."""
 FOLDS = 5
+# The held-out objective is linear in 1/η: the ends are what it mostly chooses.
 RIDGES = (1e-3, 1e-2, 1e-1, 1e0, 1e1)
-"""The held-out objective is linear in 1/η: the ends are what it mostly chooses."""
-RANK_WIDTHS = (0.02, 0.05, 0.1, 0.2, 0.5)
-"""Widths of the bases on ranks, which run from 0 to 1."""
-RANK_BASES = 50
-"""Bases on ranks: as far apart as the narrowest is wide."""
-CELLS = 250
-"""Scores are joined into so many cells of the pooled ranks, a fifth of the narrowest width each."""
+RANK_WIDTHS = (0.02, 0.05, 0.1, 0.2, 0.5)  # widths of the bases on ranks, which run from 0 to 1
+RANK_BASES = 50  # bases on ranks: as far apart as the narrowest is wide
+CELLS = 250  # scores are joined into so many cells of the pooled ranks, a fifth of the narrowest width each
+# Widths of the bases on features, in medians of the distances. Narrower ones hold few rows: more noise.
 FEATURE_WIDTHS = (0.2, 0.35, 0.5, 1.0, 2.0)
-"""Widths of the bases on features, in medians of the distances. Narrower ones hold few rows: more noise."""
-BASES = 100
-"""Bases on features, at rows drawn from both samples."""
+BASES = 100  # bases on features, at rows drawn from both samples
+# Rows of each sample that are used of features: more would take seconds, and add little to 100 means.
 MAX_FEATURE_ROWS = 20_000
-"""Rows of each sample that are used of features: more would take seconds, and add little to 100 means."""
 
 
 def fit_divergence(samples: Samples, *, rng: np.random.Generator) -> Fit:
-    """α from scores, with bases on the ranks in the pool of P and U: only the order matters.
-
-    Parameters
-    ----------
-    samples : Samples
-    rng : numpy.random.Generator
-        Deals the rows into folds.
-    """
+    """α from scores, with bases on the ranks in the pool of P and U: only the order matters."""
     p, u = joined((samples.p, samples.u), mid_ranks(samples.p, samples.u), CELLS)
     rank = mid_ranks(p, u)
     centre = (np.arange(RANK_BASES) + 0.5) / RANK_BASES
@@ -272,19 +236,15 @@ def fit_divergence(samples: Samples, *, rng: np.random.Generator) -> Fit:
     ]
     totals = [folds @ bases for folds in dealt]
     counts = [folds.sum(axis=1) for folds in dealt]
-    return _fit_divergence((p @ bases, u @ bases), totals, counts, ())
+    return _fit_divergence((p @ bases, u @ bases), totals, counts)
 
 
-def fit_divergence_features(positive_x: Any, unlabeled_x: Any, *, rng: np.random.Generator) -> Fit:
+def fit_divergence_features(
+    positive_x: ArrayLike, unlabeled_x: ArrayLike, *, rng: np.random.Generator
+) -> Fit:
     """α from features, a row for each case, standardised over both samples.
 
     Gaussian bases see little in many dimensions: from about ten on, the result is far too high. Use scores.
-
-    Parameters
-    ----------
-    positive_x, unlabeled_x : (n, k) arrays
-    rng : numpy.random.Generator
-        Draws the centres of the bases and deals the rows into folds.
     """
     p, u = np.asarray(positive_x, dtype=np.float64), np.asarray(unlabeled_x, dtype=np.float64)
     mean, spread = standard(p, u)
@@ -320,7 +280,10 @@ def _squares(x: Vector, centre: Vector) -> Vector:
 
 
 def _fit_divergence(
-    means: tuple[Vector, Vector], totals: list[Vector], counts: list[Any], notes: tuple[Note, ...]
+    means: tuple[Vector, Vector],
+    totals: list[Vector],
+    counts: list[NDArray[np.int64]],
+    notes: tuple[Note, ...] = (),
 ) -> Fit:
     """From the means of the bases, (widths, bases), and their sums in folds, (widths, folds, bases)."""
     inside = _violation(means, means)

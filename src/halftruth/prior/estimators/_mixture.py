@@ -17,32 +17,28 @@ data speaks of it. If log f₁/f₀ is not linear in z, α̂ does not approach �
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth._errors import Note, NotIdentifiable, arg
+from halftruth._errors import Note
 from halftruth.prior._samples import Curve, Fit, Samples
 
 __all__ = ["fit_em", "fit_mixture", "joined", "mid_ranks"]
 
+# Bins are this many times n^(1/3) of the smaller labeled sample: best of several in simulations.
 BINS_PER_CUBE_ROOT = 1.5
-"""Bins are this many times n^(1/3) of the smaller labeled sample: best of several in simulations."""
-PSEUDO_ROWS = 0.5
-"""Added to each bin of the labeled samples, so that no bin excludes a class outright."""
+PSEUDO_ROWS = 0.5  # added to each bin of the labeled samples, so that no bin excludes a class outright
+# Cells of the presence-only likelihood, which is smooth in z: more change α̂ by less than its noise.
 TILT_CELLS = 128
-"""Cells of the presence-only likelihood, which is smooth in z: more change α̂ by less than its noise."""
-STEEPEST = 30.0
-"""Largest |b| on the standardised scale. Classes this far apart do not overlap in any sample."""
+STEEPEST = 30.0  # Largest |b| on the standardised scale. Classes this far apart do not overlap in any sample.
+# 95% of χ² with two degrees of freedom: what a tilt gains in twice the log likelihood if there is none.
 FREE_FIT = 5.99
-"""95% of χ² with two degrees of freedom: what a tilt gains in twice the log likelihood if there is none."""
-CLIP = 1e-6
-"""Probabilities are kept this far from 0 and 1 before taking logits."""
-ENOUGH = 1e-4
-"""A step that gains less log likelihood than this is the last."""
+CLIP = 1e-6  # probabilities are kept this far from 0 and 1 before taking logits
+ENOUGH = 1e-4  # a step that gains less log likelihood than this is the last
+# Values of α at which the presence-only likelihood is maximised at once; they close in twice on the best.
 GRID = 17
-"""Values of α at which the presence-only likelihood is maximised at once; they close in twice on the best."""
 
 
 def fit_em(samples: Samples) -> Fit:
@@ -56,10 +52,7 @@ def fit_em(samples: Samples) -> Fit:
 
 def label_shift(samples: Samples) -> Fit:
     """The share of U that maximises Σ_U log(α f_P + (1−α) f_N), densities by bins of pooled ranks."""
-    if samples.negative is None:
-        raise NotIdentifiable(
-            f"Label shift from positives to negatives needs known negatives. Pass {arg('negative')}."
-        )
+    assert samples.negative is not None  # refused by the caller
     n = samples.negative / samples.negative.sum()
     count = max(2, round(BINS_PER_CUBE_ROOT * min(samples.n_positive, samples.n_negative) ** (1 / 3)))
     u, p, n = joined((samples.u, samples.p, n), mid_ranks(samples.p, n), count)
@@ -240,18 +233,14 @@ def joined(masses: tuple[Vector, ...], rank: Vector, count: int) -> list[Vector]
     return [np.bincount(cell, mass, minlength=count).astype(np.float64) for mass in masses]
 
 
-CELLS = 4096
-"""Scores are joined into so many cells of the pooled ranks: h hardly changes within one."""
+CELLS = 4096  # scores are joined into so many cells of the pooled ranks: h hardly changes within one
+# Penalty, in rows, on the coefficients of 1, z and z²: the best of seven in simulations of small samples.
 RIDGE = (0.0, 0.3, 10.0)
-"""Penalty, in rows, on the coefficients of 1, z and z²: the best of seven in simulations of small samples."""
-STEPS = 30
-"""Most steps of Newton and of the iteration of α, h. Both take four to eight."""
+STEPS = 30  # Most steps of Newton and of the iteration of α, h. Both take four to eight.
+# Standard errors by which E_P h and E_N h differ at least, or a note says that α̂ is mostly noise.
 HARDLY = 2.0
-"""Standard errors by which E_P h and E_N h differ at least, or a note says that α̂ is mostly noise."""
-ROUNDS = 4
-"""Rounds of α, h. The estimate is consistent after each; the variance settles after the second."""
-OUTERMOST = 1e-12
-"""Ranks are kept this far from 0 and 1, where only scores without mass can be."""
+ROUNDS = 4  # Rounds of α, h. The estimate is consistent after each; the variance settles after the second.
+OUTERMOST = 1e-12  # ranks are kept this far from 0 and 1, where only scores without mass can be
 
 
 def fit_mixture(samples: Samples) -> Fit:
@@ -259,10 +248,7 @@ def fit_mixture(samples: Samples) -> Fit:
 
     Only the order of the scores matters. The noise of all three samples counts, by their rows in effect.
     """
-    if samples.negative is None:
-        raise NotIdentifiable(
-            f"A mixture of positives and negatives needs known negatives. Pass {arg('negative')}."
-        )
+    assert samples.negative is not None  # refused by the caller
     shares = np.stack([samples.p, samples.u, share_of(samples.negative)])
     rank = mid_ranks(*shares)
     if len(rank) > CELLS:
@@ -337,6 +323,6 @@ def _result(alpha: float, mean: Vector, variance: Vector, sizes: Vector) -> Fit:
 
 def _uninformed(samples: Samples) -> Fit:
     """P and N say nothing: what P and U say by themselves, under the assumption of `presence_only`."""
-    rest = presence_only(samples.without_negatives())
+    rest = presence_only(samples)
     text = "Known positives and negatives have the same scores: the value comes from P and U alone."
-    return Fit(value=rest.value, curve=rest.curve, notes=(Note("identifiability", text), *rest.notes))
+    return replace(rest, notes=(Note("identifiability", text), *rest.notes))

@@ -18,47 +18,35 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import Note
 from halftruth.prior._samples import Curve, Fit, Samples
 
 __all__ = ["fit_bbe", "fit_bbe_corrected", "fit_roc_curve", "fit_roc_slope"]
 
+DELTA = 0.1  # chance that a bound of Blanchard et al. or of Garg et al. fails, as published
+GAMMA = 0.01  # margin of the bound of Garg et al., as published
+# Groups of positives in order of score: three of them are the top 5 %, and cost does not grow with rows.
 N_CELLS = 60
-"""Groups of positives in order of score: three of them are the top 5 %, and cost does not grow with rows."""
-FAINT = 1e-3
-"""Expected rows below which a cell is as good as empty. It keeps logarithms and weights finite."""
+FAINT = 1e-3  # Expected rows below which a cell is as good as empty. It keeps logarithms and weights finite.
+# Of reweighted least squares: forty moved values by less than 1e-4, or by 0.02 where no shape fits.
 ROUNDS = 8
-"""Of reweighted least squares: forty moved values by less than 1e-4, or by 0.02 where no shape fits."""
+# Of the binormal curve, from classes that can hardly be told apart to ones that never meet.
 SEPARATIONS = np.linspace(0.25, 8, 32)
-"""Of the binormal curve, from classes that can hardly be told apart to ones that never meet."""
-ANCHORS = np.linspace(0, 0.9, 10)
-"""Share of the positives above the highest negative, in the power curve."""
+ANCHORS = np.linspace(0, 0.9, 10)  # share of the positives above the highest negative, in the power curve
+# How fast negatives come in below that, from uniform scores to a sudden end.
 POWERS = np.array([1, 1.5, 2, 3, 5, 8, 15, 30])
-"""How fast negatives come in below that, from uniform scores to a sudden end."""
 
 
-def fit_roc_slope(samples: Samples, *, delta: float = 0.1) -> Fit:
+def fit_roc_slope(samples: Samples) -> Fit:
     """The least (q_U + ε_U)/(q_P − ε_P) over thresholds at positive scores, at most 1.
 
-    The ε are one-sided Dvoretzky–Kiefer–Wolfowitz terms that hold together with confidence 1 − ``delta``.
+    The ε are one-sided Dvoretzky–Kiefer–Wolfowitz terms that hold together with confidence 1 − `DELTA`.
     The value is therefore an upper confidence bound on α that shrinks to it where negatives do not reach the
     top; the published form has Vapnik–Chervonenkis terms, which for half-lines are the same but wider.
-
-    Parameters
-    ----------
-    samples : Samples
-    delta : float
-        Error shared by the two terms.
-
-    Returns
-    -------
-    Fit
     """
-    delta = _checks.inside(delta, "delta", 0.0, 1.0, advice="Pass 0.1 for 90 % confidence.")
     slack_p, slack_u = (
-        np.sqrt(np.log(2 / delta) / (2 * n)) for n in (samples.n_positive, samples.n_unlabeled)
+        np.sqrt(np.log(2 / DELTA) / (2 * n)) for n in (samples.n_positive, samples.n_unlabeled)
     )
     usable = (samples.positive > 0) & (samples.p_above > slack_p * (1 + 1e-9))
     if not usable.any():
@@ -83,14 +71,6 @@ def fit_roc_curve(samples: Samples) -> Fit:
     by their likelihood instead of the single best one. Outside these families the value has a bias that
     more rows do not remove. Negatives that end abruptly at some score are such a case, for the place of the
     edge among the positives is noisy: errors of 0.01 to 0.02 remain.
-
-    Parameters
-    ----------
-    samples : Samples
-
-    Returns
-    -------
-    Fit
     """
     cells = Cells.of(samples)
     # How many negatives lie below every positive is left open: a curve through (1, 1) would be bent to it.
@@ -187,47 +167,34 @@ def _shapes(above: Vector) -> Vector:
     return np.concatenate([binormal, below ** power[:, None]])
 
 
+# Shares of the cells that a curve may be fitted to. The least is the smallest anchor we promise to find.
 TAILS = np.array([0.05, 0.08, 0.1, 0.14, 0.2, 0.27, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.92, 0.96, 1])
-"""Shares of the cells that a curve may be fitted to. The least is the smallest anchor we promise to find."""
-FEWEST_CELLS = 3
-"""A curve of three parameters has something to say about no fewer."""
+FEWEST_CELLS = 3  # a curve of three parameters has something to say about no fewer
+# Of the negatives' tail in the positives' tail. Below 2 it could hardly be told from α itself.
 TAIL_POWERS = np.array([2, 2.5, 3, 4, 5.5, 8, 12, 20])
-"""Of the negatives' tail in the positives' tail. Below 2 it could hardly be told from α itself."""
+# Log likelihood that a cell outside the tail costs. Akaike's 1 keeps cells that do not fit too long.
 COST_OF_LEAVING = 0.7
-"""Log likelihood that a cell outside the tail costs. Akaike's 1 keeps cells that do not fit too long."""
+# Log likelihood in favour of a tail without negatives: Akaike's charge for the parameter it spares.
 FOR_NO_NEGATIVES = 1.0
-"""Log likelihood in favour of a tail without negatives: Akaike's charge for the parameter it spares."""
 
 
-def fit_bbe(samples: Samples, *, delta: float = 0.1, gamma: float = 0.01) -> Fit:
+def fit_bbe(samples: Samples) -> Fit:
     """Best bin estimation as published, with thresholds at the distinct positive scores.
 
     The threshold minimises q_U/q_P + (1 + γ)/q_P · (√(ln(4/δ)/2n_P) + √(ln(4/δ)/2n_U)), and the value is
     q_U/q_P there. It lies too high by the negatives above the threshold: about 0.34 for 0.30 with 500
     positives from N(2, 1) and 5,000 unlabeled rows. Scores must come from held-out rows.
-
-    Parameters
-    ----------
-    samples : Samples
-    delta, gamma : float
-        Error and margin of the bound.
-
-    Returns
-    -------
-    Fit
     """
-    delta = _checks.inside(delta, "delta", 0.0, 1.0, advice="Pass 0.1, as published.")
-    gamma = _checks.inside(gamma, "gamma", 0.0, 1.0, closed="left", advice="Pass 0.01, as published.")
     known = samples.positive > 0
     p, u = samples.p_above[known], samples.u_above[known]
-    slack = sum(np.sqrt(np.log(4 / delta) / (2 * n)) for n in (samples.n_positive, samples.n_unlabeled))
+    slack = sum(np.sqrt(np.log(4 / DELTA) / (2 * n)) for n in (samples.n_positive, samples.n_unlabeled))
     with np.errstate(over="ignore"):  # a row of almost no weight has an infinite bound
-        bound = (u + (1 + gamma) * slack) / p
+        bound = (u + (1 + GAMMA) * slack) / p
     best = int(np.argmin(bound))
     return Fit(value=min(1.0, float(u[best] / p[best])), curve=_of_bounds(p, bound, best))
 
 
-def fit_bbe_corrected(samples: Samples, *, delta: float = 0.1, gamma: float = 0.01) -> Fit:
+def fit_bbe_corrected(samples: Samples) -> Fit:
     """Best bin estimation, less the negatives above the threshold.
 
     In tails of the positives of many sizes, unlabeled counts follow α v + β vᵏ with β ≥ 0, v the positives'
@@ -235,18 +202,9 @@ def fit_bbe_corrected(samples: Samples, *, delta: float = 0.1, gamma: float = 0.
     exp(log likelihood) where cells outside the tail have a free count each, at a cost: a tail so wide
     that its curve does not fit drops out, and wide ones are preferred to narrow ones. Where no negative
     reaches the positives' top 5 %, the tails above them remain as rows grow, and the value is consistent.
-
-    Parameters
-    ----------
-    samples : Samples
-    delta, gamma : float
-        Of the published form, which stands in where fewer than three distinct positive scores leave no curve.
-
-    Returns
-    -------
-    Fit
+    The published form stands in where fewer than three distinct positive scores leave no curve.
     """
-    published = fit_bbe(samples, delta=delta, gamma=gamma)
+    published = fit_bbe(samples)
     cells = Cells.of(samples)
     if len(cells.width) <= FEWEST_CELLS:
         return published

@@ -12,44 +12,33 @@ in any comparison of two samples. But the bound, and so the bias of α upwards, 
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from halftruth._checks import Vector
-from halftruth._errors import InputError, arg
 from halftruth.prior._samples import Curve, Fit, Samples
 
 __all__ = ["fit_tice", "fit_tice_features"]
 
-ITERATIONS = 2
-"""Of the label frequency under the root, as published."""
-FEWEST_ROWS = 10
-"""Subsets of fewer rows say nothing, as published."""
-LEAST_ERROR = 0.025
-"""δ of large tables, as published."""
-ERROR_RATE = 0.004
-"""δ = 1/(1 + 0.004 T) in small tables of T rows, as published."""
-FOLDS = 5
-"""Each finds subsets once, for the others to count in."""
-SPLITS = 500
-"""Of a tree at most, as published."""
+ITERATIONS = 2  # of the label frequency under the root, as published
+FEWEST_ROWS = 10  # subsets of fewer rows say nothing, as published
+LEAST_ERROR = 0.025  # δ of large tables, as published
+ERROR_RATE = 0.004  # δ = 1/(1 + 0.004 T) in small tables of T rows, as published
+FOLDS = 5  # each finds subsets once, for the others to count in
+SPLITS = 500  # of a tree at most, as published
+# Most promising nodes of a level that are split further. A level is counted in one pass over the rows.
 WIDTH = 32
-"""Most promising nodes of a level that are split further. A level is counted in one pass over the rows."""
+# Rows without label that a node is charged when its share of labels is compared, as published.
 UNPROMISING = 5
-"""Rows without label that a node is charged when its share of labels is compared, as published."""
-QUANTILES = 32
-"""Cells of a feature. A tree of ten levels seldom cuts one feature finer."""
-QUARTERS = (0.25, 0.5, 0.75)
-"""Of a node's rows: where each feature may split it."""
-CURVE_POINTS = 1000
-"""A curve to be looked at needs no more."""
+QUANTILES = 32  # Cells of a feature. A tree of ten levels seldom cuts one feature finer.
+QUARTERS = (0.25, 0.5, 0.75)  # of a node's rows: where each feature may split it
+CURVE_POINTS = 1000  # a curve to be looked at needs no more
 
 Counts = NDArray[np.intp]
 SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
-CODES = 2 * QUANTILES - 1
-"""Quantiles of a feature and what lies between them."""
+CODES = 2 * QUANTILES - 1  # quantiles of a feature and what lies between them
 
 
 def fit_tice(samples: Samples) -> Fit:
@@ -57,16 +46,8 @@ def fit_tice(samples: Samples) -> Fit:
 
     A tree on one score looks for the half-line richest in labels. Here every half-line is tried, on all
     rows. They are fixed before labels are seen, so no fold has to be set aside to find them, and they are
-    nested, so the largest of them is hardly larger by chance. Only the order of scores matters.
-
-    Parameters
-    ----------
-    samples : Samples
-
-    Returns
-    -------
-    Fit
-        The curve is the lower bound on c against the share of all rows in the half-line.
+    nested, so the largest of them is hardly larger by chance. Only the order of scores matters. The curve
+    is the lower bound on c against the share of all rows in the half-line.
     """
     above = samples.n_positive * samples.p_above
     rows_above = above + samples.n_unlabeled * samples.u_above
@@ -76,32 +57,16 @@ def fit_tice(samples: Samples) -> Fit:
     return _fitted([_Bounds(labeled, rows, n)], samples.n_positive, samples.n_unlabeled)
 
 
-def fit_tice_features(positive_x: Any, unlabeled_x: Any, *, rng: np.random.Generator) -> Fit:
+def fit_tice_features(positive_x: ArrayLike, unlabeled_x: ArrayLike, *, rng: np.random.Generator) -> Fit:
     """α from the largest lower bound on the label frequency over the nodes of decision trees.
 
     One fold of the rows grows a tree that splits towards labels, level by level, at quartiles of a feature
     in a node. The rows of the other folds are counted in its nodes. Folds take turns and are averaged.
-    Only the order within each feature matters. The largest of hundreds of bounds may exceed c by chance,
-    which lowers a large α in small samples: .9 came out as .47 from 100 positives and 1000 unlabeled rows.
-
-    Parameters
-    ----------
-    positive_x, unlabeled_x : array of shape (rows, features)
-        Finite numbers. Code a category by columns of 0 and 1.
-    rng : numpy.random.Generator
-        Deals the rows to folds.
-
-    Returns
-    -------
-    Fit
-        The curve is the lower bound on c against the share of all counted rows in the node.
+    Only the order within each feature matters; a category is coded by columns of 0 and 1. The largest of
+    hundreds of bounds may exceed c by chance, which lowers a large α in small samples: .9 came out as .47
+    from 100 positives and 1000 unlabeled rows.
     """
-    positive, unlabeled = _matrix(positive_x, "positive_x"), _matrix(unlabeled_x, "unlabeled_x")
-    if positive.shape[1] != unlabeled.shape[1]:
-        raise InputError(
-            f"{arg('positive_x')} has {positive.shape[1]} feature(s), but {arg('unlabeled_x')} has "
-            f"{unlabeled.shape[1]}. Pass the same columns for both."
-        )
+    positive, unlabeled = (np.asarray(x, dtype=np.float64) for x in (positive_x, unlabeled_x))
     code = np.array([_cells(feature) for feature in np.concatenate([positive, unlabeled]).T])
     n = len(positive) + len(unlabeled)
     labeled = np.arange(n) < len(positive)
@@ -151,25 +116,6 @@ def _curve(bounds: _Bounds, c: float) -> Curve | None:
     shown = shown[np.argsort(bounds.size[shown], kind="stable")]
     labels = {"x_label": "share of rows in the subset", "y_label": "lower bound on c"}
     return Curve(x=bounds.size[shown], y=y[shown], chosen=float(bounds.size[best]), **labels)
-
-
-def _matrix(values: Any, name: str) -> Vector:
-    array = np.asarray(values)
-    if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiub":
-        raise InputError(
-            f"{arg(name)} must be a matrix of numbers, rows by features, at least one of each; got shape "
-            f"{array.shape} and dtype {array.dtype}. Pass numeric features, a column each."
-        )
-    out = array.astype(np.float64)
-    if not np.isfinite(out).all():
-        bad = np.argwhere(~np.isfinite(out))
-        raise InputError(
-            argument=name,
-            must="be finite",
-            got=f"{len(bad)} NaN or infinite value(s), the first in row {bad[0][0]}, column {bad[0][1]}",
-            remedy="Drop or fill these.",
-        )
-    return out
 
 
 def _cells(feature: Vector) -> NDArray[np.uint8]:

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from halftruth._errors import InputError
 from halftruth.prior._samples import Samples
 from halftruth.prior.estimators import _alphamax as alphamax
 
@@ -256,11 +255,6 @@ def test_neither_units_of_weight_nor_empty_scores_matter():
     assert alphamax.fit_alphamax(sparse).value == pytest.approx(value, abs=1e-12)
 
 
-def test_settings():
-    plain = population(0.3, n=1000.0)
-    assert len(alphamax.fit_alphamax(plain, n_grid=17).curve.x) == 17
-    assert alphamax.fit_alphamax(plain, n_bins=1).value == 1
-    with pytest.raises(InputError, match="n_grid"):
-        alphamax.fit_alphamax(plain, n_grid=1)
-    with pytest.raises(InputError, match="n_bins"):
-        alphamax.fit_alphamax(plain, n_bins=0)
+def test_one_bin_says_nothing(monkeypatch):
+    monkeypatch.setattr(alphamax, "BINS_RANGE", (1, 1))
+    assert alphamax.fit_alphamax(population(0.3, n=1000.0)).value == 1

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from halftruth._errors import InputError
 from halftruth.prior._samples import Samples
 from halftruth.prior.estimators import _elkan_noto as elkan_noto
 
@@ -127,8 +126,3 @@ def test_weights_and_transformations():
 def test_hard_cases_have_a_value(form, positive, unlabeled, low, high):
     value = elkan_noto.fit_elkan_noto(samples(np.asarray(positive), np.asarray(unlabeled)), form=form).value
     assert low <= value <= high
-
-
-def test_an_unknown_form_is_refused():
-    with pytest.raises(InputError, match="form"):
-        elkan_noto.fit_elkan_noto(samples(np.array([1.0]), np.array([0.0])), form="max")

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from halftruth._errors import InputError
 from halftruth.prior.estimators import _kernel_mean as km
 
 from .made import samples
@@ -122,16 +121,18 @@ def test_features_are_standardised_and_give_about_the_share(form, alpha):
     assert moved.value == pytest.approx(fit.value, abs=0.003)
 
 
-def test_the_rows_used_are_noted_and_all_are_used_if_few():
+def test_the_rows_used_are_noted_and_all_are_used_if_few(monkeypatch):
     rng = np.random.default_rng(5)
     few = gaussian(rng, 60, 90, 0.3)
     assert km.fit_km(few, rng=rng).notes == ()
     fits = {km.fit_km(few, rng=np.random.default_rng(seed)).value for seed in range(5)}
     assert len(fits) == 1
-    notes = km.fit_km(few, max_rows=70, rng=rng).notes
+    monkeypatch.setattr(km, "MAX_ROWS", 70)
+    notes = km.fit_km(few, rng=rng).notes
     assert notes == ("70 of 90 unlabeled rows were used.",)
     x = rng.normal(size=(50, 2))
-    assert km.fit_km_features(x, x + 5, max_rows=40, rng=rng).notes == (
+    monkeypatch.setattr(km, "MAX_ROWS", 40)
+    assert km.fit_km_features(x, x + 5, rng=rng).notes == (
         "40 of 50 positive rows were used.",
         "40 of 50 unlabeled rows were used.",
     )
@@ -170,11 +171,6 @@ def test_the_curve_crosses_the_threshold_at_the_value():
     below, above = fit.curve.y[fit.curve.x < fit.value], fit.curve.y[fit.curve.x > fit.value]
     assert below.max() < 1 / np.sqrt(200) <= above.min()
     assert (np.diff(fit.curve.y) > -1e-3).all()
-
-
-def test_an_unknown_form_is_refused():
-    with pytest.raises(InputError, match="km1"):
-        km.fit_km(samples(np.zeros(2), np.ones(2)), form="km3", rng=np.random.default_rng(0))
 
 
 @BOTH

@@ -9,7 +9,6 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from halftruth._errors import NotIdentifiable
 from halftruth.prior.estimators import _mixture as em
 
 from .made import samples
@@ -66,11 +65,6 @@ def test_with_negatives_only_the_order_of_scores_matters():
     rng = np.random.default_rng(2)
     s = gaussian(rng, 0.3, (200, 1000, 200))
     assert em.fit_em(replace(s, score=np.exp(s.score))).value == em.fit_em(s).value
-
-
-def test_label_shift_refuses_samples_without_negatives():
-    with pytest.raises(NotIdentifiable, match="known negatives"):
-        em.label_shift(samples(np.array([1.0]), np.array([0.0])))
 
 
 @pytest.mark.parametrize("alpha", [0.1, 0.3, 0.6])

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from halftruth._errors import InputError
 from halftruth.prior._samples import Samples
 from halftruth.prior.estimators import _tice as tice
 
@@ -225,18 +224,3 @@ def test_order_within_each_feature_is_all_that_matters_and_the_seed_decides_the_
 def test_features_of_one_row_each():
     rng = np.random.default_rng(8)
     assert tice.fit_tice_features([[1.0]], [[0.0]], rng=rng).value == 1
-
-
-@pytest.mark.parametrize(
-    ("positive", "unlabeled", "message"),
-    [
-        (np.zeros(3), np.zeros((3, 1)), "`positive_x` must be a matrix"),
-        (np.zeros((3, 1)), np.zeros((0, 1)), "`unlabeled_x` must be a matrix"),
-        (np.zeros((3, 1)), np.array([["a"]]), "`unlabeled_x` must be a matrix"),
-        (np.zeros((3, 1)), np.array([[0.0], [np.nan]]), "the first in row 1, column 0"),
-        (np.zeros((3, 2)), np.zeros((3, 1)), "2 feature"),
-    ],
-)
-def test_refuses(positive, unlabeled, message):
-    with pytest.raises(InputError, match=message):
-        tice.fit_tice_features(positive, unlabeled, rng=np.random.default_rng(0))
