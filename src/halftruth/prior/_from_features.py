@@ -71,6 +71,7 @@ def estimate_prior_from_features(
     Returns
     -------
     PriorEstimate
+        Of α; a method that looks at the features themselves has no bound ``upper`` below the purity.
 
     Examples
     --------
