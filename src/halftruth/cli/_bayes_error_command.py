@@ -7,15 +7,15 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from halftruth._errors import InputError, Note, is_refuted, note_kinds
 from halftruth.cli._option_values import ESTIMATE, check_shares, parse_knowledge, parse_share
 from halftruth.cli._options import (
     ConfidenceLevel,
     Files,
     Format,
+    LabelColumnOptions,
     LabeledSample,
+    Labels,
     Population,
     Prior,
     Purity,
@@ -28,10 +28,10 @@ from halftruth.cli._options import (
     ZerosMean,
     column,
     complete_calibrators,
-    complete_column_list,
+    flag,
     option,
 )
-from halftruth.cli._terminal import Status, shell_text
+from halftruth.cli._terminal import shell_text
 
 if TYPE_CHECKING:
     from halftruth.cli._label_columns import LabeledRows
@@ -56,58 +56,8 @@ Examples:
 """
 
 
-class Labels(StrEnum):
-    """What a soft label is."""
-
-    soft = "soft"
-    uncertainty = "uncertainty"
-    noisy = "noisy"
-
-
-class Interval(StrEnum):
-    """How an interval is made."""
-
-    t = "t"
-    hoeffding = "hoeffding"
-    bootstrap = "bootstrap"
-    likelihood = "likelihood"
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelColumnOptions:
-    """Columns of soft labels, votes or confidences, and what they hold."""
-
-    soft: Annotated[str | None, column("Soft labels: the probability of the positive class.")] = None
-    labels: Annotated[
-        Labels | None,
-        option(
-            "What --soft holds: the probability, that of the less likely class, or one with noise.  "
-            "[default: soft]"
-        ),
-    ] = None
-    sign: Annotated[
-        str | None, column("Of noisy --soft labels: 1 where positive is the likelier class, else -1 or 0.")
-    ] = None
-    classes: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN,...",
-            help="Probabilities of all classes, a column each; may be repeated. A "
-            "name with a comma stands in double quotes: 'cat,\"fish, other\"'.",
-            autocompletion=complete_column_list,
-        ),
-    ] = None
-    counts: Annotated[
-        bool,
-        typer.Option(
-            "--counts", help="The columns of --classes hold votes, e.g. --classes cat,dog --counts."
-        ),
-    ] = False
-    votes: Annotated[str | None, column("Votes for the positive class.")] = None
-    ballots: Annotated[str | None, option("All votes of a row, with --votes.", "COLUMN|N")] = None
-    confidence: Annotated[
-        str | None, column("Rows are positives; this is the probability of each that it is.")
-    ] = None
+Interval = StrEnum("Interval", ["t", "hoeffding", "bootstrap", "likelihood"])
+"""How an interval is made."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,9 +88,7 @@ class LimitOptions:
     """What is asked besides the Bayes error, and how intervals are made."""
 
     method: Annotated[Interval | None, option("How the interval is made; else what suits the rows.")] = None
-    best: Annotated[
-        bool, typer.Option("--best", help="Also the best attainable AUC, average precision, F1, …")
-    ] = False
+    best: Annotated[bool, flag("--best", "Also the best attainable AUC, average precision, F1, …")] = False
     test_error: Annotated[
         str | None, option("A reported error, 0.04 for 4%: is it too good to be true?", "SHARE")
     ] = None
@@ -169,36 +117,31 @@ def bayes_error(
     Rows hold soft labels (--soft, --classes), votes (--votes, or --classes with --counts), confidences of
     positives (--confidence), or scores and labels: then the error of the calibrated scores, which bounds it.
     """
-    from halftruth.cli._gates import object_strictly
     from halftruth.cli._label_columns import class_columns, read_rows, row_kind
-    from halftruth.cli._rendering import show
+    from halftruth.cli._rendering import object_strictly, show
 
+    # By name whatever says what the rows hold; None where it was not given.
     named = {**vars(columns), **vars(scores), "predictions": limits.predictions} | {
         "classes": class_columns(columns.classes),
         "counts": columns.counts or None,
         "prior": parse_share(scores.prior, "prior"),
         "purity": parse_share(scores.purity, "purity"),
     }
-    kind = row_kind(named)
     request = LimitRequest(
-        kind=kind,
-        labels=str(columns.labels or (Labels.soft if columns.sign is None else Labels.noisy)),
+        kind=row_kind(named),
+        labels=columns.labels or (Labels.soft if columns.sign is None else Labels.noisy),
         calibrator=scores.calibrator or "beta",
         n_folds=scores.n_folds or 5,
-        method=None if limits.method is None else str(limits.method),
-        best=limits.best,
+        options=limits,
         test_error=_test_error(limits.test_error),
-        n_test=limits.n_test,
-        settings={name: getattr(limits, name) for name in ("confidence_level", "n_resamples", "rng")},
     )
     request.check(named)
-    view = request.find(read_rows(files, kind, weight, named))
+    view = request.find(read_rows(files, request.kind, weight, named))
     show(view, style)
-    return object_strictly({"": view.objections()}) if strict else Status.FINE
+    return object_strictly(view.objections() if strict else ())
 
 
 def _test_error(text: str | None) -> float | None:
-    from halftruth._errors import InputError
     from halftruth.files._number_columns import share_of
 
     try:
@@ -212,7 +155,6 @@ def _test_error(text: str | None) -> float | None:
 
 SCHEMA = 1
 BAYES_ERROR = "bayes_error"
-UNCERTAINTY, NOISY = "uncertainty", "noisy"
 NUMBERS = ("naive", "value", "low", "high")
 OF_CLASSES = {"votes": "--counts", "counts": "--counts"}
 """How votes are passed where --classes is there already."""
@@ -223,34 +165,37 @@ class LimitRequest:
     """What is asked of the evidence."""
 
     kind: str
-    labels: str
+    labels: Labels
     calibrator: str
     n_folds: int
-    method: str | None
-    best: bool
+    options: LimitOptions
     test_error: float | None
-    n_test: int | None
-    settings: dict[str, Any]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """How intervals are made."""
+        names = ("confidence_level", "n_resamples", "rng")
+        return {name: getattr(self.options, name) for name in names}
 
     def check(self, named: Mapping[str, Any]) -> None:
         """Refuse what cannot be right before a long file is read."""
         from halftruth import _checks
         from halftruth.calibration.calibrators._calibration_methods import METHODS
 
-        _checks.confidence_level(self.settings["confidence_level"])
+        _checks.confidence_level(self.options.confidence_level)
         _checks.choice(self.calibrator, "calibrator", tuple(METHODS))
-        if (self.test_error is None) != (self.n_test is None):
+        if (self.test_error is None) != (self.options.n_test is None):
             raise InputError("--test-error and --n-test go together: pass both, or neither.")
         if self.test_error is not None:
             advice = "Pass a share of the cases, 0.02 for 2%."
             _checks.inside(self.test_error, "test_error", 0.0, 1.0, closed="both", advice=advice)
         elif named["predictions"] is not None:
             raise InputError("--predictions goes with --test-error and --n-test. Pass these too.")
-        if named["sign"] is not None and self.labels != NOISY:
+        if named["sign"] is not None and self.labels is not Labels.noisy:
             raise InputError(
                 f"--sign goes with noisy labels, not with --labels {self.labels}. Leave one out."
             )
-        if self.best and self.labels == NOISY:
+        if self.options.best and self.labels is Labels.noisy:
             about = "--labels noisy" if named["labels"] is not None else "--sign"
             raise InputError(
                 f"--best needs the probabilities themselves: noise makes every limit look better than it is, "
@@ -267,59 +212,40 @@ class LimitRequest:
     def find(self, rows: LabeledRows) -> LimitsView:
         """The limits, and the verdict; first what may not be identifiable, as that is known at once."""
         from halftruth.limits._bayes_error import bayes_error
+        from halftruth.limits._best_attainable import best_attainable
+        from halftruth.limits._too_good import too_good_to_be_true
 
-        self._refuse_margins(rows.evidence)
-        how = {"labels": self.labels, "sign": rows.sign, "method": self.method, **self.settings}
-        test, best = self._judged(rows, how), self._best(rows.evidence)
+        evidence, n_test = rows.evidence, self.options.n_test
+        self._refuse_margins(evidence)
+        method = None if self.options.method is None else str(self.options.method)
+        how = {"labels": str(self.labels), "sign": rows.sign, "method": method, **self.settings}
+        test = best = None
+        if self.test_error is not None and n_test is not None:
+            test = too_good_to_be_true(self.test_error, n_test, evidence, predictions=rows.predictions, **how)
+        if self.options.best and not _zeros(evidence):
+            best = best_attainable(evidence, self._metrics(evidence), **self.settings)
         if test is not None:
             error = test.bayes_error
         else:
-            error = bayes_error(rows.evidence, calibrator=self.calibrator, n_folds=self.n_folds, **how)
+            error = bayes_error(evidence, calibrator=self.calibrator, n_folds=self.n_folds, **how)
+        about, remarks = self._about(evidence), tuple(self._remarks(evidence))
         return LimitsView(
-            kind=self.kind,
-            rows=rows,
-            error=error,
-            best=best,
-            test=test,
-            about=self._about(rows.evidence),
-            remarks=tuple(self._remarks(rows.evidence)),
+            kind=self.kind, evidence=evidence, error=error, best=best, test=test, about=about, remarks=remarks
         )
 
     def _refuse_margins(self, evidence: Evidence) -> None:
         """Say which calibrators take scores that are no probabilities."""
         from halftruth.calibration.calibrators._calibration_methods import METHODS
+        from halftruth.cli._table_source import refuse_margins
 
-        if evidence.holds_posteriors:
-            return  # not through a calibrator
-        measure = evidence.measure()
-        if measure.bounded or not METHODS[self.calibrator].probability:
-            return
-        low, high = measure.span
-        raise InputError(
-            f"--calibrator {self.calibrator} needs probabilities in [0, 1], got scores from {low:g} to "
-            f"{high:g}. For margins pass --calibrator isotonic."
-        )
-
-    def _judged(self, rows: LabeledRows, how: dict[str, Any]) -> TooGood | None:
-        if self.test_error is None or self.n_test is None:
-            return None
-        from halftruth.limits._too_good import too_good_to_be_true
-
-        return too_good_to_be_true(
-            self.test_error, self.n_test, rows.evidence, predictions=rows.predictions, **how
-        )
-
-    def _best(self, evidence: Evidence) -> Evaluation | None:
-        if not self.best or _zeros(evidence):
-            return None
-        from halftruth.limits._best_attainable import best_attainable
-
-        return best_attainable(evidence, self._metrics(evidence), **self.settings)
+        # Posteriors do not go through a calibrator.
+        if not evidence.holds_posteriors and METHODS[self.calibrator].probability:
+            refuse_margins(evidence, f"--calibrator {self.calibrator}", "--calibrator isotonic")
 
     def _remarks(self, evidence: Evidence) -> Iterator[Note]:
         """What was asked for and is not there."""
         zeros = _zeros(evidence)
-        if self.best and zeros:
+        if self.options.best and zeros:
             yield Note(
                 "undefined",
                 f"Of --best there is only the Bayes error: the other rows need confidences above 0, and "
@@ -332,7 +258,7 @@ class LimitRequest:
 
         if evidence.labels is not None and evidence.labels.n_classes > 2:
             return ["log_loss"]
-        if self.labels == UNCERTAINTY:  # the same whichever class is the likelier
+        if self.labels is Labels.uncertainty:  # the same whichever class is the likelier
             return ["log_loss", "brier"]
         return [name for name in ROWS if name != BAYES_ERROR]
 
@@ -362,7 +288,7 @@ class LimitsView:
     """The Bayes error, other limits beside it, and the verdict on a test error."""
 
     kind: str
-    rows: LabeledRows
+    evidence: Evidence
     error: Estimate
     best: Evaluation | None
     test: TooGood | None
@@ -372,13 +298,12 @@ class LimitsView:
     @property
     def _bound(self) -> bool:
         """Whether the Bayes error may be anything below the figure."""
-        return not self.rows.evidence.holds_posteriors
+        return not self.evidence.holds_posteriors
 
     @property
     def _relative(self) -> bool:
         """Whether the Bayes error is in units of the prior."""
-        evidence = self.rows.evidence
-        return evidence.confidences is not None and evidence.prior.value is None
+        return self.evidence.confidences is not None and self.evidence.prior.value is None
 
     @property
     def _rows(self) -> dict[str, Estimate]:
@@ -388,7 +313,7 @@ class LimitsView:
 
     def objections(self) -> Iterator[str]:
         """What `--strict` refuses."""
-        from halftruth.cli._gates import note_objections, number_objections
+        from halftruth.cli._views import note_objections, number_objections
 
         yield from note_objections(self._notes())
         yield from number_objections({name: row.value for name, row in self._rows.items()})
@@ -414,7 +339,7 @@ class LimitsView:
             below += [f"- {alternative}" for alternative in self.test.alternatives]
         return [
             Block(
-                above=(repr(self.rows.evidence), self.about),
+                above=(repr(self.evidence), self.about),
                 header=tuple(header),
                 lines=[tuple(line) for line in lines],
                 below=tuple(below),
@@ -422,10 +347,10 @@ class LimitsView:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        prior = prior_text(self.rows.evidence)
+        prior = prior_text(self.evidence)
         return {
             "schema": SCHEMA,
-            "evidence": repr(self.rows.evidence),
+            "evidence": repr(self.evidence),
             "about": self.about,
             "prior": None if prior is None else asdict(prior),
             "relative_to_prior": self._relative,
@@ -460,9 +385,8 @@ class LimitsView:
         return [shell_text(note, **votes) for note in dict.fromkeys(self._notes())]
 
     def _notes(self) -> Iterator[Note]:
-        evidence = self.rows.evidence
         yield from self.remarks
-        assumption = None if evidence.confidences is None else evidence.assumption
+        assumption = None if self.evidence.confidences is None else self.evidence.assumption
         yield from [] if assumption is None else [assumption]
         yield from self.error.notes
         yield from [] if self.best is None else self.best.all_notes()

@@ -55,25 +55,12 @@ FEW_ATOMS = 128
 """Distinct scores on which the noise of an identified prior is judged, as `evaluate` does."""
 
 
-class Binning(StrEnum):
-    """What the bins of a histogram have in common."""
-
-    mass = "mass"
-    width = "width"
-
-
-class Variant(StrEnum):
-    """Which of the two versions of the binomial process is fitted."""
-
-    paper = "paper"
-    authors = "authors"
-
-
-class Scale(StrEnum):
-    """What the line of Platt's method is drawn over."""
-
-    logit = "logit"
-    score = "score"
+Binning = StrEnum("Binning", ["mass", "width"])
+"""What the bins of a histogram have in common."""
+Variant = StrEnum("Variant", ["paper", "authors"])
+"""Which of the two versions of the binomial process is fitted."""
+Scale = StrEnum("Scale", ["logit", "score"])
+"""What the line of Platt's method is drawn over."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,12 +117,12 @@ def calibrate(
     Methods: beta, platt, mix-n-match, temperature, isotonic, histogram, spline, bpm. The values after
     calibration are cross-fitted: no row is measured by a curve that was fitted on it.
     """
+    from halftruth.calibration.calibrators._calibration_methods import method_for
     from halftruth.calibration.calibrators._cross_fitting import assess
-    from halftruth.cli._gates import object_strictly
     from halftruth.cli._option_values import share_settings
     from halftruth.cli._outputs import CalibratorFiles, readable_twice
-    from halftruth.cli._rendering import show
-    from halftruth.cli._table_source import TableSource, evidence_of
+    from halftruth.cli._rendering import object_strictly, show
+    from halftruth.cli._table_source import TableSource, evidence_of, refuse_margins
 
     calibrator = curve.calibrator()
     known = share_settings(shares)
@@ -150,7 +137,9 @@ def calibrate(
         source = TableSource(files=paths, **vars(rows))
         targets.check_columns(source)
         evidence = evidence_of(source.tables()[""], **known)
-        _refuse_margins(evidence, calibrator)
+        if method_for(calibrator.method, calibrator.get_params()).probability:
+            remedy = "--method platt --scale score, or --method isotonic"
+            refuse_margins(evidence, f"--method {calibrator.method}", remedy)
         assessment = assess(evidence, calibrator.fit(evidence), n_folds=n_folds, rng=rng)
         result = CalibrationView(evidence, calibrator, assessment, targets, tuple(_on_prior(evidence)))
         objections = list(result.objections()) if strict else []
@@ -159,21 +148,7 @@ def calibrate(
         else:
             targets.write(source, calibrator)
     show(result, style)
-    return object_strictly({"": objections})
-
-
-def _refuse_margins(evidence: Evidence, calibrator: Calibrator) -> None:
-    """Say which methods take scores that are no probabilities."""
-    from halftruth.calibration.calibrators._calibration_methods import method_for
-
-    measure = evidence.measure()
-    if measure.bounded or not method_for(calibrator.method, calibrator.get_params()).probability:
-        return
-    low, high = measure.span
-    raise InputError(
-        f"--method {calibrator.method} needs probabilities in [0, 1], got scores from {low:g} to {high:g}. "
-        f"For margins pass --method platt --scale score, or --method isotonic."
-    )
+    return object_strictly(objections)
 
 
 def _on_prior(evidence: Evidence) -> Iterator[Note]:
@@ -203,7 +178,7 @@ class CalibrationView:
 
     def objections(self) -> Iterator[str]:
         """What `--strict` refuses."""
-        from halftruth.cli._gates import note_objections, number_objections
+        from halftruth.cli._views import note_objections, number_objections
 
         yield from note_objections(self.on_prior)
         errors = self.assessment.errors.items()

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from halftruth._errors import InputError
 from halftruth.cli._options import (
     By,
     Files,
     Format,
-    Grid,
+    GridKind,
     Html,
     LabelOptions,
-    Lipschitz,
-    Method,
     MetricOptions,
-    Require,
     RowOptions,
-    SaveTable,
     ShareOptions,
     Strict,
     Style,
     column,
+    complete_intervals,
+    flag,
     option,
 )
 
@@ -69,29 +65,46 @@ def evaluate(
     shares: ShareOptions,
     by: By = None,
     numbers: MetricOptions,
-    method: Method = None,
-    lipschitz: Lipschitz = None,
+    method: Annotated[
+        str | None,
+        option(
+            "Bootstrap interval: percentile, basic, normal, bias-corrected, fitted; else what covers best.",
+            "NAME",
+            complete_intervals,
+        ),
+    ] = None,
+    lipschitz: Annotated[
+        float | None, option("Limit of the calibration curve's slope, for a bound from theory.", "NUMBER")
+    ] = None,
     style: Style = Format.table,
     html: Html = None,
-    save_table: SaveTable = None,
-    grid: Grid = None,
-    require: Require = None,
+    save_table: Annotated[
+        str | None,
+        option(
+            "Also write the table that was read, .npz, to pass as a FILE on another day, with others or "
+            "with another --prior; with --by one for each group, FILE-GROUP.npz.",
+            "FILE",
+        ),
+    ] = None,
+    grid: Annotated[
+        GridKind | None,
+        option("Of the histogram that many rows become; margin where any day's scores leave [0, 1]."),
+    ] = None,
+    require: Annotated[
+        list[str] | None,
+        option(
+            "Exit 1 unless this holds, e.g. 'roc_auc>=0.9' or 'roc_auc.low>0.85'; may be repeated.", "GATE"
+        ),
+    ] = None,
     strict: Strict = False,
 ) -> int:
     """True metrics, with intervals, from a file or table of scores and labels."""
-    from halftruth.cli._gates import (
-        Gate,
-        evaluation_objections,
-        judge_evaluations,
-        object_strictly,
-        remark_on_threshold,
-        worst,
-    )
+    from halftruth.cli._gates import Gate, judge_evaluations, remark_on_threshold, worst
     from halftruth.cli._option_values import metric_settings, share_settings
     from halftruth.cli._outputs import check_page, check_table_file, page_title, write_page, write_tables
-    from halftruth.cli._rendering import show
+    from halftruth.cli._rendering import object_strictly, show
     from halftruth.cli._table_source import TableSource, evidence_of
-    from halftruth.cli._views import EvaluationsView, by_group, with_unevaluated
+    from halftruth.cli._views import EvaluationView, by_group, group_heading, view_of, with_unevaluated
     from halftruth.evaluation import _evaluate
 
     gates = [Gate.read(text) for text in require or ()]
@@ -104,16 +117,16 @@ def evaluate(
     source = TableSource(files=files, by=by, grid=grid, **vars(rows))
     tables = source.tables()
     write_tables(tables, save_table, by)
-    results = by_group(tables, lambda table: _evaluate.evaluate(evidence_of(table, **known), **settings), by)
-    view = EvaluationsView(with_unevaluated(results), by)
+    evaluated = by_group(
+        tables, lambda table: _evaluate.evaluate(evidence_of(table, **known), **settings), by
+    )
+    results = with_unevaluated(evaluated)
+    view = view_of(results, by, EvaluationView)
     show(view, style)
     remark_on_threshold(tables.values(), numbers.threshold)
-    write_page(view.groups if by else view.groups[""], html, page_title(files, source.score_columns), by)
-    codes = [judge_evaluations(gates, view.titled)]
-    if strict:
-        objections = {name: evaluation_objections(result) for name, result in view.titled.items()}
-        codes.append(object_strictly(objections))
-    return worst(codes)
+    write_page(results if by else results[""], html, page_title(files, source.score_columns), by)
+    required = judge_evaluations(gates, {group_heading(by, name): result for name, result in results.items()})
+    return worst([required, object_strictly(view.objections() if strict else ())])
 
 
 def compare(
@@ -125,9 +138,7 @@ def compare(
     labels: LabelOptions,
     shares: ShareOptions,
     by: By = None,
-    paired: Annotated[
-        bool, typer.Option("--paired/--no-paired", help="Whether the models scored the same cases.")
-    ] = True,
+    paired: Annotated[bool, flag("--paired/--no-paired", "Whether the models scored the same cases.")] = True,
     numbers: MetricOptions,
     id: Annotated[  # noqa: A002  the name of the option
         str | None, column("Column that joins the files of the models, case by case.")
@@ -145,17 +156,10 @@ def compare(
     strict: Strict = False,
 ) -> int:
     """Which model is better: differences with intervals, and where the order hangs on the prior."""
-    from halftruth.cli._gates import (
-        Gate,
-        comparison_objections,
-        judge_comparisons,
-        object_strictly,
-        remark_on_threshold,
-        worst,
-    )
+    from halftruth.cli._gates import Gate, judge_comparisons, remark_on_threshold, worst
     from halftruth.cli._option_values import metric_settings, share_settings
     from halftruth.cli._outputs import check_page, page_title, write_page
-    from halftruth.cli._rendering import show
+    from halftruth.cli._rendering import object_strictly, show
     from halftruth.cli._table_source import evidence_of
     from halftruth.cli._views import ComparisonView, by_group, group_heading, view_of
     from halftruth.evaluation import _compare
@@ -179,19 +183,16 @@ def compare(
 
     groups = _tables(files, scores, vars(labels) | {"by": by}, id)
     results = by_group(groups, compared, by)
-    show(view_of(results, by, ComparisonView), style)
+    view = view_of(results, by, ComparisonView)
+    show(view, style)
     for name in models:
         remark_on_threshold(
             [tables[name] for tables in groups.values() if name in tables], numbers.threshold, name
         )
     if html is not None:
         write_page(results[""], html, page_title(files, scores))
-    titled = {group_heading(by, group): result for group, result in results.items()}
-    codes = [judge_comparisons(gates, titled)]
-    if strict:
-        objections = {name: comparison_objections(result) for name, result in titled.items()}
-        codes.append(object_strictly(objections))
-    return worst(codes)
+    required = judge_comparisons(gates, {group_heading(by, name): result for name, result in results.items()})
+    return worst([required, object_strictly(view.objections() if strict else ())])
 
 
 def _models(files: list[str], scores: list[str], *, joined_by: str | None, paired: bool) -> list[str]:

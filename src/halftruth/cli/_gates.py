@@ -1,9 +1,7 @@
-"""What makes a command fail though it has a result: `--require` and `--strict`.
+"""Gates: `--require "roc_auc>=0.9"` makes a command fail, status 1, where the number is not what it must be.
 
-`--require "roc_auc>=0.9"` is a gate: status 1 where the number is not what it must be. On a comparison a gate
-is about the difference, first minus second model, of every pair, or of the one that is named:
-`--require "old,new:roc_auc<=0"`. `--strict`: numbers that are refuted or missing are shown, and the command
-exits with 3.
+On a comparison a gate is about the difference, first minus second model, of every pair, or of the one that is
+named: `--require "old,new:roc_auc<=0"`.
 """
 
 from __future__ import annotations
@@ -15,29 +13,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from halftruth._errors import InputError, Note, is_refuted
+from halftruth._errors import InputError, is_refuted
 from halftruth.cli._option_values import parse_metric, row_label
 from halftruth.cli._terminal import Status, say
-from halftruth.cli._views import Failed, FoundPriors, Unevaluated
+from halftruth.cli._views import Failed
 
 if TYPE_CHECKING:
     from halftruth.results._comparison import Comparison, Difference, Pair
     from halftruth.results._estimate import Estimate, Evaluation
     from halftruth.table._score_table import ScoreTable
 
-__all__ = [
-    "Gate",
-    "comparison_objections",
-    "evaluation_objections",
-    "judge_comparisons",
-    "judge_evaluations",
-    "note_objections",
-    "number_objections",
-    "object_strictly",
-    "prior_objections",
-    "remark_on_threshold",
-    "worst",
-]
+__all__ = ["Gate", "judge_comparisons", "judge_evaluations", "remark_on_threshold", "worst"]
 
 OPERATORS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 FIELDS = ("value", "low", "high", "naive")
@@ -48,9 +34,6 @@ _GATE = re.compile(
 REFUTED_PRIOR = "the data refute the prior given, so its numbers decide nothing."
 Verdict = tuple[Status, str]
 """The status of a gate, and why."""
-
-
-# --require -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -225,68 +208,6 @@ def worst(codes: Iterable[Status]) -> Status:
     """The status of several; a gate that fails is certain, so it outranks one that cannot be decided."""
     unique = {Status.FINE, *codes}
     return Status.FAILED if Status.FAILED in unique else max(unique)
-
-
-# --strict --------------------------------------------------------------------------------------------
-
-Objections = Iterator[str]
-
-
-def object_strictly(objections: Mapping[str, Iterable[str]]) -> Status:
-    """Name on stderr what is wrong with each result, by its heading, and give the exit status."""
-    code = Status.FINE
-    for title, texts in objections.items():
-        for objection in texts:
-            code = Status.UNIDENTIFIED
-            say(f"Not identifiable: {f'{title}: ' if title else ''}{objection} (--strict).")
-    return code
-
-
-def evaluation_objections(result: Evaluation) -> Objections:
-    """What is wrong with an evaluation."""
-    if isinstance(result, Unevaluated):
-        yield "not evaluated"
-        return
-    yield from note_objections(result.notes)
-    yield from number_objections({name: row.value for name, row in result.items()})
-
-
-def comparison_objections(result: Comparison | Failed) -> Objections:
-    """What is wrong with a comparison."""
-    if isinstance(result, Failed):
-        yield "not evaluated"
-        return
-    yield from note_objections(result.notes)
-    for (a, b), rows in result.pairs.items():
-        yield from number_objections({f"{name} of {a} minus {b}": row.value for name, row in rows.items()})
-
-
-def prior_objections(result: FoundPriors | Failed) -> Objections:
-    """What is wrong with estimates of the prior: that the scores refute them, or the sample they rest on."""
-    if isinstance(result, Failed):
-        yield "not evaluated"
-        return
-    for shares in result.shares:
-        alpha = shares.alpha
-        yield from note_objections(alpha.notes)
-        if alpha.upper is not None and alpha.value > alpha.upper:
-            yield (
-                f"{alpha.method} puts α at {alpha.value:.4g}, and the scores refute more than "
-                f"{alpha.upper:.4g}"
-            )
-
-
-def note_objections(notes: Iterable[Note]) -> Objections:
-    """That a note says that something is refuted."""
-    if is_refuted(notes):
-        yield "the data refute what was given"
-
-
-def number_objections(numbers: Mapping[str, float | None]) -> Objections:
-    """Which numbers are undefined; what was never asked for is None."""
-    missing = [name for name, value in numbers.items() if value is not None and math.isnan(value)]
-    if missing:
-        yield f"no value of {', '.join(missing)}"
 
 
 # A threshold beside the scores -----------------------------------------------------------------------

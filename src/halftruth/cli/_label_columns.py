@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from halftruth._checks import Vector
 from halftruth._errors import InputError, MissingColumn
 from halftruth.cli._option_values import Share, parse_knowledge
-from halftruth.cli._options import Population
+from halftruth.cli._options import LabelColumnOptions, Labels, Population
 from halftruth.cli._table_source import TableSource, evidence_of
 from halftruth.files._file_paths import quoted
 from halftruth.files._number_columns import FOREIGN, MOSTLY, SHOWN, Demand, Numbers, read_numbers
@@ -166,18 +166,10 @@ def _refuse_one_class(table: ScoreTable, where: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelColumns:
+class LabelColumns(LabelColumnOptions):
     """Which columns hold what; one of ``soft``, ``classes``, ``votes`` and ``confidence`` is given."""
 
     files: list[str]
-    soft: str | None = None
-    labels: str | None = None
-    sign: str | None = None
-    classes: list[str] | None = None
-    counts: bool | None = None
-    votes: str | None = None
-    ballots: str | None = None
-    confidence: str | None = None
     prior: Share = None
     weight: str | None = None
     predictions: str | None = None
@@ -262,7 +254,7 @@ class LabelColumns:
         yield from (self._class_demand(name) for name in (self.sign, self.predictions) if name is not None)
 
     def _soft_demand(self, column: str) -> Demand:
-        if self.labels == "uncertainty":
+        if self.labels is Labels.uncertainty:
             return Demand(
                 [column],
                 lambda u: (u >= 0) & (u <= 0.5),

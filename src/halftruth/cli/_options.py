@@ -23,34 +23,24 @@ from halftruth._errors import HalftruthError
 __all__ = [
     "By",
     "ConfidenceLevel",
-    "Engine",
     "Files",
     "Format",
-    "Grid",
     "GridKind",
     "Html",
-    "Label",
+    "LabelColumnOptions",
     "LabelOptions",
     "LabeledSample",
-    "Lipschitz",
-    "Method",
+    "Labels",
     "MetricOptions",
-    "Metrics",
     "Population",
     "PopulationIs",
     "Prior",
     "Purity",
-    "Require",
-    "Resamples",
     "RowOptions",
-    "SaveTable",
-    "Score",
     "Seed",
     "ShareOptions",
-    "Stratified",
     "Strict",
     "Style",
-    "Threshold",
     "Unlabeled",
     "Weight",
     "Within",
@@ -58,14 +48,13 @@ __all__ = [
     "ZerosMean",
     "column",
     "complete_calibrators",
-    "complete_column_list",
-    "complete_columns",
     "complete_engines",
     "complete_estimate",
     "complete_estimators",
     "complete_intervals",
     "complete_list",
     "complete_metrics",
+    "flag",
     "option",
     "spread",
 ]
@@ -106,42 +95,6 @@ def _columns(file: str) -> list[str]:
         return source.columns()
 
 
-def complete_estimate(incomplete: str) -> list[str]:
-    """The word that asks for an estimate."""
-    return _beginning(["estimate"], incomplete)
-
-
-def complete_metrics(incomplete: str) -> list[str]:
-    """Names of metrics, in a list with commas."""
-    from halftruth._registry import REGISTRY
-
-    return complete_list(REGISTRY, incomplete)
-
-
-def complete_engines(incomplete: str) -> list[str]:
-    """Engines, and how the address of one begins."""
-    return _beginning(("spark", "duckdb://", "postgres://"), incomplete)
-
-
-def complete_intervals(incomplete: str) -> list[str]:
-    """Names of bootstrap intervals."""
-    return _beginning(("percentile", "basic", "normal", "bias-corrected", "fitted"), incomplete)
-
-
-def complete_estimators(incomplete: str) -> list[str]:
-    """Names of estimators of the prior, in a list with commas."""
-    from halftruth.prior._methods import METHODS
-
-    return complete_list((*METHODS, "sample"), incomplete)
-
-
-def complete_calibrators(incomplete: str) -> list[str]:
-    """Names of calibration methods."""
-    from halftruth.calibration.calibrators._calibration_methods import METHODS
-
-    return _beginning(METHODS, incomplete)
-
-
 def _beginning(words: Iterable[str], text: str) -> list[str]:
     return [word for word in words if word.startswith(text)]
 
@@ -153,37 +106,56 @@ def complete_list(words: Iterable[str], text: str) -> list[str]:
     return [before + comma + word for word in _beginning(words, last) if word not in taken]
 
 
+def _offering(
+    words: Callable[[], Iterable[str]], complete: Callable[[Iterable[str], str], list[str]] = _beginning
+) -> Callable[[str], list[str]]:
+    """Completion by words that are looked up when a shell asks for them: some take long to import."""
+
+    def offer(incomplete: str) -> list[str]:
+        return complete(words(), incomplete)
+
+    return offer
+
+
+def _metrics() -> Iterable[str]:
+    from halftruth._registry import REGISTRY
+
+    return REGISTRY
+
+
+def _estimators() -> Iterable[str]:
+    from halftruth.prior._methods import METHODS
+
+    return (*METHODS, "sample")
+
+
+def _calibrators() -> Iterable[str]:
+    from halftruth.calibration.calibrators._calibration_methods import METHODS
+
+    return METHODS
+
+
+complete_estimate = _offering(lambda: ("estimate",))
+complete_engines = _offering(lambda: ("spark", "duckdb://", "postgres://"))
+complete_intervals = _offering(lambda: ("percentile", "basic", "normal", "bias-corrected", "fitted"))
+complete_metrics = _offering(_metrics, complete_list)
+complete_estimators = _offering(_estimators, complete_list)
+complete_calibrators = _offering(_calibrators)
+
+
 # Choices ---------------------------------------------------------------------------------------------
 
 
-class Zeros(StrEnum):
-    """What 0 means in a label column."""
-
-    negative = "negative"
-    unlabeled = "unlabeled"
-
-
-class Population(StrEnum):
-    """Whose share of positives the prior is."""
-
-    all = "all"
-    unlabeled = "unlabeled"
-
-
-class Format(StrEnum):
-    """How a result is written."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
-    markdown = "markdown"
-
-
-class GridKind(StrEnum):
-    """Where the bins of a histogram lie."""
-
-    probability = "probability"
-    margin = "margin"
+Zeros = StrEnum("Zeros", ["negative", "unlabeled"])
+"""What 0 means in a label column."""
+Population = StrEnum("Population", ["all", "unlabeled"])
+"""Whose share of positives the prior is."""
+Format = StrEnum("Format", ["table", "json", "csv", "markdown"])
+"""How a result is written."""
+GridKind = StrEnum("GridKind", ["probability", "margin"])
+"""Where the bins of a histogram lie."""
+Labels = StrEnum("Labels", ["soft", "uncertainty", "noisy"])
+"""What a soft label is."""
 
 
 # Options ---------------------------------------------------------------------------------------------
@@ -209,15 +181,16 @@ def option(
     return typer.Option(metavar=metavar, help=text, autocompletion=complete, min=min, max=max)
 
 
+def flag(names: str, text: str) -> Any:
+    """An option without a value."""
+    return typer.Option(names, help=text)
+
+
 def column(text: str) -> Any:
     """An option that names a column of the file."""
     return option(text, "COLUMN", complete_columns)
 
 
-Engine = Annotated[
-    str | None, option("spark, or an address; FILE: table or path.", "ENGINE", complete_engines)
-]
-Score = Annotated[str, column("Higher is more positive.")]
 Label = Annotated[str, column("1 positive, 0 negative, empty unlabeled.")]
 Weight = Annotated[str | None, column("Column of row weights.")]
 ZerosMean = Annotated[Zeros | None, option("What 0 means, if labels are only 0 and 1.")]
@@ -240,62 +213,12 @@ LabeledSample = Annotated[
     str | None, option("With --prior estimate: K of M random unlabeled cases are positive.", "K/M")
 ]
 By = Annotated[str | None, column("Each value of this column by itself.")]
-Threshold = Annotated[
-    float | None, option("Call score >= threshold positive; adds precision, recall, f1, …", "NUMBER")
-]
-Metrics = Annotated[
-    list[str] | None,
-    option(
-        "Metrics instead of the usual ones, also with parameters; may be repeated.",
-        "NAME,...",
-        complete_metrics,
-    ),
-]
 ConfidenceLevel = Annotated[float, option("Level of the intervals.", "LEVEL")]
-Resamples = Annotated[
-    int,
-    option(
-        "Bootstrap resamples; 0 for closed-form intervals (what has none is resampled all the same).",
-        "N",
-        min=0,
-    ),
-]
 Seed = Annotated[int, option("Same seed, same result.", "SEED", min=0)]
-Method = Annotated[
-    str | None,
-    option(
-        "Bootstrap interval: percentile, basic, normal, bias-corrected, fitted; else what covers best.",
-        "NAME",
-        complete_intervals,
-    ),
-]
-Stratified = Annotated[
-    bool | None,
-    typer.Option("--stratified/--no-stratified", help="Whether stratum sizes were fixed by design."),
-]
-Lipschitz = Annotated[
-    float | None, option("Limit of the calibration curve's slope, for a bound from theory.", "NUMBER")
-]
-Require = Annotated[
-    list[str] | None,
-    option("Exit 1 unless this holds, e.g. 'roc_auc>=0.9' or 'roc_auc.low>0.85'; may be repeated.", "GATE"),
-]
 Strict = Annotated[
-    bool, typer.Option("--strict", help="Exit 3 where the data refute what was given, or a row has no value.")
+    bool, flag("--strict", "Exit 3 where the data refute what was given, or a row has no value.")
 ]
 Html = Annotated[str | None, option("Also write a report for any browser, e.g. --html report.html.", "FILE")]
-SaveTable = Annotated[
-    str | None,
-    option(
-        "Also write the table that was read, .npz, to pass as a FILE on another day, with others or "
-        "with another --prior; with --by one for each group, FILE-GROUP.npz.",
-        "FILE",
-    ),
-]
-Grid = Annotated[
-    GridKind | None,
-    option("Of the histogram that many rows become; margin where any day's scores leave [0, 1]."),
-]
 Style = Annotated[Format, typer.Option("--format", help="How to write the result.")]
 
 
@@ -313,15 +236,19 @@ class LabelOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowOptions:
-    """Where the rows of one model are, and what their labels mean."""
+class _ScoreOptions:
+    """Where the scores of one model are."""
 
-    engine: Engine = None
-    score: Score = "score"
-    label: Label = "label"
-    weight: Weight = None
-    zeros: ZerosMean = None
-    unlabeled: Unlabeled = None
+    engine: Annotated[
+        str | None, option("spark, or an address; FILE: table or path.", "ENGINE", complete_engines)
+    ] = None
+    score: Annotated[str, column("Higher is more positive.")] = "score"
+
+
+# The help lists the options of the last base first.
+@dataclass(frozen=True, kw_only=True)
+class RowOptions(LabelOptions, _ScoreOptions):
+    """Where the rows of one model are, and what their labels mean."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -339,12 +266,64 @@ class ShareOptions:
 class MetricOptions:
     """Which numbers are wanted, and how their intervals are made."""
 
-    threshold: Threshold = None
-    metrics: Metrics = None
+    threshold: Annotated[
+        float | None, option("Call score >= threshold positive; adds precision, recall, f1, …", "NUMBER")
+    ] = None
+    metrics: Annotated[
+        list[str] | None,
+        option(
+            "Metrics instead of the usual ones, also with parameters; may be repeated.",
+            "NAME,...",
+            complete_metrics,
+        ),
+    ] = None
     confidence_level: ConfidenceLevel = 0.95
-    n_resamples: Resamples = 2000
+    n_resamples: Annotated[
+        int,
+        option(
+            "Bootstrap resamples; 0 for closed-form intervals (what has none is resampled all the same).",
+            "N",
+            min=0,
+        ),
+    ] = 2000
     rng: Seed = 0
-    stratified: Stratified = None
+    stratified: Annotated[
+        bool | None, flag("--stratified/--no-stratified", "Whether stratum sizes were fixed by design.")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelColumnOptions:
+    """Columns of soft labels, votes or confidences, and what they hold."""
+
+    soft: Annotated[str | None, column("Soft labels: the probability of the positive class.")] = None
+    labels: Annotated[
+        Labels | None,
+        option(
+            "What --soft holds: the probability, that of the less likely class, or one with noise.  "
+            "[default: soft]"
+        ),
+    ] = None
+    sign: Annotated[
+        str | None, column("Of noisy --soft labels: 1 where positive is the likelier class, else -1 or 0.")
+    ] = None
+    classes: Annotated[
+        list[str] | None,
+        option(
+            "Probabilities of all classes, a column each; may be repeated. A name with a comma stands in "
+            "double quotes: 'cat,\"fish, other\"'.",
+            "COLUMN,...",
+            complete_column_list,
+        ),
+    ] = None
+    counts: Annotated[
+        bool, flag("--counts", "The columns of --classes hold votes, e.g. --classes cat,dog --counts.")
+    ] = False
+    votes: Annotated[str | None, column("Votes for the positive class.")] = None
+    ballots: Annotated[str | None, option("All votes of a row, with --votes.", "COLUMN|N")] = None
+    confidence: Annotated[
+        str | None, column("Rows are positives; this is the probability of each that it is.")
+    ] = None
 
 
 def spread(command: Callable[..., int]) -> Callable[..., int]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from halftruth._errors import InputError, Note, NotIdentifiable
 from halftruth.cli._option_values import ESTIMATE, Share, parse_knowledge, parse_names, parse_share
 from halftruth.cli._options import (
@@ -22,9 +20,9 @@ from halftruth.cli._options import (
     Style,
     complete_estimate,
     complete_estimators,
+    flag,
     option,
 )
-from halftruth.cli._terminal import Status
 
 if TYPE_CHECKING:
     from halftruth.cli._views import FoundPriors, Shares
@@ -53,9 +51,7 @@ class EstimatorOptions:
     method: Annotated[
         list[str] | None, option("Methods to use.  [default: auto]", "NAME,...", complete_estimators)
     ] = None
-    all_methods: Annotated[
-        bool, typer.Option("--all-methods", help="All but km1 and km2, which take long.")
-    ] = False
+    all_methods: Annotated[bool, flag("--all-methods", "All but km1 and km2, which take long.")] = False
     purity: Annotated[
         str | None, option("Of the known positives: 0.9, or estimate.", "SHARE", complete_estimate)
     ] = None
@@ -81,10 +77,9 @@ def prior(
     Methods: auto, alphamax, bbe, bbe-corrected, dedpul, km1, km2, tice, em, elkan-noto, elkan-noto-ratio,
     roc-slope, roc-curve, divergence; mixture with known negatives; sample with --labeled-sample.
     """
-    from halftruth.cli._gates import object_strictly, prior_objections
-    from halftruth.cli._rendering import show
+    from halftruth.cli._rendering import object_strictly, show
     from halftruth.cli._table_source import TableSource
-    from halftruth.cli._views import PriorsView, by_group, group_heading, view_of
+    from halftruth.cli._views import PriorsView, by_group, view_of
 
     request = PriorRequest(
         methods=parse_names(estimators.method) or [],
@@ -95,11 +90,9 @@ def prior(
         settings={name: getattr(estimators, name) for name in ("confidence_level", "n_resamples", "rng")},
     )
     source = TableSource(files=files, by=by, **vars(rows))
-    results = by_group(source.tables(), request.find, by)
-    show(view_of(results, by, PriorsView), style)
-    if not strict:
-        return Status.FINE
-    return object_strictly({group_heading(by, name): prior_objections(x) for name, x in results.items()})
+    view = view_of(by_group(source.tables(), request.find, by), by, PriorsView)
+    show(view, style)
+    return object_strictly(view.objections() if strict else ())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from halftruth.cli._terminal import say, visible, write_result
+from halftruth.cli._terminal import Status, say, visible, write_result
 
-__all__ = ["Block", "Cell", "View", "render", "show"]
+__all__ = ["Block", "Cell", "View", "object_strictly", "render", "show"]
 
 Cell = str | float | None
 
@@ -59,6 +59,15 @@ def show(view: View, style: str) -> None:
     write_result(render(view, style))
     for note in view.notes():
         say(f"Note: {note}")
+
+
+def object_strictly(objections: Iterable[str]) -> Status:
+    """What `--strict` refuses, to stderr, and the exit status."""
+    code = Status.FINE
+    for objection in objections:
+        code = Status.UNIDENTIFIED
+        say(f"Not identifiable: {objection} (--strict).")
+    return code
 
 
 def render(view: View, style: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from halftruth._errors import InputError, MergeError, MissingColumn, MissingDependency, OutsideGrid
 from halftruth.cli._option_values import Share
-from halftruth.cli._options import GridKind, Population, Zeros
+from halftruth.cli._options import GridKind, LabelOptions, Population, Zeros
 
 if TYPE_CHECKING:
     from halftruth.evidence import Evidence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from halftruth.table._grid import Grid
     from halftruth.table._score_table import ScoreTable
 
-__all__ = ["TABLE_SUFFIX", "TableSource", "evidence_of", "refuse_without_positives"]
+__all__ = ["TABLE_SUFFIX", "TableSource", "evidence_of", "refuse_margins", "refuse_without_positives"]
 
 TABLE_SUFFIX = ".npz"
 """Of saved tables."""
@@ -29,15 +29,11 @@ COMPRESS_FIRST = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableSource:
+class TableSource(LabelOptions):
     """Where the rows are and what their labels mean. Several score columns are several models."""
 
     files: list[str]
     score: str | list[str]
-    label: str
-    weight: str | None = None
-    zeros: Zeros | None = None
-    unlabeled: float | None = None
     by: str | None = None
     id: str | None = None
     engine: str | None = None
@@ -334,6 +330,17 @@ def refuse_without_positives(table: ScoreTable) -> None:
         raise InputError(
             f"None of {len(table)} row(s) has the label 1: without a known positive nothing can be said of "
             f"the others. Pass rows of both kinds, or name another column by --label."
+        )
+
+
+def refuse_margins(evidence: Evidence, option: str, remedy: str) -> None:
+    """Refuse scores that are no probabilities where a method needs these."""
+    measure = evidence.measure()
+    if not measure.bounded:
+        low, high = measure.span
+        raise InputError(
+            f"{option} needs probabilities in [0, 1], got scores from {low:g} to {high:g}. For margins pass "
+            f"{remedy}."
         )
 
 

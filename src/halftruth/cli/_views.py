@@ -8,10 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from halftruth._errors import HalftruthError, Note, notes_to_dict
+from halftruth._errors import HalftruthError, Note, is_refuted, notes_to_dict
 from halftruth.cli._rendering import Block, Cell, View
 from halftruth.cli._terminal import shell_text
 from halftruth.results._estimate import Estimate, Evaluation, figure
@@ -22,14 +21,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ComparisonView",
-    "EvaluationsView",
+    "EvaluationView",
     "Failed",
     "FoundPriors",
     "PriorsView",
     "Shares",
-    "Unevaluated",
+    "StrictView",
     "by_group",
     "group_heading",
+    "note_objections",
+    "number_objections",
     "view_of",
     "with_unevaluated",
 ]
@@ -37,6 +38,30 @@ __all__ = [
 SCHEMA = 1
 Group = TypeVar("Group")
 Result = TypeVar("Result")
+
+
+# --strict: numbers that are refuted or missing are shown, and the command exits with 3 -----------------
+
+
+class StrictView(View, Protocol):
+    """A result that says itself what is wrong with it."""
+
+    def objections(self) -> Iterator[str]:
+        """What `--strict` refuses."""
+        ...
+
+
+def note_objections(notes: Iterable[Note]) -> Iterator[str]:
+    """That a note says that something is refuted."""
+    if is_refuted(notes):
+        yield "the data refute what was given"
+
+
+def number_objections(numbers: Mapping[str, float | None]) -> Iterator[str]:
+    """Which numbers are undefined; what was never asked for is None."""
+    missing = [name for name, value in numbers.items() if value is not None and math.isnan(value)]
+    if missing:
+        yield f"no value of {', '.join(missing)}"
 
 
 # Groups ----------------------------------------------------------------------------------------------
@@ -119,13 +144,13 @@ def with_unevaluated(results: Mapping[str, Evaluation | Failed]) -> dict[str, Ev
 class _Grouped:
     """A view for each value of the column ``by``."""
 
-    views: Mapping[str, View | Failed]
+    views: Mapping[str, StrictView | Failed]
     by: str
 
     def blocks(self) -> list[Block]:
         return [block for group, view in self.views.items() for block in self._blocks(group, view)]
 
-    def _blocks(self, group: str, view: View | Failed) -> Iterator[Block]:
+    def _blocks(self, group: str, view: StrictView | Failed) -> Iterator[Block]:
         title = group_heading(self.by, group)
         if isinstance(view, Failed):
             yield Block(heading=title, above=(f"Not evaluated: {view.reason}",), header=(), lines=[])
@@ -159,8 +184,17 @@ class _Grouped:
             }
         )
 
+    def objections(self) -> Iterator[str]:
+        for group, view in self.views.items():
+            texts = ["not evaluated"] if isinstance(view, Failed) else view.objections()
+            yield from (f"{group_heading(self.by, group)}: {text}" for text in texts)
 
-def view_of(results: Mapping[str, Result | Failed], by: str | None, view: Callable[[Result], View]) -> View:
+
+def view_of(
+    results: Mapping[str, Result | Failed] | Mapping[str, Result],
+    by: str | None,
+    view: Callable[[Result], StrictView],
+) -> StrictView:
     """The view of the one result, or all views of the groups."""
     views = {name: x if isinstance(x, Failed) else view(x) for name, x in results.items()}
     if by is not None:
@@ -192,41 +226,32 @@ NUMBERS = ("naive", "value", "low", "high", "confidence_level", "method")
 
 
 @dataclass(frozen=True)
-class EvaluationsView:
-    """One evaluation, under the empty name, or one for each value of the column ``by``."""
+class EvaluationView:
+    """One evaluation."""
 
-    groups: dict[str, Evaluation]
-    by: str | None = None
-
-    @cached_property
-    def titled(self) -> dict[str, Evaluation]:
-        """By heading; an empty one where nothing is split."""
-        return {group_heading(self.by, group): result for group, result in self.groups.items()}
+    result: Evaluation
 
     def blocks(self) -> list[Block]:
-        return [
-            Block(
-                heading=title,
-                above=(result._title(), result._shares()),
-                header=result._header,
-                lines=list(result._table()),
-            )
-            for title, result in self.titled.items()
-        ]
+        above = (self.result._title(), self.result._shares())
+        return [Block(above=above, header=self.result._header, lines=list(self.result._table()))]
 
     def to_dict(self) -> dict[str, Any]:
-        results = {group: result.to_dict() for group, result in self.groups.items()}
-        return results[""] if self.by is None else {"schema": SCHEMA, "by": self.by, "groups": results}
+        return self.result.to_dict()
 
     def records(self) -> Iterator[Sequence[Cell]]:
-        yield [*([] if self.by is None else [self.by]), "metric", *NUMBERS]
-        for group, result in self.groups.items():
-            for name, row in result.items():
-                lead = [] if self.by is None else [group]
-                yield [*lead, name, *(getattr(row, column) for column in NUMBERS)]
+        yield ["metric", *NUMBERS]
+        for name, row in self.result.items():
+            yield [name, *(getattr(row, column) for column in NUMBERS)]
 
     def notes(self) -> list[str]:
-        return _once({title: map(shell_text, result.all_notes()) for title, result in self.titled.items()})
+        return list(map(shell_text, self.result.all_notes()))
+
+    def objections(self) -> Iterator[str]:
+        if isinstance(self.result, Unevaluated):
+            yield "not evaluated"
+            return
+        yield from note_objections(self.result.notes)
+        yield from number_objections({name: row.value for name, row in self.result.items()})
 
 
 @dataclass(frozen=True)
@@ -263,6 +288,11 @@ class ComparisonView:
 
     def notes(self) -> list[str]:
         return list(map(shell_text, self.comparison.notes))
+
+    def objections(self) -> Iterator[str]:
+        yield from note_objections(self.comparison.notes)
+        for (a, b), rows in self.comparison.pairs.items():
+            yield from number_objections({f"{name} of {a} minus {b}": x.value for name, x in rows.items()})
 
 
 # Priors ----------------------------------------------------------------------------------------------
@@ -369,3 +399,11 @@ class PriorsView:
 
     def notes(self) -> list[str]:
         return list(map(shell_text, self.found.all_notes()))
+
+    def objections(self) -> Iterator[str]:
+        """That the scores refute an estimate, or the sample that it rests on."""
+        for alpha in (shares.alpha for shares in self.found.shares):
+            yield from note_objections(alpha.notes)
+            if alpha.upper is not None and alpha.value > alpha.upper:
+                most = f"the scores refute more than {alpha.upper:.4g}"
+                yield f"{alpha.method} puts α at {alpha.value:.4g}, and {most}"

@@ -23,7 +23,7 @@ from halftruth.cli._option_values import parse_names, parse_share
 from halftruth.cli._options import Population
 from halftruth.cli._rendering import plain, render
 from halftruth.cli._terminal import visible
-from halftruth.cli._views import EvaluationsView
+from halftruth.cli._views import EvaluationView, StrictView, view_of
 from halftruth.evaluation._compare import compare
 from halftruth.simulate import GaussianClasses
 
@@ -390,17 +390,18 @@ def test_statuses_of_gates_in_a_process(saved: str) -> None:
 # --- Formats ------------------------------------------------------------------------------------------
 
 
-def grouped(*names: str) -> EvaluationsView:
-    return EvaluationsView({name: KNOWN if i % 2 == 0 else UNKNOWN for i, name in enumerate(names)}, "month")
+def grouped(*names: str) -> StrictView:
+    results = {name: KNOWN if i % 2 == 0 else UNKNOWN for i, name in enumerate(names)}
+    return view_of(results, "month", EvaluationView)
 
 
 def test_csv_holds_every_digit() -> None:
-    rows = list(csv.DictReader(io.StringIO(render(EvaluationsView({"": KNOWN}), "csv"))))
+    rows = list(csv.DictReader(io.StringIO(render(EvaluationView(KNOWN), "csv"))))
     assert [row["metric"] for row in rows] == ["roc_auc", "recall"]
     for row in rows:
         for column in ("value", "low", "high", "naive"):
             assert float(row[column]) == getattr(KNOWN[row["metric"]], column)
-    unknown = next(csv.DictReader(io.StringIO(render(EvaluationsView({"": UNKNOWN}), "csv"))))
+    unknown = next(csv.DictReader(io.StringIO(render(EvaluationView(UNKNOWN), "csv"))))
     assert unknown["value"] == ""
 
 
@@ -411,7 +412,7 @@ def test_csv_of_groups_is_inert() -> None:
     assert groups[:6] == [f"'{HOSTILE}", "'+1", "'-1", "'@x", "'\\tx", "'\\rx"]
     assert groups[6] == 'a,"b"\\n'
     assert "\x1b" not in groups[7]
-    header = render(EvaluationsView({"a": KNOWN}, HOSTILE), "csv").splitlines()[0]
+    header = render(view_of({"a": KNOWN}, HOSTILE, EvaluationView), "csv").splitlines()[0]
     assert header.startswith(f"'{HOSTILE},metric,")
 
 
@@ -426,7 +427,7 @@ def test_json_of_groups() -> None:
 
 def test_a_plain_table_is_what_python_prints() -> None:
     for result in (KNOWN, UNKNOWN):
-        assert plain(EvaluationsView({"": result})) == str(result).partition("\n\nNote: ")[0] + "\n"
+        assert plain(EvaluationView(result)) == str(result).partition("\n\nNote: ")[0] + "\n"
 
 
 def test_tables_of_groups() -> None:
@@ -448,7 +449,7 @@ def test_notes_of_groups_are_said_once() -> None:
     scar = [note for note in notes if "SCAR" in note]
     assert scar == ["Assumes that the known positives are a random sample of all positives (SCAR)."]
     assert any(note.startswith("month = 2: No prior was given") for note in notes)
-    many = EvaluationsView(dict.fromkeys("abcde", UNKNOWN) | {"f": KNOWN}, "g").notes()
+    many = view_of(dict.fromkeys("abcde", UNKNOWN) | {"f": KNOWN}, "g", EvaluationView).notes()
     assert any(note.startswith("g = a, g = b, g = c and 2 more: No prior was given") for note in many)
 
 
@@ -541,7 +542,7 @@ def test_too_few_resamples_are_noted(run: Any, saved: str) -> None:
 
 
 def test_json_shows_no_control_characters() -> None:
-    view = EvaluationsView({ESCAPES: KNOWN}, "g\x9b")
+    view = view_of({ESCAPES: KNOWN}, "g\x9b", EvaluationView)
     text = render(view, "json")
     assert all(x.isprintable() or x == "\n" for x in text)
     assert list(json.loads(text)["groups"]) == [ESCAPES]
