@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
-from halftruth.measure._arithmetic import Sweep
-from halftruth.measure._score_measure import (
-    Measurable,
-    ScoreMeasure,
-    as_measure,
-    integral,
-    ratio,
-    where_both,
-)
+from halftruth.measure._arithmetic import Index, Sweep, integral, ratio, where_both
+from halftruth.measure._score_measure import Measurable, ScoreMeasure, as_measure
 from halftruth.metrics._record import metric
 
 __all__ = [
@@ -31,6 +27,9 @@ __all__ = [
 ]
 
 MAX_FPR = "Pass the largest false-positive rate that counts."
+
+point = partial(metric, influence=None, local=True, certificate="own")
+"""Declares a point of a curve: a few rows decide where it lies, so it has no derivative."""
 
 
 @metric(
@@ -98,11 +97,11 @@ def partial_auc(evidence: Measurable, *, max_fpr: float = 0.1, standardize: bool
     line = measure.sweep
     fpr, tpr = line.fpr, line.tpr
     width = np.diff(fpr, axis=-1)
-    inside = _before(fpr, max_fpr)
     height = (tpr[..., 1:] + tpr[..., :-1]) / 2
-    area = np.sum(np.where(inside, width * height, 0.0), axis=-1)
-    last = np.sum(inside, axis=-1, keepdims=True)
-    area = area + _cut_segment(fpr, tpr, last, max_fpr)[..., 0]
+    before, (x0, x1, y0, y1, share) = _first_passage(fpr, tpr, max_fpr)
+    area = np.sum(np.where(before, width * height, 0.0), axis=-1)
+    # Of the segment that passes the limit, the part up to there.
+    area = area + (x1 - x0) * share * (y0 + (y1 - y0) * share / 2)
     area = np.where(np.isnan(fpr[..., -1] + tpr[..., -1]), np.nan, area)
     if not standardize or max_fpr == 1:
         return measure.result(area)
@@ -110,28 +109,30 @@ def partial_auc(evidence: Measurable, *, max_fpr: float = 0.1, standardize: bool
     return measure.result((1 + (area - chance) / (max_fpr - chance)) / 2)
 
 
-def _cut_segment(fpr: Vector, tpr: Vector, last: np.ndarray, max_fpr: float) -> Vector:
-    """Area of the first segment that passes ``max_fpr``, up to there."""
-    x0, x1, y0, y1 = _segment(fpr, tpr, last)
-    part = np.clip(np.nan_to_num(ratio(max_fpr - x0, x1 - x0)), 0.0, 1.0)
-    return np.asarray((x1 - x0) * part * (y0 + (y1 - y0) * part / 2))
+class Crossing(NamedTuple):
+    """The segment of a curve in which x reaches a limit: its ends, and the share of it up to the limit."""
+
+    x0: Vector
+    x1: Vector
+    y0: Vector
+    y1: Vector
+    share: Vector
 
 
-def _before(fpr: Vector, limit: float) -> NDArray[np.bool_]:
-    """Which points after the first come before the rate first passes the limit, rounding apart."""
-    return np.logical_and.accumulate(fpr[..., 1:] <= limit + 1e-12, axis=-1)
+def _crossing(x: Vector, y: Vector, start: Index, end: Index, limit: float | Vector) -> Crossing:
+    (x0, x1), (y0, y1) = (
+        [np.take_along_axis(line, i[..., None], axis=-1)[..., 0] for i in (start, end)] for line in (x, y)
+    )
+    return Crossing(x0, x1, y0, y1, np.clip(np.nan_to_num(ratio(limit - x0, x1 - x0)), 0.0, 1.0))
 
 
-def _segment(fpr: Vector, tpr: Vector, start: np.ndarray) -> tuple[Vector, Vector, Vector, Vector]:
-    """FPR and TPR at the two ends of the segment from ``start``."""
+def _first_passage(fpr: Vector, tpr: Vector, limit: float) -> tuple[NDArray[np.bool_], Crossing]:
+    """Which points after the first come before the FPR first passes the limit, and the segment that does."""
+    # A rate that equals the limit but for rounding has not passed it.
+    before = np.logical_and.accumulate(fpr[..., 1:] <= limit + 1e-12, axis=-1)
+    start = np.sum(before, axis=-1)
     end = np.minimum(start + 1, fpr.shape[-1] - 1)
-    x0, x1 = (np.take_along_axis(fpr, i, axis=-1) for i in (start, end))
-    y0, y1 = (np.take_along_axis(tpr, i, axis=-1) for i in (start, end))
-    return x0, x1, y0, y1
-
-
-def _precision_in_unit(line: Sweep) -> Vector:
-    return np.clip(line.precision, 0.0, 1.0)
+    return before, _crossing(fpr, tpr, start, end, limit)
 
 
 @metric(
@@ -187,7 +188,7 @@ def pr_auc(evidence: Measurable) -> float:
     """
     measure = as_measure(evidence)
     line = measure.sweep
-    precision, predicted = _precision_in_unit(line), line.predicted
+    precision, predicted = np.clip(line.precision, 0.0, 1.0), line.predicted
     tp = precision * predicted
     tp0, p0 = tp[..., :-1], predicted[..., :-1]
     start = np.where(p0 == 0, 1.0, p0)
@@ -212,13 +213,9 @@ def _true_positives_at(line: Sweep, k: float) -> tuple[Vector, Vector]:
     # Weighted resamples vary in size, so a budget in rows may exceed one of them.
     budget = k * line.total if isinstance(k, float) else np.minimum(float(k), line.total)
     # A budget of all rows must not miss the last one by rounding.
-    reached = line.predicted >= budget[..., None] * (1 - 1e-12)
-    end = np.argmax(reached, axis=-1)[..., None]
-    start = np.maximum(end - 1, 0)
-    p0, p1 = (np.take_along_axis(line.predicted, i, axis=-1) for i in (start, end))
-    tp0, tp1 = (np.take_along_axis(line.tp, i, axis=-1) for i in (start, end))
-    part = np.clip(np.nan_to_num(ratio(budget[..., None] - p0, p1 - p0)), 0.0, 1.0)
-    return (tp0 + part * (tp1 - tp0))[..., 0], budget
+    end = np.argmax(line.predicted >= budget[..., None] * (1 - 1e-12), axis=-1)
+    *_, tp0, tp1, share = _crossing(line.predicted, line.tp, np.maximum(end - 1, 0), end, budget)
+    return tp0 + share * (tp1 - tp0), budget
 
 
 def _check_k(k: float, measure: ScoreMeasure) -> float:
@@ -234,13 +231,7 @@ def _check_k(k: float, measure: ScoreMeasure) -> float:
     )
 
 
-@metric(
-    formula="TP among the k highest / k; k a count or a fraction, ties shared",
-    example={"k": 0.2},
-    influence=None,
-    local=True,
-    certificate="own",
-)
+@point(formula="TP among the k highest / k; k a count or a fraction, ties shared", example={"k": 0.2})
 def precision_at_k(evidence: Measurable, k: float) -> float:
     """Share of positives among the k cases of the population with the highest scores.
 
@@ -257,19 +248,12 @@ def precision_at_k(evidence: Measurable, k: float) -> float:
     0.5
     """
     measure = as_measure(evidence)
+    tp, budget = _true_positives_at(measure.sweep, _check_k(k, measure))
     line = measure.sweep
-    found, budget = _true_positives_at(line, _check_k(k, measure))
-    return measure.result(where_both(ratio(found, budget), line.positives, line.negatives))
+    return measure.result(where_both(ratio(tp, budget), line.positives, line.negatives))
 
 
-@metric(
-    formula="TP among the k highest / (π n)",
-    needs="shape",
-    example={"k": 0.2},
-    influence=None,
-    local=True,
-    certificate="own",
-)
+@point(formula="TP among the k highest / (π n)", needs="shape", example={"k": 0.2})
 def recall_at_k(evidence: Measurable, k: float) -> float:
     """Share of all positives that are among the k highest cases; needs no prior.
 
@@ -286,17 +270,13 @@ def recall_at_k(evidence: Measurable, k: float) -> float:
     0.5
     """
     measure = as_measure(evidence, "shape")
-    line = measure.sweep
-    found, _ = _true_positives_at(line, _check_k(k, measure))
-    return measure.result(ratio(found, line.positives))
+    tp, _ = _true_positives_at(measure.sweep, _check_k(k, measure))
+    return measure.result(ratio(tp, measure.sweep.positives))
 
 
-@metric(
+@point(
     formula="recall where the ROC curve, a line between thresholds, passes `max_fpr`",
     example={"max_fpr": 0.05},
-    influence=None,
-    local=True,
-    certificate="own",
 )
 def recall_at_fpr(evidence: Measurable, *, max_fpr: float = 0.05) -> float:
     """Recall on the ROC curve at a false-positive rate of ``max_fpr``.
@@ -317,9 +297,7 @@ def recall_at_fpr(evidence: Measurable, *, max_fpr: float = 0.05) -> float:
     """
     limit = _checks.inside(max_fpr, "max_fpr", 0.0, 1.0, closed="both", advice=MAX_FPR)
     measure = as_measure(evidence)
-    line = measure.sweep
-    last = np.sum(_before(line.fpr, limit), axis=-1, keepdims=True)
-    x0, x1, y0, y1 = _segment(line.fpr, line.tpr, last)
-    part = np.clip(np.nan_to_num(ratio(limit - x0, x1 - x0)), 0.0, 1.0)
-    recall = (y0 + part * (y1 - y0))[..., 0]
-    return measure.result(np.where(np.isnan(line.fpr[..., -1]), np.nan, recall))
+    fpr, tpr = measure.sweep.fpr, measure.sweep.tpr
+    _, at = _first_passage(fpr, tpr, limit)
+    recall = at.y0 + at.share * (at.y1 - at.y0)
+    return measure.result(np.where(np.isnan(fpr[..., -1]), np.nan, recall))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, dataclass_transform
 
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.measure._arithmetic import Sweep
-from halftruth.measure._score_measure import Measurable, as_measure, ratio
+from halftruth.measure._arithmetic import Sweep, ratio
+from halftruth.measure._score_measure import Measurable, as_measure
 
 __all__ = [
     "Curve",
@@ -24,8 +25,13 @@ __all__ = [
 ]
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True, eq_default=False)
 class Curve:
-    """Arrays of one length, read-only."""
+    """Arrays of one length, read-only; a subclass is a frozen dataclass of them."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        dataclass(frozen=True, kw_only=True, eq=False, repr=False)(cls)
 
     def __post_init__(self) -> None:
         for name, column in vars(self).items():
@@ -38,7 +44,6 @@ class Curve:
         return f"{type(self).__name__}({n} points: {', '.join(vars(self))})"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RocCurve(Curve):
     """True- against false-positive rate."""
 
@@ -47,7 +52,6 @@ class RocCurve(Curve):
     threshold: Vector
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PrecisionRecallCurve(Curve):
     """Precision against recall."""
 
@@ -56,7 +60,6 @@ class PrecisionRecallCurve(Curve):
     threshold: Vector
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DetCurve(Curve):
     """False-negative against false-positive rate."""
 
@@ -65,7 +68,6 @@ class DetCurve(Curve):
     threshold: Vector
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class GainCurve(Curve):
     """Share of the positives found against the share of cases looked at."""
 
@@ -142,9 +144,5 @@ def gain_curve(evidence: Measurable) -> GainCurve:
     """
     line = swept(evidence, "shape")
     fraction = ratio(line.predicted, line.total[..., None])
-    return GainCurve(
-        fraction=fraction,
-        gain=line.tpr,
-        lift=ratio(line.tpr, fraction),
-        threshold=line.threshold,
-    )
+    lift = ratio(line.tpr, fraction)
+    return GainCurve(fraction=fraction, gain=line.tpr, lift=lift, threshold=line.threshold)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import EmptyClassWarning, InputError, arg
-from halftruth.measure._arithmetic import Sweep
-from halftruth.measure._score_measure import Measurable, ScoreMeasure, as_measure, ratio, scalar
+from halftruth.measure._arithmetic import Index, Sweep, ratio, scalar
+from halftruth.measure._score_measure import Measurable, ScoreMeasure, as_measure
 from halftruth.metrics._curves import Curve, swept
 from halftruth.metrics._rates import Confusion, Rate
 from halftruth.metrics._record import DECLARED, INFINITY, metric
@@ -20,12 +20,11 @@ from halftruth.metrics._record import DECLARED, INFINITY, metric
 __all__ = ["CostCurve", "DecisionCurve", "best_threshold", "cost_curve", "decision_curve", "net_benefit"]
 
 TO_MAXIMIZE = tuple(
-    name for name, each in DECLARED.items() if isinstance(each.function, Rate) and each.better == "high"
+    name for name, record in DECLARED.items() if isinstance(record.function, Rate) and record.better == "high"
 )
 """Rates of `Confusion` that a threshold can make high."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DecisionCurve(Curve):
     """Net benefit per case over threshold probabilities."""
 
@@ -34,7 +33,6 @@ class DecisionCurve(Curve):
     treat_all: Vector
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CostCurve(Curve):
     """Least expected cost over probability costs, and the threshold that attains it."""
 
@@ -47,7 +45,6 @@ class CostCurve(Curve):
     formula="(TP − FP · t/(1−t)) / n",
     paper="Vickers & Elkin 2006",
     limits=(-INFINITY, 1.0),
-    ranking=False,
     probability=True,
     threshold=True,
     of_confusion=lambda table: (table.tp - table.fp * table.threshold / (1 - table.threshold)) / table.total,
@@ -55,8 +52,6 @@ class CostCurve(Curve):
 )
 def net_benefit(evidence: Measurable, threshold: float) -> float:
     """Net benefit per case, TP − FP · t/(1−t), of treating where the probability reaches t.
-
-    Vickers & Elkin 2006.
 
     Parameters
     ----------
@@ -197,11 +192,10 @@ def best_threshold(
         "recall_at_least": recall_at_least,
         "cost": cost,
     }
-    given = {name: value for name, value in aims.items() if value is not None}
-    if len(given) != 1:
+    chosen = [name for name, value in aims.items() if value is not None]
+    if len(chosen) != 1:
         raise InputError(
-            f"`best_threshold` takes exactly one of {', '.join(aims)}; got "
-            f"{', '.join(given) if given else 'none'}."
+            f"`best_threshold` takes exactly one of {', '.join(aims)}; got {', '.join(chosen) or 'none'}."
         )
     line = as_measure(evidence, "shape" if recall_at_least is not None else "prior").sweep
     if maximize is not None:
@@ -225,7 +219,7 @@ def _rates(line: Sweep, name: str) -> Vector:
     tp = np.clip(line.tp, 0.0, np.minimum(line.predicted, positives))
     # Nothing is clipped where nothing is out of bounds, so that labels keep their exact counts.
     fp = np.where(tp == line.tp, line.fp, line.predicted - tp)
-    every = Confusion(
+    at_every_threshold = Confusion(
         threshold=np.nan,
         pos_above=tp,
         pos_below=positives - tp,
@@ -234,7 +228,7 @@ def _rates(line: Sweep, name: str) -> Vector:
         predicted=line.predicted,
         rest=total - line.predicted,
     )
-    return np.asarray(getattr(every, name))
+    return np.asarray(getattr(at_every_threshold, name))
 
 
 def _where_highest(line: Sweep, height: Vector) -> float:
@@ -246,8 +240,8 @@ def _where_highest(line: Sweep, height: Vector) -> float:
     return _pick(line, best, defined.any(axis=-1), "the aim")
 
 
-def _pick(line: Sweep, index: Any, found: Any, aim: str) -> float:
-    out = np.where(found, line.threshold[index], np.nan)
+def _pick(line: Sweep, index: Index, attained: NDArray[np.bool_] | np.bool_, aim: str) -> float:
+    out = np.where(attained, line.threshold[index], np.nan)
     if out.ndim == 0 and np.isnan(out):
         warnings.warn(f"No threshold attains {aim}: NaN.", EmptyClassWarning, stacklevel=3)
     return scalar(out)

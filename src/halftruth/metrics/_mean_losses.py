@@ -10,14 +10,8 @@ import numpy as np
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
-from halftruth.measure._score_measure import (
-    Measurable,
-    ScoreMeasure,
-    as_measure,
-    integral,
-    ratio,
-    where_both,
-)
+from halftruth.measure._arithmetic import integral, ratio, where_both
+from halftruth.measure._score_measure import Measurable, ScoreMeasure, as_measure
 from halftruth.metrics._record import INFINITY, Scale, metric
 
 __all__ = [
@@ -45,7 +39,6 @@ EPSILON = float(np.finfo(np.float64).eps)
     formula="(∫ s² dμ − 2 ∫ s dμ₁ + ∫ dμ₁) / n",
     paper="Brier 1950",
     better="low",
-    ranking=False,
     probability=True,
     default=True,
     headline=7,
@@ -69,7 +62,6 @@ def brier(evidence: Measurable) -> float:
     formula="1 − Brier / (π (1−π))",
     paper="Murphy 1988",
     limits=(-INFINITY, 1.0),
-    ranking=False,
     probability=True,
     certificate="own",
 )
@@ -96,7 +88,6 @@ def brier_skill(evidence: Measurable) -> float:
     paper="Good 1952",
     better="low",
     limits=(0.0, INFINITY),
-    ranking=False,
     probability=True,
     default=True,
     headline=8,
@@ -154,7 +145,6 @@ def _scale_of_loss(loss: object) -> Scale:
     paper="du Plessis, Niu & Sugiyama 2014; Kiryo et al. 2017",
     better="low",
     limits=(0.0, INFINITY),
-    ranking=False,
     scale_of_loss=_scale_of_loss,
     example={"loss": "sigmoid"},
     certificate="own",

@@ -10,15 +10,8 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._errors import NotIdentifiable
-from halftruth.measure._score_measure import (
-    Measurable,
-    Number,
-    ScoreMeasure,
-    as_measure,
-    ratio,
-    scalar,
-    where_both,
-)
+from halftruth.measure._arithmetic import Number, ratio, scalar, where_both
+from halftruth.measure._score_measure import Measurable, ScoreMeasure, as_measure
 from halftruth.metrics._record import DECLARED, INFINITY, Metric, metric
 
 __all__ = ["Confusion", "Rate", "confusion", "fbeta", "prevalence", "rate"]
@@ -73,6 +66,16 @@ def rate(**properties: Any) -> Callable[[Property], Property]:
     return declare
 
 
+class Cell:
+    """A cell of a `Confusion`, read as a property; refused where its mass is known only up to a factor."""
+
+    def __init__(self, mass: str) -> None:
+        self.mass = mass
+
+    def __get__(self, table: Confusion, owner: object = None) -> float:
+        return table._known(getattr(table, self.mass))
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Confusion:
     """Masses of the four cells where ``score >= threshold`` is called positive.
@@ -115,21 +118,8 @@ class Confusion:
         nothing = np.abs(whole) <= 1e-12 * np.abs(self.total)
         return self._compared(ratio(part, np.where(nothing, 0.0, whole)))
 
-    @property
-    def tp(self) -> float:
-        return self._known(self.pos_above)
-
-    @property
-    def fp(self) -> float:
-        return self._known(self.neg_above)
-
-    @property
-    def fn(self) -> float:
-        return self._known(self.pos_below)
-
-    @property
-    def tn(self) -> float:
-        return self._known(self.neg_below)
+    tp, fn = Cell("pos_above"), Cell("pos_below")
+    fp, tn = Cell("neg_above"), Cell("neg_below")
 
     @property
     def positives(self) -> float:
@@ -308,14 +298,16 @@ class Confusion:
 
 def _confusion(measure: ScoreMeasure, threshold: float) -> Confusion:
     masses = measure.split(threshold)
+    (pos_above, pos_below), (neg_above, neg_below) = masses["pos"], masses["neg"]
+    predicted, rest = masses["all"]
     return Confusion(
         threshold=threshold,
-        pos_above=masses["pos"][0],
-        pos_below=masses["pos"][1],
-        neg_above=masses["neg"][0],
-        neg_below=masses["neg"][1],
-        predicted=masses["all"][0],
-        rest=masses["all"][1],
+        pos_above=pos_above,
+        pos_below=pos_below,
+        neg_above=neg_above,
+        neg_below=neg_below,
+        predicted=predicted,
+        rest=rest,
         unidentified=measure.unidentified,
     )
 

@@ -30,101 +30,72 @@ Function = TypeVar("Function", bound=Functional)
 
 @dataclass(frozen=True, kw_only=True)
 class Metric:
-    """A functional of the measure.
-
-    Attributes
-    ----------
-    name : str
-        The key everywhere.
-    function : callable
-        ``function(measure, **parameters)``, along the last axis of the masses.
-    title, meaning : str
-        For people: what it is called, and what it says. Without a title the name is written in words.
-    aliases : tuple of str
-        What it is called elsewhere, for those who look for it here.
-    formula : str
-        In the masses, for the index of metrics: TP = μ₁[s ≥ t], FP = (μ − μ₁)[s ≥ t], FN = μ₁[s < t],
-        TN = (μ − μ₁)[s < t], n = μ(all), π = μ₁(all)/n, gap(A) = μ₁(A) − ∫_A s dμ.
-    paper : str
-        Where it was proposed; empty for the rates of every textbook.
-    better : {"high", "low", None}
-    limits : (float, float)
-        What is possible; noisy evidence may leave it.
-    needs : {"prior", "shape", "nothing"}
-        What of the positives must be identified.
-    ranking : bool
-        Whether only the order of the scores (and of the threshold among them) matters.
-    probability : bool
-        Whether scores must lie in [0, 1].
-    scale_of_loss : callable, optional
-        For a metric with a ``loss=``: what a loss takes the scores for.
-    threshold : bool
-        Whether it takes a threshold.
-    example : mapping
-        Parameters without a default, or worth showing; tests use them.
-    default : bool
-        Whether an evaluation shows it unasked: at a threshold, or where scores allow it.
-    headline : int or None
-        Its place among those that are spoken of first.
-    interval : {"percentile", "envelope"}
-        The bootstrap interval with the best coverage for it.
-    influence : {"smooth", "unsigned", None}
-        Whether it has a derivative that shows its error: always, only where no mass is negative (where masses
-        are signed, curves turn back and are clipped), or never.
-    local : bool
-        Whether a few rows decide it, as at a fixed budget, rather than an average over many.
-    distance : bool
-        Whether it is one, which noise inflates.
-    clips : bool
-        Whether it clips precision to [0, 1], which is worth a note.
-    undefined : str
-        Why it has no value where both classes have cases, for a note; empty where that cannot be.
-    unit_laws : bool
-        False where the number of rows, not only their distribution, enters.
-    of_confusion : callable, optional
-        ``of_confusion(confusion, **parameters)``, where the four cells at its threshold say all.
-    denominator : callable, optional
-        What that divides by, where it can change its sign with the threshold; else the mass of all rows.
-    certificate : {"corners", "pure corners", "own", None}
-        How far a histogram can be off. Extremes lie at the corners of what the cells can be: always, or only
-        where no stratum adds to positives and negatives alike; or a function of the metric's name in
-        `halftruth.certificate` bounds it; or nothing does.
-    rank_bound : {"ends", "ties", None}
-        What bounds it over all labels of unlabeled rows: the outermost labels, because it only grows or only
-        falls with the true positives; these unless rows are tied, else a search; nothing.
-    twin : bool
-        Whether ``report/assets/metrics.js`` computes it too; else the page shows Python's figures.
-    """
+    """A functional of the measure, and all that the package knows of it."""
 
     name: str
+    """The key everywhere."""
     function: Functional
     title: str = ""
+    """What people call it; without one the name is written in words."""
     meaning: str = ""
+    """What it says, for people."""
     aliases: tuple[str, ...] = ()
+    """What it is called elsewhere, for those who look for it here."""
     formula: str = ""
+    """In the masses, for the index of metrics: TP = μ₁[s ≥ t], FP = (μ − μ₁)[s ≥ t], FN = μ₁[s < t],
+    TN = (μ − μ₁)[s < t], n = μ(all), π = μ₁(all)/n, gap(A) = μ₁(A) − ∫_A s dμ."""
     paper: str = ""
+    """Where it was proposed; empty for the rates of every textbook."""
     better: Literal["high", "low"] | None = "high"
     limits: tuple[float, float] = (0.0, 1.0)
+    """What is possible; noisy evidence may leave it."""
     needs: Literal["prior", "shape", "nothing"] = "prior"
-    ranking: bool = True
+    """What of the positives must be identified."""
     probability: bool = False
+    """Whether scores must lie in [0, 1]."""
     scale_of_loss: Callable[[object], Scale] | None = None
+    """For a metric with a ``loss=``: what a loss takes the scores for."""
     threshold: bool = False
+    """Whether it takes a threshold."""
     example: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters without a default, or worth showing; tests use them."""
     default: bool = False
+    """Whether an evaluation shows it unasked: at a threshold, or where scores allow it."""
     headline: int | None = None
+    """Its place among those that are spoken of first."""
     interval: Literal["percentile", "envelope"] = "percentile"
+    """The bootstrap interval with the best coverage for it."""
     influence: Literal["smooth", "unsigned"] | None = "smooth"
+    """Whether it has a derivative that shows its error: always, only where no mass is negative (where masses
+    are signed, curves turn back and are clipped), or never."""
     local: bool = False
+    """Whether a few rows decide it, as at a fixed budget, rather than an average over many."""
     distance: bool = False
+    """Whether it is one, which noise inflates."""
     clips: bool = False
+    """Whether it clips precision to [0, 1], which is worth a note."""
     undefined: str = ""
+    """Why it has no value where both classes have cases, for a note; empty where that cannot be."""
     unit_laws: bool = True
+    """False where the number of rows, not only their distribution, enters."""
     of_confusion: Callable[..., Any] | None = None
+    """``of_confusion(confusion, **parameters)``, where the four cells at its threshold say all."""
     denominator: Callable[..., Any] | None = None
+    """What that divides by, where it can change its sign with the threshold; else the mass of all rows."""
     certificate: Literal["corners", "pure corners", "own"] | None = None
+    """How far a histogram can be off. Extremes lie at the corners of what the cells can be: always, or only
+    where no stratum adds to positives and negatives alike; or a function of the metric's name in
+    `halftruth.certificate` bounds it; or nothing does."""
     rank_bound: Literal["ends", "ties"] | None = "ends"
+    """What bounds it over all labels of unlabeled rows: the outermost labels, because it only grows or only
+    falls with the true positives; these unless rows are tied, else a search; nothing."""
     twin: bool = True
+    """Whether ``report/assets/metrics.js`` computes it too; else the page shows Python's figures."""
+
+    @property
+    def ranking(self) -> bool:
+        """Whether only the order of the scores (and of the threshold among them) matters."""
+        return not self.probability and self.scale_of_loss is None
 
     def __reduce__(self) -> tuple[Callable[..., Metric], tuple[str, str]]:
         """A copy or a pickle is the record that was declared: formulas of properties cannot be pickled."""
@@ -192,7 +163,6 @@ def distance(**properties: Any) -> Callable[[Function], Function]:
     """
     fixed: dict[str, Any] = {
         "better": "low",
-        "ranking": False,
         "probability": True,
         "interval": "envelope",
         "influence": None,

@@ -16,7 +16,6 @@ from halftruth.metrics._curves import Curve
 from halftruth.rank_bounds._rank_paths import Paths, Ranking
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ContingencyTables(Curve):
     """Counts of the four cells where scores at or above each threshold are called positive."""
 
@@ -27,7 +26,6 @@ class ContingencyTables(Curve):
     tn: Vector
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RankBand(Curve):
     """Share of the positives at or above each threshold: of the known, and limits for the latent ones."""
 
@@ -37,7 +35,6 @@ class RankBand(Curve):
     high: Vector
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Sensitivity(Curve):
     """Change of the rates among the unlabeled with α, the ranks being fixed."""
 
