@@ -7,21 +7,19 @@ from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from halftruth._checks import Vector
 from halftruth._errors import Note
+from halftruth.evidence._positive_mass import StrataNoise
+from halftruth.measure._arithmetic import Number
 from halftruth.measure._mass_rule import MassRule
-from halftruth.measure._score_measure import Number, ScoreMeasure
+from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior._belief import Belief
 from halftruth.table._score_table import ScoreTable
 from halftruth.table._support import Sums
 
-if TYPE_CHECKING:
-    from halftruth.evidence._positive_mass import StrataNoise
-    from halftruth.evidence._soft_labeled import SoftRows
-
-__all__ = ["Evidence", "NullModel", "Population", "Scenario"]
+__all__ = ["Evidence", "NullModel", "Population", "Scenario", "SoftRows"]
 
 Population = Literal["unlabeled", "all"]
 NullModel = Literal["labels", "strata", "signs", "bootstrap"]
@@ -34,6 +32,24 @@ class Scenario:
 
     prior: Number = None
     purity: Number = 1.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SoftRows:
+    """The soft labels as they were given, one for each row."""
+
+    q: Vector
+    """(n,) shares or probabilities, or (n, K) for K ≥ 3 classes."""
+    weight: Vector | None = None
+    ballots: Vector | None = None
+    """How many votes q is the share of; None where q is the probability itself."""
+
+    @property
+    def n_classes(self) -> int:
+        return 2 if self.q.ndim == 1 else int(self.q.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.q)
 
 
 class Evidence(ABC):
@@ -63,6 +79,18 @@ class Evidence(ABC):
     propensity_given: bool = False
     """Whether known positives carry the chance that such a positive is known."""
 
+    lone_positive: bool = False
+    """Whether one known positive stands for all, so that resampling it shows no error."""
+
+    bins_are_certified: bool = False
+    """Whether it is known how far joining rows to bins can move a metric."""
+
+    scores_bound_prior: bool = False
+    """Whether only the scores can refute a prior, as of positives and unlabeled alone."""
+
+    assumes_scar: bool = False
+    """Whether known positives are taken for a random sample of the positives (or of a share of them)."""
+
     prior_is_free: ClassVar[bool] = False
     """Whether the prior may be another while the rows stay as they are: not where labels count it."""
 
@@ -80,26 +108,6 @@ class Evidence(ABC):
 
     naive_reading: ClassVar[str] = "unlabeled cases counted as negatives"
     """What the naive measure takes the rows for."""
-
-    @property
-    def lone_positive(self) -> bool:
-        """Whether one known positive stands for all, so that resampling it shows no error."""
-        return False
-
-    @property
-    def bins_are_certified(self) -> bool:
-        """Whether it is known how far joining rows to bins can move a metric."""
-        return False
-
-    @property
-    def scores_bound_prior(self) -> bool:
-        """Whether only the scores can refute a prior, as of positives and unlabeled alone."""
-        return False
-
-    @property
-    def assumes_scar(self) -> bool:
-        """Whether known positives are taken for a random sample of the positives (or of a share of them)."""
-        return False
 
     @property
     def labels(self) -> SoftRows | None:
@@ -158,8 +166,9 @@ class Evidence(ABC):
     def with_table(self, table: ScoreTable) -> Self:
         """The same evidence of other rows: what is known of its shares stays, what was computed goes."""
         out = copy(self)
-        for name in [k for k in vars(out) if isinstance(getattr(type(out), k, None), cached_property)]:
-            del vars(out)[name]
+        computed = [k for k in vars(out) if isinstance(getattr(type(out), k, None), cached_property)]
+        for name in computed:
+            delattr(out, name)
         out.table = table
         return out
 

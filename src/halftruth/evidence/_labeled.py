@@ -55,14 +55,9 @@ class Labeled(Evidence):
         score = _checks.scores(y_score, "y_score")
         positive = _checks.binary_labels(y_true, "y_true", length=len(score))
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
-        masks = {POSITIVE: positive, NEGATIVE: ~positive}
-        scores = dict(zip(masks, _by_class(score, positive), strict=True))
-        self.table = ScoreTable(
-            {
-                name: StratumRows(score=scores[name], weight=None if weight is None else weight[mask])
-                for name, mask in masks.items()
-            }
-        )
+        weights = (None, None) if weight is None else (weight[positive], weight[~positive])
+        of_class = zip((POSITIVE, NEGATIVE), _by_class(score, positive), weights, strict=True)
+        self.table = ScoreTable({name: StratumRows(score=s, weight=w) for name, s, w in of_class})
 
     @classmethod
     def from_table(cls, table: ScoreTable) -> Self:

@@ -11,8 +11,9 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg
 from halftruth.evidence._evidence import Evidence, Scenario
+from halftruth.measure._arithmetic import Number, integral
 from halftruth.measure._mass_rule import MassRule, total
-from halftruth.measure._score_measure import Number, ScoreMeasure, integral
+from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior._belief import belief
 from halftruth.table._score_table import POSITIVE, ScoreTable
 from halftruth.table._strata import StratumRows
@@ -68,7 +69,7 @@ class PositiveConfidence(Evidence):
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
         with np.errstate(divide="ignore"):
             rows = StratumRows(score=score, weight=weight, value=1 / confidence, meaning="1/confidence")
-        self._set_table(ScoreTable({POSITIVE: rows}), prior)
+        self.table, self.prior = ScoreTable({POSITIVE: rows}), belief(prior, "prior")
 
     @classmethod
     def from_table(cls, table: ScoreTable, *, prior: Any = None) -> Self:
@@ -76,12 +77,8 @@ class PositiveConfidence(Evidence):
         remedy = "Use the evidence class that the table came from."
         out = cls.__new__(cls)
         _checks.instance(table, "table", ScoreTable).need((POSITIVE,), "1/confidence", remedy)
-        out._set_table(table, prior)
+        out.table, out.prior = table, belief(prior, "prior")
         return out
-
-    def _set_table(self, table: ScoreTable, prior: Any) -> None:
-        self.table = table
-        self.prior = belief(prior, "prior")
 
     @property
     def confidences(self) -> tuple[Vector, Vector | None]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from halftruth._checks import Vector
 from halftruth._errors import NotIdentifiable, arg
-from halftruth.measure._score_measure import Number, integral, ratio
+from halftruth.measure._arithmetic import Number, integral, ratio
 from halftruth.prior._shares import NAMES, Sizes, from_positives
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
 from halftruth.table._support import Column, Sums, Support

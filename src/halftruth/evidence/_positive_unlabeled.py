@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar, Self
@@ -23,8 +24,9 @@ from halftruth.evidence._positive_mass import (
     through_negatives,
     through_positives,
 )
+from halftruth.measure._arithmetic import Number, scalar
 from halftruth.measure._mass_rule import MassRule, total
-from halftruth.measure._score_measure import Number, ScoreMeasure, scalar
+from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior._belief import ESTIMATE, belief
 from halftruth.prior._shares import NAMES, Sizes, refuse_prior, refuse_purity
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
@@ -101,15 +103,15 @@ class PositiveUnlabeled(Evidence):
         if plain and tensors.on_device(positive, unlabeled, negative):
             scores = {POSITIVE: positive, UNLABELED: unlabeled, NEGATIVE: negative}
             table = ScoreTable(tensors.from_strata(**{k: x for k, x in scores.items() if x is not None}))
-            self._set(table, prior=prior, purity=purity, population=population)
-            return
-        strata = {
-            POSITIVE: _rows(positive, positive_weight, POSITIVE, propensity),
-            UNLABELED: _rows(unlabeled, unlabeled_weight, UNLABELED),
-        }
-        if negative is not None:
-            strata[NEGATIVE] = _rows(negative, negative_weight, NEGATIVE)
-        self._set(ScoreTable(strata), prior=prior, purity=purity, population=population)
+        else:
+            strata = {
+                POSITIVE: _rows(positive, positive_weight, POSITIVE, propensity),
+                UNLABELED: _rows(unlabeled, unlabeled_weight, UNLABELED),
+            }
+            if negative is not None:
+                strata[NEGATIVE] = _rows(negative, negative_weight, NEGATIVE)
+            table = ScoreTable(strata)
+        self._set(table, prior=prior, purity=purity, population=population)
 
     @classmethod
     def from_labels(
@@ -146,9 +148,8 @@ class PositiveUnlabeled(Evidence):
             names = ("y_score", "y", "sample_weight")
             on_device = tensors.read(y_score, y, weight=sample_weight, unlabeled=unlabeled, names=names)
             if UNLABELED in on_device:
-                return cls.from_table(
-                    ScoreTable(on_device), prior=prior, purity=purity, population=population
-                )
+                table = ScoreTable(on_device)
+                return cls.from_table(table, prior=prior, purity=purity, population=population)
         score = _checks.scores(y_score, "y_score")
         masks = _checks.partial_labels(y, "y", unlabeled=unlabeled, length=len(score))
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
@@ -169,12 +170,7 @@ class PositiveUnlabeled(Evidence):
 
     @classmethod
     def from_table(
-        cls,
-        table: ScoreTable,
-        *,
-        prior: Any = None,
-        purity: Any = 1.0,
-        population: str = "all",
+        cls, table: ScoreTable, *, prior: Any = None, purity: Any = 1.0, population: str = "all"
     ) -> Self:
         """From a table with positive and unlabeled (and perhaps negative) rows."""
         _checks.instance(table, "table", ScoreTable)
@@ -199,6 +195,11 @@ class PositiveUnlabeled(Evidence):
         self.purity = belief(purity, "purity", closed_at_one=True)
         self.rows_are_one_sample = population == "all"
         self.propensity_given = table.strata[POSITIVE].value is not None
+        self.assumes_scar = not self.propensity_given
+        self.lone_positive = len(table.strata[POSITIVE]) == 1
+        self.scores_bound_prior = NEGATIVE not in table.strata
+        # The weight of known negatives depends on the order of rows inside bins.
+        self.bins_are_certified = NEGATIVE not in table.strata
         if self.purity.value is None:
             raise InputError(
                 argument="purity", must="be a number in (0, 1], a pair or an estimate", got="None"
@@ -210,23 +211,6 @@ class PositiveUnlabeled(Evidence):
                 "without propensity."
             )
         self._check_shares()
-
-    @property
-    def lone_positive(self) -> bool:
-        return len(self.table.strata[POSITIVE]) == 1
-
-    @property
-    def bins_are_certified(self) -> bool:
-        # The weight of known negatives depends on the order of rows inside bins.
-        return NEGATIVE not in self.table.strata
-
-    @property
-    def scores_bound_prior(self) -> bool:
-        return NEGATIVE not in self.table.strata
-
-    @property
-    def assumes_scar(self) -> bool:
-        return not self.propensity_given
 
     def with_shares(self, prior: Any = None, purity: Any = 1.0) -> Self:
         return type(self).from_table(self.table, prior=prior, purity=purity, population=self.population)
@@ -240,11 +224,10 @@ class PositiveUnlabeled(Evidence):
         priors, purities = (
             [x.value] if x.replicates is not None else [*x.ends(), x.value] for x in (self.prior, self.purity)
         )
-        exact = self.prior.replicates is None
         for prior, purity in product(priors, purities):
             if prior is not None and purity is not None:
                 alpha = float(self._shares(sizes, prior, purity)[1])
-                if exact:
+                if self.prior.replicates is None:
                     refuse_prior(prior, purity, alpha, sizes, self.population)
                 refuse_purity(purity, alpha)
 
@@ -257,8 +240,10 @@ class PositiveUnlabeled(Evidence):
         """The column of the positives' distribution."""
         return (POSITIVE, "value" if self.propensity_given else "weight")
 
-    def _column_of(self, name: str) -> Column:
-        return self._positive_column if name == POSITIVE else (name, "weight")
+    def _columns(self) -> Iterator[tuple[int, Column, Column]]:
+        """Each stratum's place in `NAMES`, and its columns in μ̂₁ through the positives and the negatives."""
+        for k, name in enumerate(NAMES):
+            yield k, self._positive_column if name == POSITIVE else (name, "weight"), (name, "weight")
 
     @property
     def population_strata(self) -> tuple[str, ...]:
@@ -327,13 +312,10 @@ class PositiveUnlabeled(Evidence):
 
         # Coefficients are those of distributions of mass one; sums of a stratum are divided by its total.
         pos_mass: dict[Column, Number] = {}
-        for k, name in enumerate(NAMES):
-            for coefficient, column in (
-                (by_positives[..., k], self._column_of(name)),
-                (by_negatives[..., k], (name, "weight")),
-            ):
-                if column in sums and np.any(coefficient != 0):
-                    added = coefficient * n / total(sums, column)
+        for k, *columns in self._columns():
+            for estimate, column in zip((by_positives, by_negatives), columns, strict=True):
+                if column in sums and np.any(estimate[..., k] != 0):
+                    added = estimate[..., k] * n / total(sums, column)
                     pos_mass[column] = pos_mass.get(column, 0.0) + added
         return MassRule(
             mass={(name, "weight"): 1.0 for name in self.population_strata},
@@ -349,23 +331,25 @@ class PositiveUnlabeled(Evidence):
         """How the coefficients on the strata's distributions change with the share of each stratum."""
         if first.moves is None or (not np.any(first.moves) and np.all(mix == 0)):
             return {}
-        out: dict[str, dict[Column, Number]] = {name: {} for name in NAMES}
-        for linear, share, column in (
-            (first, 1 - mix, self._column_of),
-            (second, mix, lambda name: (name, "weight")),
-        ):
-            changes = np.asarray(share)[..., None] * linear.moves
-            for (k, name), (j, other) in product(enumerate(NAMES), enumerate(NAMES)):
-                moves = out[name]
-                moves[column(other)] = moves.get(column(other), 0.0) + changes[..., k, j]
+        by_positives, by_negatives = (
+            np.asarray(share)[..., None] * estimate.moves
+            for share, estimate in ((1 - mix, first), (mix, second))
+        )
+        out: dict[str, dict[Column, Number]] = {}
+        for k, name in enumerate(NAMES):
+            moves = out[name] = {}
+            for j, *columns in self._columns():
+                for changes, column in zip((by_positives, by_negatives), columns, strict=True):
+                    moves[column] = moves.get(column, 0.0) + changes[..., k, j]
         return out
 
     def _size(self, on: Vector) -> float:
         """1 / (π²/n_P + 1/n_U) with clean positives; the same from any coefficients on the strata."""
         typical = np.median(on.reshape(-1, 3), axis=0)
         rows = self.table.effective_rows
-        parts = [typical[k] ** 2 / rows(name) for k, name in enumerate(NAMES) if name in self.table.strata]
-        return float(np.nan_to_num(1 / (sum(parts) + 1 / rows(*self.population_strata)), nan=1.0))
+        pairs = [(typical[k], name) for k, name in enumerate(NAMES) if name in self.table.strata]
+        variance = sum(on**2 / rows(name) for on, name in pairs) + 1 / rows(*self.population_strata)
+        return float(np.nan_to_num(1 / variance, nan=1.0))
 
     def _rule_without_prior(self) -> MassRule:
         """Only the distribution of the positives, and that only where they are clean."""
@@ -388,11 +372,8 @@ class PositiveUnlabeled(Evidence):
 
     @cached_property
     def noise(self) -> StrataNoise | None:  # decides what weight known negatives get
-        return (
-            StrataNoise.of(self.table.support, self._positive_column)
-            if NEGATIVE in self.table.strata
-            else None
-        )
+        known = NEGATIVE in self.table.strata
+        return StrataNoise.of(self.table.support, self._positive_column) if known else None
 
     def naive_measure(self) -> ScoreMeasure:
         support = self.table.support

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg, call
-from halftruth.evidence._evidence import Evidence, Scenario
+from halftruth.evidence._evidence import Evidence, Scenario, SoftRows
 from halftruth.evidence._labeled import Labeled, labels_as_given
 from halftruth.measure._mass_rule import MassRule
 from halftruth.measure._score_measure import ScoreMeasure
@@ -24,30 +24,6 @@ __all__ = ["SoftLabeled", "SoftRows"]
 
 UNEVEN = 1e-3
 """How far the probabilities of a row may be from summing to one: what rounding to some digits leaves."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SoftRows:
-    """The soft labels as they were given, one for each row.
-
-    Attributes
-    ----------
-    q : (n,) array, or (n, K) for K ≥ 3 classes
-    weight : (n,) array or None
-    ballots : (n,) array or None
-        How many votes q is the share of; None where q is the probability itself.
-    """
-
-    q: Vector
-    weight: Vector | None = None
-    ballots: Vector | None = None
-
-    @property
-    def n_classes(self) -> int:
-        return 2 if self.q.ndim == 1 else int(self.q.shape[1])
-
-    def __len__(self) -> int:
-        return len(self.q)
 
 
 class SoftLabeled(Evidence):
@@ -163,13 +139,9 @@ class SoftLabeled(Evidence):
                 f"Binary metrics need one class against the rest, got soft labels of "
                 f"{self._soft_rows.n_classes} classes. Pass e.g. q[:, 0]; `bayes_error` takes all classes."
             )
-        size = self.table.effective_rows()
-        return MassRule(
-            mass={(SOFT, "weight"): 1.0},
-            pos_mass={(SOFT, "value"): 1.0},
-            size=size,
-            units={SOFT: self.table.unit()},
-        )
+        mass, pos_mass = {(SOFT, "weight"): 1.0}, {(SOFT, "value"): 1.0}
+        size, unit = self.table.effective_rows(), self.table.unit()
+        return MassRule(mass=mass, pos_mass=pos_mass, size=size, units={SOFT: unit})
 
     def naive_measure(self) -> ScoreMeasure:
         rows = self.table.strata[SOFT]
