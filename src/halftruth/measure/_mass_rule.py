@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import reduce
 
 import numpy as np
 
 from halftruth._checks import Vector
+from halftruth.measure._arithmetic import Number
 from halftruth.measure._bins import Noise, StratumNoise
-from halftruth.measure._score_measure import Number, ScoreMeasure
+from halftruth.measure._score_measure import MassName, ScoreMeasure
 from halftruth.measure._sorted_measure import SortedMeasure, SortedRowsMeasure
 from halftruth.table._sorted_rows import SortedRows
 from halftruth.table._support import Column, LazySums, SortedSupport, Sums, Support
@@ -53,45 +54,42 @@ class MassRule:
         """The measure of the rows as they came."""
         if not isinstance(support, SortedSupport):
             return self.apply(support.score, support.sums())
-        mass, pos_mass, neg_mass = (
-            {name: float(coefficients.get((name, "weight"), 0.0)) for name in support.n_rows}
-            for coefficients in (self.mass, self.pos_mass, self.neg_mass)
-        )
+        masses: dict[MassName, Coefficients] = {
+            "mass": self.mass,
+            "pos_mass": self.pos_mass,
+            "neg_mass": self.neg_mass,
+        }
+        names = tuple(support.n_rows)
         kind = SortedRowsMeasure if isinstance(support, SortedRows) else SortedMeasure
         return kind(
             support,
-            mass,
-            pos_mass,
-            neg_mass,
+            {part: {k: float(of.get((k, "weight"), 0.0)) for k in names} for part, of in masses.items()},
             size=self.size,
             alpha=self.alpha,
             unidentified=self.unidentified,
             normalised=self.normalised,
-            moves={name: self._moves(name, tuple(mass))[0] for name in mass if self.moves},
+            moves={name: self._moves(name, names)[0] for name in names if self.moves},
         )
 
     def _moves(self, name: str, strata: Sequence[str]) -> tuple[Vector, Vector]:
         """How a stratum's two coefficients change with the share of each stratum."""
-        weight, value = (
-            np.stack(
-                np.broadcast_arrays(*(self.moves.get(other, {}).get((name, what), 0.0) for other in strata)),
-                -1,
-            )
-            for what in ("weight", "value")
-        )
-        return weight, value
+
+        def by_share(column: str) -> Vector:
+            changes = [self.moves.get(other, {}).get((name, column), 0.0) for other in strata]
+            return np.stack(np.broadcast_arrays(*changes), -1)
+
+        return by_share("weight"), by_share("value")
 
     def apply(self, score: Vector, sums: Sums) -> ScoreMeasure:
         """The measure of these sums at the distinct scores."""
-        combined = (
-            _combine(coefficients, sums) for coefficients in (self.mass, self.pos_mass, self.neg_mass)
+        mass, pos_mass, neg_mass = np.broadcast_arrays(
+            *(_combine(of, sums) for of in (self.mass, self.pos_mass, self.neg_mass))
         )
-        masses = np.broadcast_arrays(*combined)
         return ScoreMeasure(
             score=score,
-            mass=masses[0],
-            pos_mass=masses[1],
-            neg_mass=masses[2],
+            mass=mass,
+            pos_mass=pos_mass,
+            neg_mass=neg_mass,
             size=self.size,
             alpha=self.alpha,
             unidentified=self.unidentified,
@@ -122,14 +120,9 @@ def _combine(coefficients: Coefficients, sums: Sums) -> Vector:
     used = [(np.asarray(c), sums[k]) for k, c in coefficients.items() if k in sums and np.any(c != 0)]
     if not used:
         return np.zeros_like(next(iter(sums.values())))
-    terms: list[Any] = [
-        column if coefficient.ndim == 0 and coefficient == 1 else coefficient[..., None] * column
-        for coefficient, column in used
-    ]
-    out = terms[0]
-    for term in terms[1:]:
-        out = out + term
-    return np.asarray(out)
+    # A coefficient of one, as all have with labels, needs no copy of the sums.
+    terms = (column if c.ndim == 0 and c == 1 else c[..., None] * column for c, column in used)
+    return np.asarray(reduce(np.add, terms))
 
 
 def total(sums: Sums, column: Column) -> Vector:

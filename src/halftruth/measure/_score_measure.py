@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -49,6 +49,7 @@ __all__ = [
 ]
 
 EPSILON = float(np.finfo(np.float64).eps)
+MassName = Literal["mass", "pos_mass", "neg_mass"]
 ROUNDING = 1e-9
 """Masses that are off by this share of the largest are off by rounding."""
 
@@ -98,22 +99,20 @@ class ScoreMeasure:
             raise InputError(f"{arg('score')} must be ascending and distinct. Make measures from evidence.")
         object.__setattr__(self, "neg_mass", self.mass - self.pos_mass)
 
-    @property
+    def _sum(self, part: MassName) -> Vector:
+        return np.asarray(getattr(self, part).sum(axis=-1))
+
+    @cached_property
     def total(self) -> Vector:
-        return self._once("total", self.mass)
+        return self._sum("mass")
 
-    @property
+    @cached_property
     def positives(self) -> Vector:
-        return self._once("positives", self.pos_mass)
+        return self._sum("pos_mass")
 
-    @property
+    @cached_property
     def negatives(self) -> Vector:
-        return self._once("negatives", self.neg_mass)
-
-    def _once(self, name: str, masses: Vector) -> Vector:
-        if name not in self.memo:
-            self.memo[name] = masses.sum(axis=-1)
-        return np.asarray(self.memo[name])
+        return self._sum("neg_mass")
 
     @property
     def prior(self) -> float:
@@ -162,8 +161,7 @@ class ScoreMeasure:
             low, high = self.span
             raise InputError(
                 f"{what} needs scores in [0, 1], got {int(outside.sum())} distinct score(s) outside, "
-                f"from {low:g} to {high:g}. Pass probabilities; scores are never "
-                f"transformed by guess."
+                f"from {low:g} to {high:g}. Pass probabilities; scores are never transformed by guess."
             )
 
     @property
@@ -187,13 +185,10 @@ class ScoreMeasure:
 
     # --- Curves and losses --------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def sweep(self) -> Sweep:
         """The one cumulative pass from the highest score down that feeds every curve, made once."""
-        if "sweep" not in self.memo:
-            self.memo["sweep"] = Sweep.of(self.score, self.mass, self.pos_mass, self.neg_mass)
-        out: Sweep = self.memo["sweep"]
-        return out
+        return Sweep.of(self.score, self.mass, self.pos_mass, self.neg_mass)
 
     def roc_area(self) -> Area:
         """∫ μ₁(above s) d(μ − μ₁), cases of one score by half."""
@@ -307,9 +302,7 @@ class ScoreMeasure:
         if self.noise is None:
             return None
         # The gap μ₁ − s μ with every score read as 1.
-        at_one = Noise(
-            score=np.ones(len(self.score)), strata=self.noise.strata, normalised=self.noise.normalised
-        )
+        at_one = replace(self.noise, score=np.ones(len(self.score)))
         return float(at_one.covariance((self.score >= threshold).astype(np.intp), 2)[1, 1])
 
     def rank_sums(self) -> RankSums | None:
@@ -369,16 +362,14 @@ class ScoreMeasure:
 
     def __getitem__(self, index: int) -> ScoreMeasure:
         """One of the measures along the first leading axis."""
-        alpha = self.alpha[index] if np.ndim(self.alpha) else self.alpha
-        return ScoreMeasure(
-            score=self.score,
+        return replace(
+            self,
             mass=self.mass[index],
             pos_mass=self.pos_mass[index],
             neg_mass=self.neg_mass[index],
-            size=self.size,
-            alpha=alpha,
-            unidentified=self.unidentified,
+            alpha=self.alpha[index] if np.ndim(self.alpha) else self.alpha,
             noise=None if self.noise is None else self.noise[index],
+            memo={},
         )
 
     def __repr__(self) -> str:
@@ -409,8 +400,7 @@ def as_measure(evidence: object, needs: str = "prior") -> ScoreMeasure:
     else:
         raise InputError(
             f"Expected evidence (Labeled, SoftLabeled, PositiveUnlabeled, PositiveConfidence) or a "
-            f"ScoreMeasure, got {type(evidence).__name__}. Wrap your arrays, e.g. "
-            f"Labeled(y_true, y_score)."
+            f"ScoreMeasure, got {type(evidence).__name__}. Wrap your arrays, e.g. Labeled(y_true, y_score)."
         )
     if needs == "prior" or (needs == "shape" and measure.shapeless):
         measure.need_prior()

@@ -25,7 +25,7 @@ from halftruth.measure._arithmetic import (
     ratio,
 )
 from halftruth.measure._bins import BINNINGS, BinSums, Noise, StratumNoise, moments_of_rows
-from halftruth.measure._score_measure import ScoreMeasure, within
+from halftruth.measure._score_measure import MassName, ScoreMeasure, within
 from halftruth.table._sorted_rows import SortedRows
 from halftruth.table._support import Shares, SortedSupport
 
@@ -43,20 +43,23 @@ class SortedMeasure(ScoreMeasure):
     Parameters
     ----------
     support : SortedSupport
-    mass, pos_mass, neg_mass : mapping of str to float
-        What a row of each stratum adds to μ, μ₁ and μ − μ₁.
+    shares : mapping
+        What a row of each stratum adds to μ ("mass"), μ₁ ("pos_mass") and μ − μ₁ ("neg_mass").
     size, alpha, unidentified
         As in `ScoreMeasure`.
     normalised, moves
         As in `Noise` and `StratumNoise`.
     """
 
+    support: SortedSupport
+    shares: Mapping[MassName, Shares]
+    normalised: bool
+    moves: Mapping[str, Vector]
+
     def __init__(
         self,
         support: SortedSupport,
-        mass: Shares,
-        pos_mass: Shares,
-        neg_mass: Shares,
+        shares: Mapping[MassName, Shares],
         *,
         size: float,
         alpha: Number,
@@ -64,18 +67,17 @@ class SortedMeasure(ScoreMeasure):
         normalised: bool,
         moves: Mapping[str, Vector],
     ) -> None:
-        fields = {"support": support, "of_mass": mass, "of_pos": pos_mass, "of_neg": neg_mass}
-        fields |= {"size": size, "alpha": alpha, "unidentified": unidentified, "memo": {}}
-        fields |= {"normalised": normalised, "moves": moves}
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        # Past the frozen dataclass, whose arrays are properties here.
+        vars(self).update(support=support, shares=shares, normalised=normalised, moves=moves)
+        vars(self).update(size=size, alpha=alpha, unidentified=unidentified, memo={})
 
-    support: SortedSupport
-    of_mass: Shares
-    of_pos: Shares
-    of_neg: Shares
-    normalised: bool
-    moves: Mapping[str, Vector]
+    @property
+    def of_mass(self) -> Shares:
+        return self.shares["mass"]
+
+    @property
+    def of_pos(self) -> Shares:
+        return self.shares["pos_mass"]
 
     # --- The arrays of a measure, made when first read ----------------------------------------------------
 
@@ -85,21 +87,21 @@ class SortedMeasure(ScoreMeasure):
 
     @cached_property
     def mass(self) -> Vector:
-        return self._at_scores(self.of_mass)
+        return self._at_scores("mass")
 
     @cached_property
     def pos_mass(self) -> Vector:
-        return self._at_scores(self.of_pos)
+        return self._at_scores("pos_mass")
 
     @cached_property
     def neg_mass(self) -> Vector:
-        return self._at_scores(self.of_neg)
+        return self._at_scores("neg_mass")
 
-    def _at_scores(self, shares: Shares) -> Vector:
+    def _at_scores(self, part: MassName) -> Vector:
         out = np.zeros(len(self.score))
         for name, cells in self.support.strata.items():
-            if shares[name] != 0:
-                out[cells.atom] += shares[name] * cells.count
+            if self.shares[part][name] != 0:
+                out[cells.atom] += self.shares[part][name] * cells.count
         return out
 
     @cached_property
@@ -125,20 +127,8 @@ class SortedMeasure(ScoreMeasure):
 
     # --- What the numbers of rows tell --------------------------------------------------------------------
 
-    def _total(self, shares: Shares) -> Vector:
-        return np.asarray(sum(shares[name] * n for name, n in self.support.n_rows.items()))
-
-    @property
-    def total(self) -> Vector:
-        return self._total(self.of_mass)
-
-    @property
-    def positives(self) -> Vector:
-        return self._total(self.of_pos)
-
-    @property
-    def negatives(self) -> Vector:
-        return self._total(self.of_neg)
+    def _sum(self, part: MassName) -> Vector:
+        return np.asarray(sum(self.shares[part][name] * n for name, n in self.support.n_rows.items()))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -149,7 +139,7 @@ class SortedMeasure(ScoreMeasure):
         return self.support.span
 
     @property
-    def bounded(self) -> bool:
+    def bounded(self) -> bool:  # known of a grid of probabilities without reading a score
         return self.support.bounded
 
     @property
@@ -158,7 +148,7 @@ class SortedMeasure(ScoreMeasure):
 
     @property
     def unsigned(self) -> bool:
-        return min(*self.of_pos.values(), *self.of_neg.values()) >= 0
+        return min(*self.of_pos.values(), *self.shares["neg_mass"].values()) >= 0
 
     @property
     def noise_is_known(self) -> bool:
@@ -172,19 +162,17 @@ class SortedMeasure(ScoreMeasure):
         above = self.support.above(threshold)
         below = {name: n - above[name] for name, n in self.support.n_rows.items()}
 
-        def mass(shares: Shares, rows: dict[str, int]) -> float:
-            return float(sum(shares[name] * count for name, count in rows.items()))
+        def mass(part: MassName, rows: dict[str, int]) -> float:
+            return float(sum(self.shares[part][name] * count for name, count in rows.items()))
 
-        return {
-            name: (mass(shares, above), mass(shares, below))
-            for name, shares in (("pos", self.of_pos), ("neg", self.of_neg), ("all", self.of_mass))
-        }
+        parts: dict[str, MassName] = {"pos": "pos_mass", "neg": "neg_mass", "all": "mass"}
+        return {name: (mass(part, above), mass(part, below)) for name, part in parts.items()}
 
     # --- One pass over the rows ---------------------------------------------------------------------------
 
     @cached_property
     def _pass_sums(self) -> PassSums:
-        return self.support.pass_sums(self.of_mass, self.of_pos, self.of_neg)
+        return self.support.pass_sums(*self.shares.values())
 
     def roc_area(self) -> Area:
         return Area(self._pass_sums.roc_area, self.positives, self.negatives)
@@ -335,7 +323,7 @@ class SortedRowsMeasure(SortedMeasure):
         from halftruth.kernels import _condensing
 
         condensed = {name: _condensing.condense(rows, nearest) for name, rows in self.support.rows.items()}
-        near, above = (np.concatenate([part[i] for part in condensed.values()]) for i in (0, 1))
+        near, above = (np.concatenate([rows[i] for rows in condensed.values()]) for i in (0, 1))
         # From t = 1 − s, which is exact, and not from s: near 1 its logit would lose its digits.
         small, large = np.log(near), np.log1p(-near)
         mass, pos = (
@@ -375,5 +363,7 @@ class SortedRowsMeasure(SortedMeasure):
             other: np.searchsorted(rows, at, "right") - np.searchsorted(rows, at, "left")
             for other, rows in sorted_rows.items()
         }
-        sums = [sum(of[k] * n for k, n in counts.items()) for of in (self.of_pos, self.of_mass)]
-        return np.asarray(sums[0]), np.asarray(sums[1])
+        pos, mass = (
+            np.asarray(sum(of[k] * n for k, n in counts.items())) for of in (self.of_pos, self.of_mass)
+        )
+        return pos, mass

@@ -99,20 +99,20 @@ def refuse_groups(count: int) -> None:
         )
 
 
-def _strata(grid: Grid, found: Mapping[str, Any], rows: Any) -> Strata:
-    own = {name: np.asarray(column)[rows] for name, column in found.items()}
-    key = own.pop("key")
+def _strata(grid: Grid, sums: Mapping[str, Any], rows: Any) -> Strata:
+    of_group = {name: np.asarray(column)[rows] for name, column in sums.items()}
+    key = of_group.pop("key")
     order = np.argsort(key)
     ends = np.searchsorted(key[order], grid.n_slots * np.arange(len(STRATA) + 1))
     strata = {}
     for k, name in enumerate(STRATA):
         at = order[ends[k] : ends[k + 1]]
         if len(at):
-            columns: dict[str, Any] = {column: values[at] for column, values in own.items()}
+            columns: dict[str, Any] = {column: values[at] for column, values in of_group.items()}
             columns |= {"low": columns["low"] + 0.0, "high": columns["high"] + 0.0}  # −0.0 is 0.0
             extremes = [columns.pop(column) for column in ("lightest", "heaviest") if column in columns]
             if extremes and all((weight == 1).all() for weight in extremes):  # weights of one are none
                 del columns["weight"], columns["square"]
             index = (key[at] - k * grid.n_slots).astype(np.int32)
-            strata[name] = Bins(grid=grid, index=index, **{"position": None, **columns})
+            strata[name] = Bins(grid=grid, index=index, **columns)
     return strata

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from halftruth._checks import Vector
 from halftruth._errors import InputError, MergeError, OutsideGrid, arg
 from halftruth.table._grid import Grid
-from halftruth.table._support import Cells, Support
+from halftruth.table._support import Cells, Support, lower_factor
 
 UNIT = float(1 << 32)
 """Fixed-point steps in one: a score or a weight w is stored as the integer ⌊w · 2³² + ½⌋."""
@@ -67,9 +67,9 @@ class Bins:
     grid: Grid
     index: NDArray[np.int32]
     rows: Integers
-    position: Integers | None
     low: Vector
     high: Vector
+    position: Integers | None = None
     weight: Integers | None = None
     square: Integers | None = None
     value: Integers | None = None
@@ -83,20 +83,20 @@ class Bins:
     def __post_init__(self) -> None:
         if self.meaning is None and self.value is not None:
             object.__setattr__(self, "meaning", "soft label")
-        given = {name: column for name, column in vars(self).items() if isinstance(column, np.ndarray)}
-        if len({column.shape for column in given.values()}) > 1 or self.index.ndim != 1:
+        columns = {name: column for name, column in vars(self).items() if isinstance(column, np.ndarray)}
+        if len({column.shape for column in columns.values()}) > 1 or self.index.ndim != 1:
             raise InputError("The columns of a histogram must have one length.")
-        if set(given) != {"index", "low", "high", *self.sums}:
+        if set(columns) != {"index", "low", "high", *self.sums}:
             raise InputError(
                 f"A histogram on the {self.grid} has the columns index, low, high, {', '.join(self.sums)}; "
-                f"got {', '.join(given)}."
+                f"got {', '.join(columns)}."
             )
         inside = not len(self.index) or (self.index[0] >= 0 and self.index[-1] < self.grid.n_slots)
         if not (inside and (np.diff(self.index) > 0).all() and (self.rows > 0).all()):
             raise InputError("The bins of a histogram must ascend, lie on the grid and hold rows.")
         if not ((self.low <= self.high).all() and np.isfinite([self.low, self.high]).all()):
             raise InputError("The scores of a histogram must be finite, the lowest of a bin first.")
-        for column in given.values():
+        for column in columns.values():
             column.flags.writeable = False
 
     @classmethod
@@ -130,7 +130,7 @@ class Bins:
             kept = np.flatnonzero(dense[:, 0]).astype(np.int32)
             columns: dict[str, Any] = dict(zip(names, dense[kept].T.copy(), strict=False))
             columns |= dict(zip(("low", "high"), dense.view(np.float64)[kept, -2:].T.copy(), strict=True))
-            return cls(grid=grid, index=kept, **{"position": None, **columns}, meaning=meaning)
+            return cls(grid=grid, index=kept, **columns, meaning=meaning)
         adds = _adds(score, np.ones(len(score)) if weight is None else weight, value)
         columns = {name: fixed(adds[name]) for name in names if name != "rows"}
         columns["rows"] = np.ones(len(score), dtype=np.int64)
@@ -142,10 +142,10 @@ class Bins:
         weighted = "weight" in columns or "square" in columns
         wanted = dict.fromkeys(sums_of(grid, weighted=weighted, soft=meaning is not None), "int64")
         wanted |= {"index": "int32", "low": "float64", "high": "float64"}
-        found = {name: str(column.dtype) for name, column in columns.items()}
-        if found != wanted:
-            raise InputError(f"a histogram on the {grid} has columns {wanted}, not {found}")
-        bins = cls(grid=grid, **{"position": None, **columns}, meaning=meaning)
+        types = {name: str(column.dtype) for name, column in columns.items()}
+        if types != wanted:
+            raise InputError(f"a histogram on the {grid} has columns {wanted}, not {types}")
+        bins = cls(grid=grid, **columns, meaning=meaning)
         if not all(np.array_equal(grid.bins(end), bins.index) for end in (bins.low, bins.high)):
             raise InputError("scores lie outside their bins")
         weight, square, rows = bins.full("weight"), bins.full("square"), bins.rows
@@ -199,16 +199,8 @@ class Bins:
 
     def concatenate(self, other: Bins) -> Bins:
         """The histogram of the rows of both."""
-        if self.grid != other.grid:
-            raise MergeError(
-                f"The tables have different grids: {self.grid}, and {other.grid}. Make both with the same "
-                f"{arg('grid')}, e.g. from the rows."
-            )
-        if self.meaning != other.meaning:
-            raise MergeError(
-                f"The rows of one table carry {self.meaning or 'no value'}, those of the other "
-                f"{other.meaning or 'no value'}. Merge tables made from the same columns."
-            )
+        refuse_other_grid(self.grid, other.grid)
+        refuse_other_meaning(self.meaning, other.meaning)
         both = (self, other)
         weighted = self.weight is not None or other.weight is not None
         names = sums_of(self.grid, weighted=weighted, soft=self.meaning is not None)
@@ -227,15 +219,13 @@ class Bins:
 
     def part(self, rows: Integers) -> Bins:
         """So many rows of each bin, as if all rows of a bin were its mean row."""
-        held = np.flatnonzero(rows)
-        share = rows[held] / self.rows[held]
-        sums: dict[str, Any] = {
-            name: np.rint(self.full(name)[held] * share).astype(np.int64) for name in self.sums
+        used = np.flatnonzero(rows)
+        share = rows[used] / self.rows[used]
+        columns: dict[str, Any] = {
+            name: np.rint(self.full(name)[used] * share).astype(np.int64) for name in self.sums
         }
-        sums |= {"rows": rows[held], "low": self.low[held], "high": self.high[held]}
-        return Bins(
-            grid=self.grid, index=self.index[held], **{"position": None, **sums}, meaning=self.meaning
-        )
+        columns |= {"rows": rows[used], "low": self.low[used], "high": self.high[used]}
+        return Bins(grid=self.grid, index=self.index[used], **columns, meaning=self.meaning)
 
     def cells(self, atom: NDArray[np.intp]) -> Cells:
         """The bins as joined cells at these atoms."""
@@ -248,18 +238,10 @@ class Bins:
             return Cells(atom=atom, count=self.rows, weight=weight, spread=spread)
         value = self.means("value")
         vv = _variance(self.means("product"), value)
-        wv = self.means("cross") - weight * value
-        l11 = np.sqrt(ww)
-        l21 = np.divide(wv, l11, out=np.zeros_like(wv), where=(ww > 0) & (vv > 0))
-        l22 = np.sqrt(np.maximum(vv - l21**2, 0.0))
-        return Cells(
-            atom=atom,
-            count=self.rows,
-            weight=weight,
-            value=value,
-            square=self.means("value_square"),
-            spread=np.stack([l11, l21, l22]),
-        )
+        # What does not vary has no covariance either, whatever rounding says.
+        wv = np.where(vv > 0, self.means("cross") - weight * value, 0.0)
+        square, spread = self.means("value_square"), lower_factor(ww, wv, vv)
+        return Cells(atom=atom, count=self.rows, weight=weight, value=value, square=square, spread=spread)
 
 
 def fixed(numbers: Vector) -> Integers:
@@ -304,6 +286,24 @@ def _possible(bins: Bins) -> bool:
     return all(bool((low <= high * (1 + 1e-12) + slack).all()) for low, high in rising)
 
 
+def refuse_other_grid(one: Grid | None, other: Grid | None) -> None:
+    """Raise unless two histograms can be added bin by bin."""
+    if one != other:
+        raise MergeError(
+            f"The tables have different grids: {one}, and {other}. Make both with the same {arg('grid')}, "
+            "e.g. from the rows."
+        )
+
+
+def refuse_other_meaning(one: str | None, other: str | None) -> None:
+    """Raise unless the values of two strata mean the same."""
+    if one != other:
+        raise MergeError(
+            f"The rows of one table carry {one or 'no value'}, those of the other {other or 'no value'}. "
+            "Merge tables made from the same columns."
+        )
+
+
 def refuse_weights(lightest: float, heaviest: float) -> None:
     """Raise where fixed-point sums would be coarse or overflow."""
     if lightest < LIGHTEST or heaviest > HEAVIEST:
@@ -332,7 +332,7 @@ def _gathered(grid: Grid, index: NDArray[np.int32], columns: Mapping[str, Any], 
                 "The weights in one bin, or their squares, add up to more than 2^30. Divide all weights by "
                 "one number: metrics do not depend on their scale."
             )
-    return Bins(grid=grid, index=ordered[first], **{"position": None, **joined}, meaning=meaning)
+    return Bins(grid=grid, index=ordered[first], **joined, meaning=meaning)
 
 
 def support_of(strata: Mapping[str, Bins]) -> Support:
@@ -349,7 +349,5 @@ def support_of(strata: Mapping[str, Bins]) -> Support:
             position[at[name]] += bins.position
     middle = low / 2 + high / 2
     mean = np.divide(position, weight, out=middle, where=weight > 0)
-    return Support(
-        score=np.clip(mean, low, high),
-        strata={name: bins.cells(at[name]) for name, bins in strata.items()},
-    )
+    cells = {name: bins.cells(at[name]) for name, bins in strata.items()}
+    return Support(score=np.clip(mean, low, high), strata=cells)

@@ -119,7 +119,7 @@ class ScoreTable:
 
         if isinstance(path, (str, Path)) and str(path).endswith(".npz"):
             raise InputError(f"{path} looks like a saved table: use ScoreTable.load.")
-        found = files.read(
+        read = files.read(
             path,
             score=score,
             label=label,
@@ -127,7 +127,7 @@ class ScoreTable:
             unlabeled=unlabeled,
             by=by,
             id=id,
-            grid=Grid(grid) if isinstance(grid, str) else grid,
+            grid=_as_grid(grid),
             max_rows=max_rows,
         )
 
@@ -138,7 +138,7 @@ class ScoreTable:
             return every[score] if isinstance(score, str) else every
 
         one = by is None and id is None
-        return tables(found) if one else {key: tables(rows) for key, rows in found.items()}
+        return tables(read) if one else {key: tables(rows) for key, rows in read.items()}
 
     @classmethod
     def from_ibis(
@@ -179,27 +179,14 @@ class ScoreTable:
         """
         from halftruth.engines import sql
 
-        found = sql.read(
-            table,
-            score=score,
-            label=label,
-            weight=weight,
-            unlabeled=unlabeled,
-            by=by,
-            grid=Grid(grid) if isinstance(grid, str) else grid,
-        )
-        tables = {group: cls(strata) for group, strata in found.items()}
+        columns = {"score": score, "label": label, "weight": weight, "by": by}
+        groups = sql.read(table, **columns, unlabeled=unlabeled, grid=_as_grid(grid))
+        tables = {group: cls(strata) for group, strata in groups.items()}
         return tables[""] if by is None else tables
 
     @classmethod
     def from_torch(
-        cls,
-        score: Any,
-        label: Any,
-        *,
-        weight: Any = None,
-        unlabeled: float | None = None,
-        by: Any = None,
+        cls, score: Any, label: Any, *, weight: Any = None, unlabeled: float | None = None, by: Any = None
     ) -> Any:
         """Take rows that lie on any device of PyTorch; they stay there, and are sorted and added up there.
 
@@ -262,7 +249,7 @@ class ScoreTable:
         grid : Grid, "probability", "margin" or None
             Where left out, "probability" if all scores lie in [0, 1], else "margin".
         """
-        strata = self._strata.compress(Grid(grid) if isinstance(grid, str) else grid)
+        strata = self._strata.compress(_as_grid(grid))
         return self if strata is self.strata else ScoreTable(strata)
 
     def to_host(self) -> ScoreTable:
@@ -294,15 +281,15 @@ class ScoreTable:
             for name, array in arrays.items():
                 stratum, _, column = name.partition(".")
                 strata.setdefault(stratum, {})[column] = array
-            made = {k: _stratum(grid, header["meaning"][k], columns) for k, columns in strata.items()}
+            checked = {k: _stratum(grid, header["meaning"][k], columns) for k, columns in strata.items()}
         except (TypeError, KeyError, AttributeError, ValueError) as error:
             raise InputError(f"{path} is a damaged ScoreTable: {error}") from error
-        return cls(made)
+        return cls(checked)
 
     def need(self, strata: tuple[str, ...], meaning: str | None, remedy: str) -> None:
         """Raise unless the table holds only these strata, all of their rows with values of this meaning."""
-        held = {rows.meaning for rows in self.strata.values()}
-        if not self.strata or not set(self.strata) <= set(strata) or held != {meaning}:
+        meanings = {rows.meaning for rows in self.strata.values()}
+        if not self.strata or not set(self.strata) <= set(strata) or meanings != {meaning}:
             raise InputError(f"This evidence takes {' and '.join(strata)} rows, got {self!r}. {remedy}")
 
     def effective_rows(self, *names: str) -> float:
@@ -337,6 +324,10 @@ def _of_columns(score: Vector, stratum: NDArray[np.int8], weight: Vector | None)
         name: StratumRows(score=score[mask], weight=None if weight is None else weight[mask])
         for name, mask in masks.items()
     }
+
+
+def _as_grid(grid: Grid | str | None) -> Grid | None:
+    return Grid(grid) if isinstance(grid, str) else grid
 
 
 def _whole(weight: Vector) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from halftruth._checks import Vector
 from halftruth._errors import InputError, MergeError, arg
 from halftruth.table._grid import Grid, grid_for
-from halftruth.table._histogram import COMPILED, Bins, support_of
+from halftruth.table._histogram import COMPILED, Bins, refuse_other_grid, refuse_other_meaning, support_of
 from halftruth.table._sorted_rows import SortedRows
 from halftruth.table._support import Cells, Support
 
@@ -83,20 +83,14 @@ class StratumRows:
 
     def concatenate(self, other: StratumRows) -> StratumRows:
         """These rows, then the other's."""
-        if self.meaning != other.meaning:
-            raise MergeError(
-                f"The rows of one table carry {self.meaning or 'no value'}, those of the other "
-                f"{other.meaning or 'no value'}. Merge tables made from the same columns."
-            )
-        weighted = self.weight is not None or other.weight is not None
-        return StratumRows(
-            score=np.concatenate([self.score, other.score]),
-            weight=np.concatenate([self.full_weight(), other.full_weight()]) if weighted else None,
-            value=None
-            if self.value is None or other.value is None
-            else np.concatenate([self.value, other.value]),
-            meaning=self.meaning,
-        )
+        refuse_other_meaning(self.meaning, other.meaning)
+        weight = value = None
+        if self.weight is not None or other.weight is not None:
+            weight = np.concatenate([self.full_weight(), other.full_weight()])
+        if self.value is not None and other.value is not None:
+            value = np.concatenate([self.value, other.value])
+        score = np.concatenate([self.score, other.score])
+        return StratumRows(score=score, weight=weight, value=value, meaning=self.meaning)
 
     @property
     def is_plain(self) -> bool:
@@ -117,9 +111,7 @@ class StratumRows:
 
     def cells(self) -> tuple[Vector, Cells]:
         """Distinct rows with their multiplicities, in an order that does not depend on the rows'."""
-        columns = [self.score]
-        columns += [] if self.weight is None else [self.weight]
-        columns += [] if self.value is None else [self.value]
+        columns = [column for column in (self.score, self.weight, self.value) if column is not None]
         if len(columns) == 1:
             score, count = np.unique(self.score, return_counts=True)
             return score, Cells(atom=np.arange(len(score)), count=count)
@@ -206,11 +198,7 @@ class Strata(Mapping[str, "StratumRows | Bins"]):
     def compress(self, grid: Grid | None = None) -> Strata:
         """The strata as histograms, by default on a grid that suits their scores."""
         if self.grid is not None:
-            if grid not in (None, self.grid):
-                raise MergeError(
-                    f"The tables have different grids: {grid}, and {self.grid}. Make both with the same "
-                    f"{arg('grid')}, e.g. from the rows."
-                )
+            refuse_other_grid(grid or self.grid, self.grid)
             return self
         if any(rows.meaning not in (None, *BINNED) for rows in self.values()):
             raise InputError(

@@ -67,16 +67,13 @@ class Cells:
         if self.spread is not None:  # what rows inside one cell differ by stays
             a, b, c = self.spread
             ww, wv, vv = ww + mean(a * a), wv + mean(a * b), vv + mean(b * b + c * c)
-        l11 = np.sqrt(ww)
-        l21 = np.divide(wv, l11, out=np.zeros_like(wv), where=l11 > 0)
-        l22 = np.sqrt(np.maximum(vv - l21**2, 0.0))
         return Cells(
             atom=atom,
             count=count.astype(np.int64),
             weight=w,
             value=None if self.value is None else v,
             square=None if self.value is None else mean(self.squares),
-            spread=np.stack([l11, l21, l22]),
+            spread=lower_factor(ww, wv, vv),
         )
 
     @property
@@ -158,10 +155,10 @@ class Support:
         starts[[i for i in np.searchsorted(self.score, list(keep)) if i < len(starts)]] = True
         rows = np.zeros(len(self.score))
         for cells in self.strata.values():
-            own = np.bincount(cells.atom, cells.count, minlength=len(self.score))
-            depth = np.cumsum(own[::-1])[::-1] - own / 2
-            starts[1:] |= np.diff(np.floor(level(depth, own.sum(), n_atoms / len(self.strata)))) != 0
-            rows += own
+            count = np.bincount(cells.atom, cells.count, minlength=len(self.score))
+            depth = np.cumsum(count[::-1])[::-1] - count / 2
+            starts[1:] |= np.diff(np.floor(level(depth, count.sum(), n_atoms / len(self.strata)))) != 0
+            rows += count
         group = np.cumsum(starts) - 1
         first = np.flatnonzero(starts)
         mean = np.bincount(group, rows * self.score) / np.bincount(group, rows)
@@ -259,6 +256,14 @@ class LazySums(Mapping[Column, Vector]):
 
     def total(self, column: Column) -> float:
         return float(self.support.n_rows[column[0]])
+
+
+def lower_factor(ww: Vector, wv: Vector, vv: Vector) -> Vector:
+    """The lower Cholesky factor (3, n) of covariances with these entries: l₁₁, l₂₁, l₂₂."""
+    l11 = np.sqrt(ww)
+    l21 = np.divide(wv, l11, out=np.zeros_like(wv), where=l11 > 0)
+    # Rounding can make the rest of a variance negative; it is none then.
+    return np.stack([l11, l21, np.sqrt(np.maximum(vv - l21**2, 0.0))])
 
 
 def with_batch_axis(sums: Sums) -> Sums:
