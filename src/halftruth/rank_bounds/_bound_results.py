@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 from halftruth._errors import Note, notes_to_dict
-from halftruth.measure._score_measure import ratio
+from halftruth.measure._arithmetic import ratio
 from halftruth.metrics._curves import Curve
+from halftruth.rank_bounds._rank_bands import Counts
 from halftruth.rank_bounds._rank_paths import Paths, Ranking
+
+__all__ = ["ContingencyTables", "CurveBounds", "MetricBounds", "RankBand", "Sensitivity", "tables_of"]
+
+Result = TypeVar("Result")
 
 
 class ContingencyTables(Curve):
@@ -44,13 +50,15 @@ class Sensitivity(Curve):
     precision: Vector
 
 
-class _Said:
-    """What bounds of both kinds say of themselves."""
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Bounds:
+    """What bounds of both kinds rest on."""
 
     alpha: tuple[float, float]
-    notes: tuple[Note, ...]
+    """The shares that were allowed and that the scores do not refute."""
     band_name: str
     confidence_level: float
+    notes: tuple[Note, ...] = ()
 
     def _how(self) -> str:
         low, high = self.alpha
@@ -61,8 +69,8 @@ class _Said:
         return "\n".join([repr(self), *(f"Note: {note}" for note in self.notes)])
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class MetricBounds(_Said):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class MetricBounds(Bounds):
     """The least and the greatest value of a metric that the labels of the unlabeled rows can have.
 
     Attributes
@@ -80,10 +88,6 @@ class MetricBounds(_Said):
     high: float
     alpha_at_low: float
     alpha_at_high: float
-    alpha: tuple[float, float]
-    band_name: str
-    confidence_level: float
-    notes: tuple[Note, ...] = ()
 
     def __repr__(self) -> str:
         return f"MetricBounds({self.metric}: {self.low:.4f} to {self.high:.4f}; {self._how()})"
@@ -91,15 +95,12 @@ class MetricBounds(_Said):
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         names = ("metric", "low", "high", "alpha_at_low", "alpha_at_high", "band_name", "confidence_level")
-        made = {name: getattr(self, name) for name in names}
-        return made | {
-            "alpha": list(self.alpha),
-            **notes_to_dict(self.notes),
-        }
+        plain = {name: getattr(self, name) for name in names}
+        return plain | {"alpha": list(self.alpha)} | notes_to_dict(self.notes)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class CurveBounds(_Said):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CurveBounds(Bounds):
     """Two curves between which the curve of all labels lies.
 
     Attributes
@@ -120,83 +121,75 @@ class CurveBounds(_Said):
         The shares that were allowed and that the scores do not refute.
     """
 
-    lower: Any
+    lower: Any  # a RocCurve or a PrecisionRecallCurve, as was asked for
     upper: Any
     area: tuple[float, float]
-    alpha: tuple[float, float]
-    band_name: str
-    confidence_level: float
     ranking: Ranking
     every: tuple[Paths, ...]
     """The counts of latent positives behind the curves, at rising α."""
-    notes: tuple[Note, ...] = ()
 
     @cached_property
     def band(self) -> RankBand:
-        return band_of(self.ranking, self.every)
+        return _band_of(self.ranking, self.every)
 
     @cached_property
     def tables(self) -> tuple[ContingencyTables, ContingencyTables]:
-        first, last = self.every[0], self.every[-1]
-        return (
-            tables_of(self.ranking, first.low, first.total),
-            tables_of(self.ranking, last.high, last.total),
-        )
+        return self._at_ends(tables_of)
 
     @cached_property
     def sensitivity(self) -> tuple[Sensitivity, Sensitivity]:
+        return self._at_ends(_sensitivity_of)
+
+    def _at_ends(self, function: Callable[[Ranking, Counts, int], Result]) -> tuple[Result, Result]:
+        """Of the fewest latent positives at the lowest α, and of the most at the highest."""
         first, last = self.every[0], self.every[-1]
-        return (
-            sensitivity_of(self.ranking, first.low, first.total),
-            sensitivity_of(self.ranking, last.high, last.total),
-        )
+        return function(self.ranking, first.low, first.total), function(self.ranking, last.high, last.total)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without the curves."""
-        made = {"curve": type(self.lower).__name__, "area": list(self.area), "alpha": list(self.alpha)}
-        names = ("band_name", "confidence_level")
-        return made | {name: getattr(self, name) for name in names} | notes_to_dict(self.notes)
+        return {
+            "curve": type(self.lower).__name__,
+            "area": list(self.area),
+            "alpha": list(self.alpha),
+            "band_name": self.band_name,
+            "confidence_level": self.confidence_level,
+            **notes_to_dict(self.notes),
+        }
 
     def __repr__(self) -> str:
         low, high = self.area
         return f"CurveBounds({type(self.lower).__name__}, area {low:.4f} to {high:.4f}; {self._how()})"
 
 
-def tables_of(ranking: Ranking, latent: Any, total: int) -> ContingencyTables:
+def tables_of(ranking: Ranking, latent: NDArray[Any], total: int) -> ContingencyTables:
     """The tables where so many of ``total`` latent positives lie above each threshold."""
+    # Cells of the known and of the unlabeled rows add up (Claesen et al., section 4.1).
     known_positive, known_negative = ranking.known
     tp = known_positive + latent
     fp = known_negative + ranking.unlabeled - latent
     positives = known_positive[-1] + total
-    return ContingencyTables(
-        threshold=ranking.threshold,
-        tp=tp,
-        fp=fp,
-        fn=positives - tp,
-        tn=ranking.predicted[-1] - positives - fp,
-    )
+    fn, tn = positives - tp, ranking.predicted[-1] - positives - fp
+    return ContingencyTables(threshold=ranking.threshold, tp=tp, fp=fp, fn=fn, tn=tn)
 
 
-def sensitivity_of(ranking: Ranking, latent: Any, total: int) -> Sensitivity:
+def _sensitivity_of(ranking: Ranking, latent: Counts, total: int) -> Sensitivity:
     """∂/∂α of TPR, FPR and precision among the unlabeled, the share of latent positives above being fixed."""
     n, u = ranking.n_unlabeled, ranking.unlabeled
-    share = ratio(latent, np.asarray(float(total)))
+    share = ratio(latent, total)
     return Sensitivity(
         threshold=ranking.threshold,
-        tpr=np.zeros(len(u)),
-        fpr=ratio(u / n - share, np.asarray((1 - total / n) ** 2)),
-        precision=ratio(share * n, u.astype(np.float64)),
+        tpr=np.zeros(len(u)),  # which is that fixed share
+        fpr=ratio(u / n - share, (1 - total / n) ** 2),
+        precision=ratio(share * n, u),
     )
 
 
-def band_of(ranking: Ranking, every: Sequence[Paths]) -> RankBand:
+def _band_of(ranking: Ranking, every: Sequence[Paths]) -> RankBand:
     """The limits on the share of the latent positives above, over all allowed totals."""
-    shares = [
-        (ratio(p.low, np.asarray(float(p.total))), ratio(p.high, np.asarray(float(p.total)))) for p in every
-    ]
+    # No latent positive at all has no share: fmin and fmax pass over its NaN.
     return RankBand(
         threshold=ranking.threshold,
         known=ranking.positive / ranking.n_positive,
-        low=np.fmin.reduce([low for low, _ in shares]),
-        high=np.fmax.reduce([high for _, high in shares]),
+        low=np.fmin.reduce([ratio(paths.low, paths.total) for paths in every]),
+        high=np.fmax.reduce([ratio(paths.high, paths.total) for paths in every]),
     )

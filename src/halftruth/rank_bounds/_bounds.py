@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,12 @@ from halftruth._errors import InputError, Note
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.rank_bounds._bound_results import CurveBounds, MetricBounds
 from halftruth.rank_bounds._extremes import AREAS, bounded_curve, extremes
-from halftruth.rank_bounds._positive_counts import Believed, Totals, calibration_points
+from halftruth.rank_bounds._positive_counts import AllowedTotals, Totals, calibration_points
 from halftruth.rank_bounds._rank_bands import KINDS, RESAMPLED
 from halftruth.rank_bounds._rank_paths import Bander, Ranking
 from halftruth.table._score_table import NEGATIVE, POSITIVE
+
+__all__ = ["bounds"]
 
 
 def bounds(
@@ -81,8 +83,8 @@ def bounds(
     >>> rng = np.random.default_rng(0)
     >>> unlabeled = np.append(rng.normal(0, 1, 1800), rng.normal(2, 1, 200))
     >>> evidence = ht.PositiveUnlabeled(rng.normal(2, 1, 300), unlabeled, prior=0.1)
-    >>> found = ht.bounds(evidence, "roc_auc")
-    >>> 0.8 < found.low < 0.921 < found.high < 0.99  # 0.921 is the area of the two normal laws
+    >>> area = ht.bounds(evidence, "roc_auc")
+    >>> 0.8 < area.low < 0.921 < area.high < 0.99  # 0.921 is the area of the two normal laws
     True
     >>> ht.bounds(evidence, "roc").upper
     RocCurve(2301 points: fpr, tpr, threshold)
@@ -96,51 +98,48 @@ def bounds(
     ranking = Ranking.of(evidence)
     if prior is not None:
         evidence = evidence.with_shares(prior)
-    believed = Believed.of(evidence, labeled_sample, level)
+    allowed = AllowedTotals.of(evidence, labeled_sample, level)
     bander = Bander(
         ranking=ranking,
         band=band,
         ranks=_ranks(ranks, ranking),
-        confidence_level=believed.confidence_level,
+        confidence_level=allowed.confidence_level,
         n_resamples=n_resamples,
         seed=_seed(rng),
-        calibrated_at=calibration_points(believed.low, believed.high, ranking.n_unlabeled),
+        calibrated_at=calibration_points(allowed.low, allowed.high, ranking.n_unlabeled),
     )
     if band == RESAMPLED:
         _refuse_few(n_resamples, bander.error)
     name, ends = extremes(AREAS.get(of, of) if isinstance(of, str) else of, ranking, limit, parameters)
-    totals = Totals.possible(bander, believed.low, believed.high)
-    said: dict[str, Any] = {
-        "alpha": totals.range,
-        "band_name": band,
-        "confidence_level": level,
-        "notes": (*_notes(evidence, totals, band, labeled_sample is None), *believed.notes),
-    }
+    totals = Totals.possible(bander, allowed.low, allowed.high)
+    notes = (*_notes(evidence, totals, band, labeled_sample is None), *allowed.notes)
+    rests_on: dict[str, Any] = {"alpha": totals.range, "band_name": band, "confidence_level": level}
     if isinstance(of, str) and of in AREAS:
-        return bounded_curve(of, totals, said)
+        return bounded_curve(of, totals, rests_on | {"notes": notes})
     low_end, high_end = totals.extremes(ends)
     if np.isnan(low_end.value):
         text = f"{name} has no value: a class is empty, or no row is called positive."
-        said["notes"] += (Note("undefined", text),)
+        notes += (Note("undefined", text),)
     return MetricBounds(
         metric=name,
         low=low_end.value,
         high=high_end.value,
         alpha_at_low=low_end.alpha,
         alpha_at_high=high_end.alpha,
-        **said,
+        notes=notes,
+        **rests_on,
     )
 
 
-def _ranks(asked: str | None, ranking: Ranking) -> tuple[str, ...]:
+def _ranks(ranks: str | None, ranking: Ranking) -> tuple[str, ...]:
     """The strata whose ranks are used."""
     known = (POSITIVE, NEGATIVE) if ranking.n_negative else (POSITIVE,)
-    if asked is None:
+    if ranks is None:
         return known
-    _checks.choice(asked, "ranks", (POSITIVE, NEGATIVE, "both"))
-    if asked != POSITIVE and not ranking.n_negative:
-        raise InputError(f"`ranks`={asked!r} needs known negatives, and there are none. Leave it out.")
-    return known if asked == "both" else (asked,)
+    _checks.choice(ranks, "ranks", (POSITIVE, NEGATIVE, "both"))
+    if ranks != POSITIVE and not ranking.n_negative:
+        raise InputError(f"`ranks`={ranks!r} needs known negatives, and there are none. Leave it out.")
+    return known if ranks == "both" else (ranks,)
 
 
 def _seed(rng: int | np.random.Generator) -> int:
@@ -151,6 +150,7 @@ def _seed(rng: int | np.random.Generator) -> int:
 
 
 def _refuse_few(n_resamples: int, error: float) -> None:
+    # Of n simulated merges and the one at hand, the strangest has a chance of 1/(n + 1): no error below it.
     fewest = int(np.ceil(1 / error - 1e-9)) - 1
     if n_resamples < fewest:
         raise InputError(
@@ -161,32 +161,30 @@ def _refuse_few(n_resamples: int, error: float) -> None:
         )
 
 
-def _notes(evidence: PositiveUnlabeled, totals: Totals, band: str, no_sample: bool) -> tuple[Note, ...]:
-    notes = [evidence.assumption]
+def _notes(evidence: PositiveUnlabeled, totals: Totals, band: str, no_sample: bool) -> Iterator[Note]:
+    yield evidence.assumption
     low, high = totals.range
     if totals.searched:
-        text = (
+        yield Note(
+            "method",
             f"α was looked at in {len(totals.numbers)} places from {low:.4g} to {high:.4g}, and closer "
-            f"around the extremes of a number."
+            f"around the extremes of a number.",
         )
-        notes.append(Note("method", text))
     kind = KINDS[band]
     if not kind.prediction:
-        text = (
+        yield Note(
+            "interval",
             f"band={band!r} is for the population of positives, not for the latent ones at hand, whose own "
-            f"noise it leaves out."
+            f"noise it leaves out.",
         )
-        notes.append(Note("interval", text))
     if not kind.simultaneous:
         text = f"band={band!r} holds at any one threshold, not at all of them together."
-        notes.append(Note("interval", text))
+        yield Note("interval", text)
     if no_sample and evidence.prior.value is None:
-        text = (
+        yield Note(
+            "identifiability",
             f"No prior was given: α may be from {low:.4g} to {high:.4g}, which the ranks do not refute. "
-            f"A few hidden positives may lie anywhere: a prior that rules out the least α says much more."
+            f"A few hidden positives may lie anywhere: a prior that rules out the least α says much more.",
         )
-        notes.append(Note("identifiability", text))
     elif totals.cut:
-        text = f"Of the α allowed, the ranks refute all but {low:.4g} to {high:.4g}."
-        notes.append(Note("prior", text))
-    return tuple(notes)
+        yield Note("prior", f"Of the α allowed, the ranks refute all but {low:.4g} to {high:.4g}.")

@@ -13,12 +13,13 @@ from halftruth import _registry
 from halftruth._checks import Vector
 from halftruth._errors import EmptyClassWarning, InputError, arg
 from halftruth.kernels._monotone import best_precisions
-from halftruth.measure._arithmetic import Sweep
-from halftruth.measure._score_measure import ratio
+from halftruth.measure._arithmetic import Sweep, ratio
 from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve
 from halftruth.rank_bounds._bound_results import CurveBounds, tables_of
 from halftruth.rank_bounds._positive_counts import Totals
 from halftruth.rank_bounds._rank_paths import Paths, Ranking
+
+__all__ = ["AREAS", "bounded_curve", "extremes"]
 
 Ends = Callable[[Paths], tuple[float, float]]
 
@@ -40,8 +41,7 @@ def extremes(
                 f"{arg('of')} is a function and takes no {', '.join(parameters)}. Bind it there."
             )
         at = _place(ranking, threshold, getattr(of, "__name__", "the function"))
-        values = _scanner(of, ranking, at)
-        return getattr(of, "__name__", "function"), lambda paths: _range(values(paths))
+        return getattr(of, "__name__", "function"), partial(_scanned, of, ranking, at)
     if not isinstance(of, str):
         raise InputError(
             argument="of",
@@ -62,7 +62,7 @@ def extremes(
         raise InputError(f"{arg(metric.name)} has no threshold. Leave {arg('threshold')} out.")
     function = metric.bind(threshold, **parameters)
     if metric.rank_bound == "ties" and ranking.has_ties:
-        return metric.name, lambda paths: _precisions(ranking, paths)
+        return metric.name, partial(_precisions, ranking)
 
     # At a fixed number of positives and of predictions, all others grow or fall with the true positives.
     def ends(paths: Paths) -> tuple[float, float]:
@@ -91,37 +91,29 @@ def _place(ranking: Ranking, threshold: float | None, name: str) -> int:
     return int(np.searchsorted(-ranking.threshold, -threshold, side="right")) - 1
 
 
-def _scanner(function: Callable[..., Any], ranking: Ranking, at: int) -> Callable[[Paths], Vector]:
-    """A function's values at one threshold, over every count of true positives that is possible."""
-
-    def values(paths: Paths) -> Vector:
-        x = np.arange(paths.low[at], paths.high[at] + 1)
-        positive, negative = (int(known[at]) for known in ranking.known)
-        positives = int(ranking.known[0][-1]) + paths.total
-        tp, fp = positive + x, negative + int(ranking.unlabeled[at]) - x
-        cells = tp, fp, positives - tp, int(ranking.predicted[-1]) - positives - fp
-        with np.errstate(divide="ignore", invalid="ignore"):
-            try:
-                out = np.asarray(function(*(cell.astype(np.float64) for cell in cells)), dtype=np.float64)
-            except Exception as error:
-                raise InputError(
-                    f"{arg('of')} raised {type(error).__name__}: {error}. It must be a metric or a "
-                    "function of four arrays tp, fp, fn, tn that gives back one number for each place. "
-                    "Write it with NumPy."
-                ) from error
-        if out.shape != x.shape:
+def _scanned(function: Callable[..., Any], ranking: Ranking, at: int, paths: Paths) -> tuple[float, float]:
+    """A function's extremes at one threshold, over every count of true positives that is possible."""
+    # Nothing is known of how it changes with them, so that each count is tried.
+    x = np.arange(paths.low[at], paths.high[at] + 1)
+    positive, negative = (int(known[at]) for known in ranking.known)
+    positives = int(ranking.known[0][-1]) + paths.total
+    tp, fp = positive + x, negative + int(ranking.unlabeled[at]) - x
+    cells = tp, fp, positives - tp, int(ranking.predicted[-1]) - positives - fp
+    with np.errstate(divide="ignore", invalid="ignore"):
+        try:
+            values = np.asarray(function(*(cell.astype(np.float64) for cell in cells)), dtype=np.float64)
+        except Exception as error:
             raise InputError(
-                argument="of",
-                must="take arrays tp, fp, fn, tn and give back one value for each",
-                got=f"shape {out.shape} for {x.shape}",
-                remedy="Write it with NumPy.",
-            )
-        return out
-
-    return values
-
-
-def _range(values: Vector) -> tuple[float, float]:
+                f"{arg('of')} raised {type(error).__name__}: {error}. It must be a metric or a function of "
+                "four arrays tp, fp, fn, tn that gives back one number for each place. Write it with NumPy."
+            ) from error
+    if values.shape != x.shape:
+        raise InputError(
+            argument="of",
+            must="take arrays tp, fp, fn, tn and give back one value for each",
+            got=f"shape {values.shape} for {x.shape}",
+            remedy="Write it with NumPy.",
+        )
     defined = values[~np.isnan(values)]
     return (float(defined.min()), float(defined.max())) if len(defined) else (np.nan, np.nan)
 
@@ -156,17 +148,16 @@ MOST_RECALLS = 2001
 """Recalls at which precision-recall curves for several α are compared, unless fewer occur."""
 
 
-def bounded_curve(of: str, totals: Totals, said: dict[str, Any]) -> CurveBounds:
+def bounded_curve(of: str, totals: Totals, rests_on: Mapping[str, Any]) -> CurveBounds:
     """The curves of the fewest and of the most latent positives, over all numbers of them."""
-    ranking = totals.bander.ranking
-    every = totals.paths()
+    ranking, paths = totals.bander.ranking, totals.paths()
     low, high = totals.extremes(extremes(AREAS[of], ranking, None, {})[1])
-    curve: Callable[..., Any] = _roc
+    curve: Callable[..., RocCurve | PrecisionRecallCurve] = _roc
     if of == "pr":
-        curve = _precision_recall if len(every) == 1 else _precision_by_recall
-    lower, upper = (curve(ranking, every, worst=worst) for worst in (True, False))
+        curve = _precision_recall if len(paths) == 1 else _precision_by_recall
+    lower, upper = (curve(ranking, paths, worst=worst) for worst in (True, False))
     area = (low.value, high.value)
-    return CurveBounds(lower=lower, upper=upper, area=area, ranking=ranking, every=tuple(every), **said)
+    return CurveBounds(lower=lower, upper=upper, area=area, ranking=ranking, every=tuple(paths), **rests_on)
 
 
 def _sweep(ranking: Ranking, paths: Paths, *, worst: bool) -> Sweep:
@@ -197,13 +188,16 @@ def _precision_by_recall(ranking: Ranking, every: Sequence[Paths], *, worst: boo
     """
     lines = [line for paths in every if (line := _sweep(ranking, paths, worst=worst)).positives > 0]
     recall = _recalls(lines)
-    found = np.full(len(recall), np.nan)
+    nowhere = np.full(len(recall), np.nan)
+    precision = nowhere
     for line in lines:
-        found = (np.fmin if worst else np.fmax)(found, _precision_at(recall, line, worst=worst))
-    if len(recall) == MOST_RECALLS:  # what may lie between two of them
-        around = np.stack([found, np.append(found[1:], found[-1]), np.append(found[0], found[:-1])])
-        found = around.min(axis=0) if worst else around.max(axis=0)
-    return PrecisionRecallCurve(precision=found, recall=recall, threshold=np.full(len(recall), np.nan))
+        precision = (np.fmin if worst else np.fmax)(precision, _precision_at(recall, line, worst=worst))
+    if len(recall) == MOST_RECALLS:
+        # Curves may leave the grid between two of its recalls: the worse (better) of a point's neighbours.
+        after, before = np.append(precision[1:], precision[-1]), np.append(precision[0], precision[:-1])
+        around = np.stack([precision, after, before])
+        precision = around.min(axis=0) if worst else around.max(axis=0)
+    return PrecisionRecallCurve(precision=precision, recall=recall, threshold=nowhere)
 
 
 def _recalls(lines: Sequence[Sweep]) -> Vector:
@@ -219,12 +213,12 @@ def _precision_at(recall: Vector, line: Sweep, *, worst: bool) -> Vector:
     Where a recall lasts over several thresholds, the last has the least precision, the first the most.
     """
     tp, predicted = line.tp, line.predicted
-    wanted = np.minimum(recall * line.positives, line.positives)
+    target = np.minimum(recall * line.positives, line.positives)
     # A count that is whole but for rounding is whole.
-    wanted = np.where(np.abs(wanted - np.round(wanted)) < 1e-9, np.round(wanted), wanted)
-    after = np.clip(np.searchsorted(tp, wanted, side="right" if worst else "left"), 1, len(tp) - 1)
-    part = np.clip(ratio(wanted - tp[after - 1], tp[after] - tp[after - 1]), 0, 1)
-    part = np.where(tp[after] == tp[after - 1], 1.0 if worst else 0.0, part)
-    needed = predicted[after - 1] + part * (predicted[after] - predicted[after - 1])
-    out = ratio(wanted, needed)
-    return np.asarray(np.where(wanted > 0, out, 0.0 if worst else 1.0))
+    target = np.where(np.abs(target - np.round(target)) < 1e-9, np.round(target), target)
+    after = np.clip(np.searchsorted(tp, target, side="right" if worst else "left"), 1, len(tp) - 1)
+    share = np.clip(ratio(target - tp[after - 1], tp[after] - tp[after - 1]), 0, 1)
+    share = np.where(tp[after] == tp[after - 1], 1.0 if worst else 0.0, share)
+    needed = predicted[after - 1] + share * (predicted[after] - predicted[after - 1])
+    # At recall 0 nothing need be predicted, and any precision is possible.
+    return np.asarray(np.where(target > 0, ratio(target, needed), 0.0 if worst else 1.0))

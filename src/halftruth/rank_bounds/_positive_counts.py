@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,9 +16,11 @@ from halftruth.evidence import PositiveUnlabeled
 from halftruth.rank_bounds._rank_paths import Bander, Paths
 from halftruth.table._score_table import UNLABELED
 
+__all__ = ["AllowedTotals", "Totals", "calibration_points"]
+
 
 @dataclass(frozen=True, kw_only=True)
-class Believed:
+class AllowedTotals:
     """The numbers of latent positives that are allowed, from ``low`` to ``high``."""
 
     low: int
@@ -27,9 +30,12 @@ class Believed:
     notes: tuple[Note, ...] = ()
 
     @classmethod
-    def of(cls, evidence: PositiveUnlabeled, labeled_sample: Any, level: float) -> Believed:
+    def of(
+        cls, evidence: PositiveUnlabeled, labeled_sample: tuple[int, int] | None, level: float
+    ) -> AllowedTotals:
         """From a prior (a number, a range, an estimate, nothing) or from a sample with labels."""
         n = len(evidence.table.strata[UNLABELED])
+        # Where α has an error of its own, half of the error is α's and half the band's (Bonferroni).
         halved = (1 + level) / 2
         if labeled_sample is not None:
             return cls._sampled(evidence, labeled_sample, n, halved)
@@ -48,11 +54,13 @@ class Believed:
             share = f"α = {low:.4g}" if low == high else f"α from {low:.4g} to {high:.4g}"
             text = f"{share} of {n:,} unlabeled rows is no whole number of positives: taken as {least:,}."
             notes = (Note("prior", text),)
-        own = level if prior.estimate is None else halved
-        return cls(low=least, high=most, confidence_level=own, notes=notes)
+        of_band = level if prior.estimate is None else halved
+        return cls(low=least, high=most, confidence_level=of_band, notes=notes)
 
     @classmethod
-    def _sampled(cls, evidence: PositiveUnlabeled, labeled_sample: Any, n: int, level: float) -> Believed:
+    def _sampled(
+        cls, evidence: PositiveUnlabeled, labeled_sample: tuple[int, int], n: int, level: float
+    ) -> AllowedTotals:
         """The Beta limits of Clopper and Pearson, within what the labels found leave possible."""
         from scipy.special import betaincinv
 
@@ -60,18 +68,20 @@ class Believed:
             raise InputError(
                 f"Pass {arg('prior')} or {arg('labeled_sample')}, not both: each says what α can be."
             )
-        found, drawn = _checks.labeled_sample(labeled_sample)
+        positives, drawn = _checks.labeled_sample(labeled_sample)
         if drawn > n:
             raise InputError(
                 f"{arg('labeled_sample')} has {drawn} cases, and there are {n} unlabeled rows to draw them "
                 f"from. Pass {call('(positives, cases)', 'sample')} of a random part of these."
             )
-        missed, tail = drawn - found, (1 - level) / 2
-        low = betaincinv(found, missed + 1, tail) if found else 0.0
-        high = betaincinv(found + 1, missed, 1 - tail) if missed else 1.0
-        return cls(
-            low=max(_down(low * n), found), high=min(_up(high * n), n - missed), confidence_level=level
-        )
+        negatives, tail = drawn - positives, (1 - level) / 2
+        low = betaincinv(positives, negatives + 1, tail) if positives else 0.0
+        high = betaincinv(positives + 1, negatives, 1 - tail) if negatives else 1.0
+        least, most = max(_down(low * n), positives), min(_up(high * n), n - negatives)
+        return cls(low=least, high=most, confidence_level=level)
+
+
+# A product that is whole but for rounding is whole.
 
 
 def _up(number: float) -> int:
@@ -119,6 +129,7 @@ class Totals:
         def gap(total: int) -> float:
             return bander.paths(total).gap
 
+        # Which totals fit the band is taken to be one stretch: its ends are found by halving.
         numbers = spread(low, high, bander)
         fits = [total for total in numbers if gap(total) <= 0]
         if not fits:
@@ -156,29 +167,26 @@ class Totals:
 
     def paths(self) -> list[Paths]:
         """Of each of the numbers that are looked at."""
-        every = (self.bander.paths(total) for total in self.numbers)
-        return [paths for paths in every if paths.possible]
+        by_total = (self.bander.paths(total) for total in self.numbers)
+        return [paths for paths in by_total if paths.possible]
 
     def extremes(self, ends: Callable[[Paths], tuple[float, float]]) -> tuple[Extreme, Extreme]:
         """The least and the greatest value over the totals; one warning if an empty class leaves none.
 
         Of many, some are looked at that are spread over the range, and then ever closer ones to the best.
         """
-        seen: dict[int, tuple[float, float]] = {}
 
+        @cache
         def look(total: int) -> tuple[float, float]:
-            if total not in seen:
-                paths = self.bander.paths(total)
-                seen[total] = ends(paths) if paths.possible else (np.nan, np.nan)
-            return seen[total]
+            paths = self.bander.paths(total)
+            return ends(paths) if paths.possible else (np.nan, np.nan)
 
-        out = []
-        for side, sign in ((0, 1), (1, -1)):
-            at = least(lambda x, i=side, s=sign: s * look(x)[i], self.low, self.high, self.bander)  # type: ignore[misc]
-            out.append(Extreme(look(at)[side], self.alpha(at)))
-        if np.isnan(out[0].value):
+        lowest = least(lambda total: look(total)[0], self.low, self.high, self.bander)
+        highest = least(lambda total: -look(total)[1], self.low, self.high, self.bander)
+        low = Extreme(look(lowest)[0], self.alpha(lowest))
+        if np.isnan(low.value):
             self.bander.ranking.measure(self.bander.paths(self.low).low).warn_of_empty_class()
-        return out[0], out[1]
+        return low, Extreme(look(highest)[1], self.alpha(highest))
 
 
 def least(
@@ -186,16 +194,16 @@ def least(
 ) -> int:
     """Where a function of the number of latent positives is least, or is no more than ``enough``."""
     finest = FINE * bander.ranking.n_unlabeled
-    wanted = spread(low, high, bander)
+    totals = spread(low, high, bander)
     while True:
-        found = [(x, i) for i, total in enumerate(wanted) if not np.isnan(x := value(total))]
-        if not found:
-            return wanted[0]
-        best, i = min(found)
-        before, after = wanted[max(i - 1, 0)], wanted[min(i + 1, len(wanted) - 1)]
-        if best <= enough or after - before <= max(2, min(finest, FINE_PART * wanted[i])):
-            return wanted[i]
-        wanted = whole(np.linspace(before, after, CLOSER))
+        values = [(x, i) for i, total in enumerate(totals) if not np.isnan(x := value(total))]
+        if not values:
+            return totals[0]
+        best, i = min(values)
+        before, after = totals[max(i - 1, 0)], totals[min(i + 1, len(totals) - 1)]
+        if best <= enough or after - before <= max(2, min(finest, FINE_PART * totals[i])):
+            return totals[i]
+        totals = whole(np.linspace(before, after, CLOSER))
 
 
 def calibration_points(low: int, high: int, n: int) -> tuple[int, ...]:

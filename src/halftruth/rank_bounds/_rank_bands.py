@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 
+__all__ = ["KINDS", "RESAMPLED", "Band", "Counts", "counts", "limited", "strictness"]
+
 Counts = NDArray[np.int64]
 
 KEEP_ALL = 256
@@ -53,6 +55,8 @@ def simulated(n_known: int, n_latent: int, rank: Counts, n: int, rng: np.random.
     Known positives are order statistics of uniform variables; the latent ones fall between them at random.
     """
     gaps = np.diff(rank, prepend=0).astype(np.float64)
+    # Spacings of uniform order statistics are gamma variables over their sum. Given them, the latent ones
+    # before a knot are binomial among those that are left.
     gap = np.stack([rng.standard_gamma(shape, n) for shape in gaps])
     beyond = np.cumsum(gap[::-1], axis=0)[::-1] + rng.standard_gamma(n_known + 1.0 - rank[-1], n)
     left = np.full(n, n_latent, dtype=np.int64)
@@ -101,14 +105,15 @@ def strangeness(x: Counts, rank: Counts, n_known: int, n_latent: int) -> Vector:
     total = n_known + n_latent
     fixed = _entropy(known) + _entropy(n_known - known)
     fixed += total * np.log(total) - n_known * np.log(n_known) - n_latent * np.log(n_latent)
-    found = x.astype(np.float64)
-    out = _entropy(found)
-    out += _entropy(n_latent - found)
-    found += known
-    out -= _entropy(found)
-    out -= _entropy(total - found)
+    # In place: these are the largest arrays of a calibration.
+    above = x.astype(np.float64)
+    out = _entropy(above)
+    out += _entropy(n_latent - above)
+    above += known
+    out -= _entropy(above)
+    out -= _entropy(total - above)
     out += fixed
-    return np.asarray(out)
+    return out
 
 
 def _entropy(x: Vector) -> Vector:
@@ -137,7 +142,7 @@ class Band(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Kind:
+class BandKind:
     """A way to make a band, and what it promises."""
 
     make: Callable[[int, int, float], Band] | None
@@ -173,6 +178,7 @@ def strictness(n: int, latent: int, error: float, n_resamples: int, seed: int) -
     for done in range(0, n_resamples, block):
         x = simulated(n, latent, rank, min(block, n_resamples - done), rng)
         worst.append((strangeness(x, rank, n, latent) + ease).max(axis=0))
+    # The k-th strangest of n + 1 exchangeable merges: the one at hand is stranger with chance k/(n + 1).
     place = max(int(error * (n_resamples + 1) + 1e-9), 1)
     return float(np.partition(np.concatenate(worst), n_resamples - place)[n_resamples - place])
 
@@ -192,16 +198,18 @@ def _ease(n: int, rank: Counts) -> Vector:
 def _inverted(n: int, latent: int, rank: Counts, limit: Vector) -> tuple[Counts, Counts]:
     """The least and the greatest count at each rank that is no stranger than its limit."""
     usual = np.round(latent * (rank - 0.5) / n).astype(np.int64)
-    ends = []
-    for far in (-1, latent + 1):
+
+    def farthest(far: int) -> Counts:
+        # Strangeness grows with the distance from the usual count, so that halving finds where it ends.
         inside, outside = usual.copy(), np.full_like(usual, far)
-        while (open_ := np.abs(outside - inside) > 1).any():
+        while (apart := np.abs(outside - inside) > 1).any():
             middle = np.clip((inside + outside) // 2, 0, latent)
             fits = strangeness(middle, rank, n, latent) <= limit + ROUNDING
-            inside = np.where(open_ & fits, middle, inside)
-            outside = np.where(open_ & ~fits, middle, outside)
-        ends.append(inside)
-    return ends[0], ends[1]
+            inside = np.where(apart & fits, middle, inside)
+            outside = np.where(apart & ~fits, middle, outside)
+        return inside
+
+    return farthest(-1), farthest(latent + 1)
 
 
 def _stepped(n: int, latent: int, rank: Counts, low: Counts, high: Counts) -> Band:
@@ -232,6 +240,7 @@ def _distance(n: int, latent: int, error: float) -> Band:
 @lru_cache(maxsize=1024)
 def _farthest(n: int, latent: int, error: float) -> float:
     if n > EXACT_KNOWN or n * latent > EXACT_CELLS:
+        # The limiting law of Smirnov's two-sample distance, by its first term 2 exp(−2 d² nK/(n + K)).
         return float(np.sqrt(np.log(2 / error) / 2 * (1 / n + 1 / latent)))
     low, high = 0, n * latent  # distances are multiples of 1/(nK)
     while low < high:
@@ -250,8 +259,8 @@ def _around(n: int, latent: int, distance: float) -> Band:
     return Band(*(np.clip(x, 0, latent).astype(np.int64) for x in (low, high)))
 
 
-def _of_population(share: Callable[[int, float], tuple[Vector, Vector]]) -> Kind:
-    """A band of Claesen et al. for the share of positives above, as counts rounded outwards."""
+def _of_population(share: Callable[[int, float], tuple[Vector, Vector]]) -> BandKind:
+    """A band of Claesen et al. for the share of positives above, as counts rounded outwards (Eq. 10)."""
 
     def make(n: int, latent: int, error: float) -> Band:
         low, high = share(n, error)
@@ -261,10 +270,11 @@ def _of_population(share: Callable[[int, float], tuple[Vector, Vector]]) -> Kind
             np.ceil(np.clip(high, 0, 1) * latent - 1e-9).astype(np.int64),
         )
 
-    return Kind(make, simultaneous=share is _dvoretzky, prediction=False)
+    return BandKind(make, simultaneous=share is _dvoretzky, prediction=False)
 
 
 def _dvoretzky(n: int, error: float) -> tuple[Vector, Vector]:
+    # P(sup |F_n − F| > d) ≤ 2 exp(−2 n d²), with Massart's constant.
     share, width = np.arange(n + 1) / n, np.sqrt(np.log(2 / error) / (2 * n))
     return share - width, share + width
 
@@ -299,9 +309,9 @@ def _some_counts(n: int) -> Counts:
 
 
 KINDS = {
-    RESAMPLED: Kind(None, simultaneous=True, prediction=True),
-    "dkw": Kind(_distance, simultaneous=True, prediction=True),
-    "exact": Kind(_pointwise, simultaneous=False, prediction=True),
+    RESAMPLED: BandKind(None, simultaneous=True, prediction=True),
+    "dkw": BandKind(_distance, simultaneous=True, prediction=True),
+    "exact": BandKind(_pointwise, simultaneous=False, prediction=True),
     "claesen-bootstrap": _of_population(_resampled),
     "claesen-dkw": _of_population(_dvoretzky),
     "claesen-exact": _of_population(_clopper_pearson),

@@ -20,6 +20,8 @@ from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.rank_bounds._rank_bands import KINDS, RESAMPLED, Band, Counts, counts, limited, strictness
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
 
+__all__ = ["Bander", "Paths", "Ranking"]
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Ranking:
@@ -37,11 +39,11 @@ class Ranking:
         support = evidence.table.support
         above = {}
         for name in (POSITIVE, UNLABELED, NEGATIVE):
-            own = np.zeros(len(support.score) + 1, dtype=np.int64)
+            count = np.zeros(len(support.score) + 1, dtype=np.int64)
             if name in support.strata:
                 cells = support.strata[name]
-                own[len(support.score) - cells.atom] = cells.count  # plain rows: each score once
-            above[name] = np.cumsum(own)
+                count[len(support.score) - cells.atom] = cells.count  # plain rows: each score once
+            above[name] = np.cumsum(count)
         threshold = np.append(np.inf, support.score[::-1])
         return cls(threshold=threshold, population=evidence.population, **above)
 
@@ -165,12 +167,14 @@ class Bander:
         """All that the known positives, the known negatives and the unlabeled rows allow."""
         ranking, u = self.ranking, self.ranking.unlabeled
         n = ranking.n_unlabeled
+        # The two corner cases of Claesen et al. (section 4.1): no more surrogates than rows on either side.
         fewest, most = np.maximum(total - (n - u), 0), np.minimum(u, total)
         low, high = fewest, most
         if POSITIVE in self.ranks:
             band = self._band(ranking.n_positive, total, self.calibrated_at)
             low, high = (limit[ranking.positive] for limit in band)
         if NEGATIVE in self.ranks:
+            # What is no latent negative above is a latent positive: the limits change places.
             band = self._band(ranking.n_negative, n - total, tuple(n - x for x in self.calibrated_at))
             low = np.maximum(low, u - band.high[ranking.negative])
             high = np.minimum(high, u - band.low[ranking.negative])
@@ -181,6 +185,8 @@ class Bander:
             low, high = np.minimum(low, high), np.maximum(low, high)
             return Paths(total=total, low=np.clip(low, fewest, most), high=np.clip(high, fewest, most))
         low, high = np.maximum(low, fewest), np.minimum(high, most)
+        # Down the ranking a count never falls, nor grows by more than the rows passed: both rules, from the
+        # top and from the bottom.
         low, high = np.maximum.accumulate(low), u + np.minimum.accumulate(high - u)
         low = u + np.maximum.accumulate((low - u)[::-1])[::-1]
         high = np.minimum.accumulate(high[::-1])[::-1]
