@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 from halftruth.certificate._boxes import ANYTHING, Boxes, Interval, quotient
+from halftruth.measure._arithmetic import Index
+from halftruth.measure._bins import optimal_bins
 
-Index = NDArray[np.intp]
+__all__ = ["calibration_error"]
 
 
 def calibration_error(
@@ -26,8 +27,8 @@ def calibration_error(
         movable = box.n
     else:
         first, last, movable = _mass_bins(box, number)
-    held = box.held
-    first, last = np.where(held, first, 0), np.where(held, last, 0)
+    # Cells without rows have no scores, and lie in no bin: any will do.
+    first, last = np.where(box.held, first, 0), np.where(box.held, last, 0)
     if norm == 1:
         return _mean_gap(box, number, first, last, movable)
     return _other_norms(box, number, first, last, norm)
@@ -36,7 +37,7 @@ def calibration_error(
 def _optimal(box: Boxes) -> int | None:
     """The default number of bins; None where rounded weights leave it open."""
     sizes = (box.size * (1 - box.size_off), box.size * (1 + box.size_off))
-    numbers = {max(1, int(np.ceil(size ** (1 / 3) - 1e-9))) for size in sizes}
+    numbers = {optimal_bins(size) for size in sizes}
     return numbers.pop() if len(numbers) == 1 else None
 
 
@@ -67,17 +68,17 @@ def _mass_bins(box: Boxes, n_bins: int) -> tuple[Index, Index, Vector]:
 
 def _gaps(box: Boxes) -> tuple[Vector, Vector]:
     """Limits of b − a s over the rows of a cell."""
-    held = box.held
-    low, high = (np.where(held, x, 0.0) for x in (box.low, box.high))
+    low, high = (np.where(box.held, x, 0.0) for x in (box.low, box.high))
     pos, mass = box.pos[:, None], box.mass[:, None]
     return pos - mass * high, pos - mass * low
 
 
 def _mean_gap(box: Boxes, n_bins: int, first: Index, last: Index, movable: Vector) -> Interval:
     """Norm 1: what moves from one bin to the next changes the sum by no more than twice its own gap."""
+    # The mean score of a cell is known but for rounding: its middle, give or take the blur.
     gap = box.pos[:, None] * box.n - box.mass[:, None] * box.n * (box.mean_low + box.mean_high) / 2
     blur = box.mass[:, None] * box.n * (box.mean_high - box.mean_low) / 2
-    found = np.abs(np.bincount(first.ravel(), gap.ravel(), minlength=n_bins)).sum()
+    total_gap = np.abs(np.bincount(first.ravel(), gap.ravel(), minlength=n_bins)).sum()
     cut = last > first
     least, most = _gaps(box)
     up = np.where(cut, movable * np.maximum(most, 0.0), 0.0)
@@ -88,7 +89,7 @@ def _mean_gap(box: Boxes, n_bins: int, first: Index, last: Index, movable: Vecto
     one_edge &= (np.where(cut, first, edge) == edge).all(axis=0)
     cost = np.where(one_edge, np.maximum(up.sum(axis=0), down.sum(axis=0)), (up + down).sum(axis=0))
     off = 2 * cost.sum() + blur.sum() + box.whole(box.pos)[1] + box.whole(box.mass)[1]
-    low, high = quotient(float(found - off), float(found + off), box.whole(box.mass))
+    low, high = quotient(float(total_gap - off), float(total_gap + off), box.whole(box.mass))
     return max(low, 0.0), high
 
 
@@ -99,14 +100,18 @@ def _other_norms(box: Boxes, n_bins: int, first: Index, last: Index, norm: float
     may have no mass at all has no bound.
     """
     cut = last > first
-    gap_low, gap_high = np.zeros(n_bins), np.zeros(n_bins)
-    mass_low, extra = np.zeros(n_bins), np.zeros(n_bins)
-    whole, mass = ~cut.ravel(), box.mass[:, None] * box.n
-    for out, mean in ((gap_low, box.mean_high), (gap_high, box.mean_low)):
-        gap = box.pos[:, None] * box.n - mass * mean
-        out += np.bincount(first.ravel()[whole], gap.ravel()[whole], minlength=n_bins)
-    mass_low += np.bincount(first.ravel()[whole], mass.ravel()[whole], minlength=n_bins)
+    mass = box.mass[:, None] * box.n
+
+    def in_bins(sums: Vector) -> Vector:
+        """Of the cells that no edge can cut."""
+        return np.bincount(first[~cut], sums[~cut], minlength=n_bins).astype(np.float64)
+
+    gap_low, gap_high = (
+        in_bins(box.pos[:, None] * box.n - mass * mean) for mean in (box.mean_high, box.mean_low)
+    )
+    mass_low, extra = in_bins(mass), np.zeros(n_bins)
     least, most = _gaps(box)
+    # The rows of a cell that is cut may lie in any of its bins: none of them, or all.
     for k, i in zip(*np.nonzero(cut), strict=True):
         where = slice(first[k, i], last[k, i] + 1)
         gap_low[where] += box.n[k, i] * min(least[k, i], 0.0)

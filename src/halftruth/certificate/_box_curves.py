@@ -12,6 +12,16 @@ from halftruth._checks import Vector
 from halftruth.certificate._boxes import ANYTHING, Boxes, Interval, quotient
 from halftruth.metrics._areas import bend as bend_of
 
+__all__ = [
+    "average_precision",
+    "partial_auc",
+    "pr_auc",
+    "precision_at_k",
+    "recall_at_fpr",
+    "recall_at_k",
+    "roc_auc",
+]
+
 TIE = 1e-12
 """By how much a rate or a budget must be passed, in `metrics.areas`."""
 
@@ -30,6 +40,7 @@ def _swaps(box: Boxes) -> tuple[Vector, Vector]:
     low, high = np.zeros(box.n.shape[1]), np.zeros(box.n.shape[1])
     for j, k in combinations(range(len(box.n)), 2):
         weight = _pairs(box, j, k)
+        # +1 above: all rows of j lie above those of k; −1 below: all lie below; 0: they touch.
         above, below = np.sign(box.low[j] - box.high[k]), np.sign(box.high[j] - box.low[k])
         least = np.where(above >= 0, above, -1.0)
         most = np.where(below <= 0, below, 1.0)
@@ -55,9 +66,10 @@ def _areas(box: Boxes) -> tuple[Vector, Vector]:
 
 def _area_error(box: Boxes) -> float:
     """What rounded weights can do to ∫ TP dFP, which is bilinear in the two measures."""
-    off = [box.whole(part)[1] for part in (box.pos, box.neg)]
-    size = [np.abs(part) @ box.totals for part in (box.pos, box.neg)]
-    return float(off[0] * size[1] + size[0] * off[1] + off[0] * off[1])
+    # |(P + e₁)(N + e₀) − P N| with the masses taken without their signs, which may cancel in P and N.
+    (_, off_pos), (_, off_neg) = box.whole(box.pos), box.whole(box.neg)
+    pos, neg = np.abs(box.pos) @ box.totals, np.abs(box.neg) @ box.totals
+    return float(off_pos * neg + pos * off_neg + off_pos * off_neg)
 
 
 def _both(box: Boxes) -> tuple[float, float]:
@@ -91,11 +103,12 @@ def _passage(box: Boxes, part: Vector, passed: float, level: float, level_slack:
     read off the curve lies on a chord of the exact curve, so in the box, and on the level.
     """
     most, end = part @ box.before, part @ box.after
+    # A sum with coefficients of both signs is largest where each stratum is at the end that adds to it.
     for j, held in enumerate(box.held):
         reach = sum(np.maximum(*(c * x for x in ends)) for c, *ends in zip(part, *box.points(j), strict=True))
         most = np.where(held, np.maximum(most, reach), most)
     slack = box.error(part) + level_slack
-    if part is not box.mass or box.weighted:
+    if part is not box.mass or box.weighted:  # counts of rows are exact, other sums round
         slack = slack + 1e-13 * (np.abs(part) @ box.after)
     must = end > passed + slack
     never = not must.any()
@@ -103,14 +116,7 @@ def _passage(box: Boxes, part: Vector, passed: float, level: float, level_slack:
     bins = np.flatnonzero(most[:last] > (passed - slack)[:last])
     slack = slack[bins] + abs(passed - level)
     low, high = _true_positives(box, part, bins, level, slack)
-    return Passage(
-        bins=bins,
-        never=never,
-        level=level,
-        slack=slack,
-        low=low,
-        high=high,
-    )
+    return Passage(bins=bins, never=never, level=level, slack=slack, low=low, high=high)
 
 
 def _true_positives(
@@ -128,6 +134,7 @@ def _true_positives(
         shift, give = price * level, abs(price) * slack
         low = np.maximum(low, np.minimum(rest * before, rest * after).sum(axis=0) + shift - give)
         high = np.minimum(high, np.maximum(rest * before, rest * after).sum(axis=0) + shift + give)
+    # Where the curve is a straight line, TP grows in the share of the bin at which the level is reached.
     start, growth = part @ before, part @ (after - before)
     flat = growth == 0
     shares = [
@@ -166,7 +173,7 @@ def partial_auc(box: Boxes, max_fpr: float, standardize: bool = True) -> Interva
     if not box.whole(box.neg)[0] > box.whole(box.neg)[1]:
         return ANYTHING
     at, (low, high) = _at_rate(box, max_fpr), _areas(box)
-    tp, fp = (part @ box.before[:, at.bins] for part in (box.pos, box.neg))
+    tp, fp = (of_class @ box.before[:, at.bins] for of_class in (box.pos, box.neg))
     steps = [at.level + sign * at.slack - fp for sign in (-1, 1)]
     trapezoids = [step * (tp + end) / 2 for step in steps for end in (at.low, at.high)]
     open_pairs = np.where(box.one_score[at.bins], 0.0, _all_pairs(box)[at.bins])
@@ -205,8 +212,8 @@ def _at_budget(box: Boxes, k: float) -> tuple[Interval, tuple[float, float]]:
 
 def precision_at_k(box: Boxes, k: float) -> Interval:
     """TP at a budget of cases, which every bin's end meets exactly, per case."""
-    found, budget = _at_budget(box, k)
-    return quotient(*found, budget)
+    true_positives, budget = _at_budget(box, k)
+    return quotient(*true_positives, budget)
 
 
 def recall_at_k(box: Boxes, k: float) -> Interval:
@@ -271,11 +278,12 @@ def _read_ahead(box: Boxes, ranges: list[tuple[Vector, Vector]]) -> list[tuple[V
     there = [limit[first] for limit in _precisions(box, case, strict=False)]
     out = []
     for j, limits in enumerate(ranges):
-        one, other = (limit.copy() for limit in limits)
+        low, high = (limit.copy() for limit in limits)
         if j != case:
-            one[:first], other[:first] = there
-            one[first], other[first] = np.fmin(one[first], there[0]), np.fmax(other[first], there[1])
-        out.append((one, other))
+            low[:first], high[:first] = there
+            # In the bin of the first case, rows may lie above it or below.
+            low[first], high[first] = np.fmin(low[first], there[0]), np.fmax(high[first], there[1])
+        out.append((low, high))
     return out
 
 
@@ -288,6 +296,7 @@ def _in_known_bins(box: Boxes, limits: tuple[Vector, Vector]) -> tuple[Vector, V
         p * np.clip(box.pos @ x / np.where(p > 0, p, 1.0), 0.0, 1.0)
         for p, x in ((p0, box.before), (p1, box.after))
     )
+    # The mean of precision over the segment, as in `metrics.pr_auc`.
     growth = (p1 - p0) / start
     bend = bend_of(growth)
     mean = (tp1 - tp0) / start * bend + tp0 / start * (1 - growth * bend)

@@ -7,18 +7,16 @@ row adds is convex as ℓ is; for the others it is 1 − 2 ℓ(−s), so that it
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from halftruth._checks import Vector
 from halftruth.certificate import _box_rates
 from halftruth.certificate._boxes import ANYTHING, ROUNDING, Boxes, Interval, combined, quotient
-from halftruth.metrics._mean_losses import EPSILON, MARGIN, ZERO_ONE
+from halftruth.metrics._mean_losses import EPSILON, MARGIN, ZERO_ONE, Loss, Pair
 from halftruth.metrics._record import DECLARED
 
-Loss = Callable[[Vector], Vector]
+__all__ = ["brier", "brier_skill", "log_loss", "risk"]
+
 EVERYWHERE: Interval = (-np.inf, np.inf)
 NOWHERE: Interval = (np.inf, -np.inf)
 
@@ -37,14 +35,14 @@ def sums(
     is concave they change places. Cells that are in neither part lie between the ends: the loss is monotone,
     unless it is convex with a ``lowest`` point.
     """
-    held = box.held
-    low, high = (np.where(held, x, 0.5) for x in (box.low, box.high))
+    low, high = (np.where(box.held, x, 0.5) for x in (box.low, box.high))
     at_low, at_high = loss(low), loss(high)
     slope = np.where(high > low, (at_high - at_low) / np.where(high > low, high - low, 1.0), 0.0)
+    # The mean is known to lie between two limits; at one of them, or at the lowest point, is the extreme.
     means = box.mean_low, box.mean_high
     jensen = [loss(mean) for mean in (*means, np.clip(lowest, *means))]
     chord = [at_low + slope * (mean - low) for mean in means]
-    within = [(low >= part[0]) & (high <= part[1]) for part in (convex, concave)]
+    within = [(low >= start) & (high <= stop) for start, stop in (convex, concave)]
     least = np.select(within, [np.minimum.reduce(x) for x in (jensen, chord)], np.minimum(at_low, at_high))
     most = np.select(within, [np.maximum.reduce(x) for x in (chord, jensen)], np.maximum(at_low, at_high))
     return box.n * least, box.n * most
@@ -71,6 +69,7 @@ def brier_skill(box: Boxes) -> Interval:
     if not (abs(positives) > e1 and abs(negatives) > e0 and total > e):
         return ANYTHING
     variance = positives * negatives / total**2
+    # Relative errors of a product and of a quotient, at their worst together.
     off = (1 + e1 / abs(positives)) * (1 + e0 / abs(negatives)) / (1 - e / total) ** 2 - 1
     low, high = quotient(*brier(box), (variance, abs(variance) * off))
     return 1 - high, 1 - low
@@ -95,7 +94,7 @@ BENDS = {"sigmoid": ((-np.inf, 0.0), (0.0, np.inf)), "ramp": ((-np.inf, 1.0), (-
 """Losses with ℓ(s) + ℓ(−s) = 1: where ℓ(−s) is convex, and where concave. The others are convex."""
 
 
-def risk(box: Boxes, loss: Any, threshold: float | None) -> Interval:
+def risk(box: Boxes, loss: str | Pair, threshold: float | None) -> Interval:
     """The mean loss of a case; nothing is known of a user's own losses."""
     if not isinstance(loss, str):
         return ANYTHING
@@ -128,12 +127,12 @@ def _lowest(box: Boxes, loss: str) -> Vector:
     share = np.where(box.mass > 0, box.pos / box.mass, np.copysign(np.inf, box.pos))[:, None]
     if loss == "squared":
         return 2 * share - 1
+    # The logistic loss is least at the logit of the share of positives.
     share = np.clip(share, 0.0, 1.0)
     return np.log(share) - np.log1p(-share)
 
 
 def _worst(box: Boxes, loss: str) -> list[Vector]:
     """The largest loss in each cell, of a positive and of a negative: convex or monotone, so at an end."""
-    held = box.held
-    low, high = (np.where(held, x, 0.0) for x in (box.low, box.high))
+    low, high = (np.where(box.held, x, 0.0) for x in (box.low, box.high))
     return [np.maximum(MARGIN[loss](sign * low), MARGIN[loss](sign * high)) for sign in (1, -1)]

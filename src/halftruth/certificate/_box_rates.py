@@ -54,6 +54,7 @@ def _confusion(box: Boxes, threshold: float, *, rounded: bool) -> Confusion:
     choices = [
         [(above[k] + x, box.totals[k] - above[k] - x) for x in {one[k], most[k]}] for k in range(len(above))
     ]
+    # Three things can be off in each stratum: the weight above, the weight below, and its share in μ₁.
     signs = [-1.0, 1.0] if rounded else [0.0]
     corners = list(product(*choices, *[list(product(signs, repeat=3))] * len(above)))
     split = np.asarray([corner[: len(above)] for corner in corners])
@@ -63,8 +64,8 @@ def _confusion(box: Boxes, threshold: float, *, rounded: bool) -> Confusion:
     pos = box.pos + off[..., 2] * box.wobble
     neg = box.mass - pos
 
-    def over(part: Vector, weights: Vector) -> Vector:
-        return np.asarray((part * weights).sum(axis=-1))
+    def over(coefficients: Vector, weights: Vector) -> Vector:
+        return np.asarray((coefficients * weights).sum(axis=-1))
 
     return Confusion(
         threshold=threshold,

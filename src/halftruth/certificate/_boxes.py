@@ -5,7 +5,7 @@ A row with a soft label q is a positive of weight q and a negative of weight 1 �
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -16,46 +16,39 @@ from numpy.typing import NDArray
 from halftruth._checks import Vector
 from halftruth.table._histogram import LIGHTEST, UNIT, Bins, Integers
 
+__all__ = ["ANYTHING", "HALF_STEP", "ROUNDING", "Boxes", "Interval", "combined", "quotient"]
+
 HALF_STEP = 0.5 / UNIT
 """How far one row's fixed-point weight, or score, can be from its own."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Layer:
-    """Rows of one stratum and one class.
-
-    Parameters
-    ----------
-    bins : Bins
-        The stratum.
-    weight : (m,) int64
-        The weight of the layer in each bin, in fixed-point steps.
-    position : (m,) int64 or None
-        The same times the score.
-    off, off_position : int
-        By how many half steps what one row adds to them can be off.
-    least : float
-        The least that a row weighs.
-    """
+    """Rows of one stratum and one class."""
 
     bins: Bins
     weight: Integers
+    """Of the layer in each bin, in fixed-point steps."""
     position: Integers | None
+    """The same times the score."""
     off: int
+    """By how many half steps what one row adds to the weight can be off."""
     off_position: int
     least: float
+    """The least that a row weighs."""
 
     def mean(self) -> tuple[Vector, Vector]:
         """Limits of the mean score in each bin."""
         low, high = self.bins.low, self.bins.high
         if self.position is None:
             return low, high
-        held = self.weight > 0
-        weight = np.where(held, self.weight, 1)
+        used = self.weight > 0
+        weight = np.where(used, self.weight, 1)
         mean = self.position / weight
+        # Half a step a row in Σ w s, and as much in Σ w, which is multiplied by a mean of at most one.
         slip = (self.off + self.off_position) * self.bins.rows / 2 / weight + 1e-15
         limits = np.clip(mean - slip, low, high), np.clip(mean + slip, low, high)
-        return np.where(held, limits[0], low), np.where(held, limits[1], high)
+        return np.where(used, limits[0], low), np.where(used, limits[1], high)
 
 
 def layers(bins: Bins) -> list[Layer]:
@@ -69,34 +62,22 @@ def layers(bins: Bins) -> list[Layer]:
     rest = None if at is None or of_value is None else at - of_value
     # Labels of 0 and of 1 leave nothing of a row in one of the two.
     positive = Layer(bins=bins, weight=bins.value, position=of_value, off=1, off_position=1, least=0.0)
-    negative = Layer(
-        bins=bins,
-        weight=weight - bins.value,
-        position=rest,
-        off=1 + int(weighted),
-        off_position=2,
-        least=0.0,
-    )
+    # A difference of two rounded sums is off by both.
+    left, off = weight - bins.value, 1 + int(weighted)
+    negative = Layer(bins=bins, weight=left, position=rest, off=off, off_position=2, least=0.0)
     return [positive, negative]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Split:
-    """What is known of the positives and the negatives of soft labels together.
-
-    Parameters
-    ----------
-    off : int
-        By how many half steps the weight of a row, of both classes, can be off.
-    least : float
-        The least that a row weighs.
-    disorder : (m,) array, from the highest score down
-        The most that the order of rows inside a bin can add to ∫ TP dFP.
-    """
+    """What is known of the positives and the negatives of soft labels together."""
 
     off: int
+    """By how many half steps the weight of a row, of both classes, can be off."""
     least: float
+    """The least that a row weighs."""
     disorder: Vector
+    """The most that the order of rows inside a bin can add to ∫ TP dFP, from the highest score down."""
 
     @classmethod
     def of(cls, bins: Bins) -> Split:
@@ -118,6 +99,7 @@ def _disorder(bins: Bins) -> Vector:
     weight, square, value, of_value = (
         bins.full(name) / UNIT for name in ("weight", "square", "value", "value_square")
     )
+    # Σ w w′ over pairs is ((Σw)² − Σw²)/2, and Σ w w′ (q − q′)² is Σw Σwq² − (Σwq)²; rounding adds its slip.
     pairs = np.maximum(weight**2 - square, 0.0) / 2 + slip * (weight + 1)
     apart = np.maximum(weight * of_value - value**2, 0.0) + slip * (4 * weight + 2 * slip)
     return np.asarray(np.sqrt(pairs * apart) / 2)
@@ -134,45 +116,33 @@ class Boxes:
     """Strata (k, rows of the arrays) by bins (columns, from the highest score down).
 
     The positives and the negatives of soft labels are strata of their own.
-
-    Parameters
-    ----------
-    mass, pos : (k,) arrays
-        Coefficients of the strata in μ and μ₁.
-    wobble : (k,) array
-        How far ``pos`` can be off, because the totals it is made from are rounded.
-    size, size_off : float
-        The effective rows of the evidence, and by which share of them rounded weights can change them.
-    unidentified : str or None
-        Why ``pos`` is known only up to a factor.
-    rows, n, before : (k, m) arrays
-        Rows in each bin, their weight, and the weight above the bin.
-    low, high, mean_low, mean_high : (k, m) arrays
-        The lowest and the highest score; two limits of the mean score. Without rows: +inf, −inf, ½, ½.
-    off : (k,) array
-        By how many half steps a row's weight can be off.
-    least : (k, 1) array
-        The least that a row weighs.
-    split : Split or None
-        Of soft labels, what is known of the two strata together.
     """
 
     mass: Vector
     pos: Vector
+    """(k,) coefficients of the strata in μ, and in μ₁."""
     wobble: Vector
+    """(k,): how far ``pos`` can be off, because the totals it is made from are rounded."""
     size: float
     size_off: float
+    """The effective rows of the evidence, and by which share of them rounded weights can change them."""
     unidentified: str | None
+    """Why ``pos`` is known only up to a factor."""
     rows: Vector
     n: Vector
     before: Vector
+    """(k, m): rows in each bin, their weight, and the weight above the bin."""
     low: Vector
     high: Vector
     mean_low: Vector
     mean_high: Vector
+    """(k, m): the lowest and the highest score, two limits of the mean. Without rows: +inf, −inf, ½, ½."""
     off: Vector
+    """(k,): by how many half steps a row's weight can be off."""
     least: Vector
+    """(k, 1): the least that a row weighs."""
     split: Split | None
+    """Of soft labels, what is known of the two strata together."""
 
     @classmethod
     def of(
@@ -186,16 +156,15 @@ class Boxes:
         unidentified: str | None,
     ) -> Boxes:
         index = np.unique(np.concatenate([bins.index for bins in strata]))
-        each = [layer for bins in strata for layer in layers(bins)]
+        stack = [layer for bins in strata for layer in layers(bins)]
 
-        def dense(columns: Sequence[Vector], empty: float) -> Vector:
-            out = np.full((len(each), len(index)), empty)
-            for row, layer, column in zip(out, each, columns, strict=True):
-                row[np.searchsorted(index, layer.bins.index)] = column
+        def dense(column_of: Callable[[Layer], Vector], empty: float) -> Vector:
+            out = np.full((len(stack), len(index)), empty)
+            for row, layer in zip(out, stack, strict=True):
+                row[np.searchsorted(index, layer.bins.index)] = column_of(layer)
             return out[:, ::-1]
 
-        means = [layer.mean() for layer in each]
-        n = dense([layer.weight / UNIT for layer in each], 0.0)
+        n = dense(lambda layer: layer.weight / UNIT, 0.0)
         return cls(
             mass=mass,
             pos=pos,
@@ -203,15 +172,15 @@ class Boxes:
             size=size,
             size_off=_size_off(strata),
             unidentified=unidentified,
-            rows=dense([layer.bins.rows.astype(np.float64) for layer in each], 0.0),
+            rows=dense(lambda layer: layer.bins.rows.astype(np.float64), 0.0),
             n=n,
             before=np.cumsum(n, axis=1) - n,
-            low=dense([layer.bins.low for layer in each], np.inf),
-            high=dense([layer.bins.high for layer in each], -np.inf),
-            mean_low=dense([mean[0] for mean in means], 0.5),
-            mean_high=dense([mean[1] for mean in means], 0.5),
-            off=np.asarray([layer.off for layer in each]),
-            least=np.asarray([[layer.least] for layer in each]),
+            low=dense(lambda layer: layer.bins.low, np.inf),
+            high=dense(lambda layer: layer.bins.high, -np.inf),
+            mean_low=dense(lambda layer: layer.mean()[0], 0.5),
+            mean_high=dense(lambda layer: layer.mean()[1], 0.5),
+            off=np.asarray([layer.off for layer in stack]),
+            least=np.asarray([[layer.least] for layer in stack]),
             split=next((Split.of(bins) for bins in strata if bins.value is not None), None),
         )
 
@@ -255,10 +224,11 @@ class Boxes:
     @cached_property
     def condition(self) -> float:
         """How much larger the sums of a ratio are before anything cancels."""
+        # One factor for each class: areas and rates divide by the mass of one, or of both.
         out = 1.0
-        for part in (self.pos, self.neg):
-            scale = max(abs(part @ self.totals), 1e-12 * (self.mass @ self.totals))
-            out *= 1 + float(np.nan_to_num(np.abs(part) @ self.totals / scale))
+        for of_class in (self.pos, self.neg):
+            scale = max(abs(of_class @ self.totals), 1e-12 * (self.mass @ self.totals))
+            out *= 1 + float(np.nan_to_num(np.abs(of_class) @ self.totals / scale))
         return out
 
     def error(self, part: Vector) -> Vector:
@@ -300,6 +270,7 @@ class Boxes:
 
 
 def _size_off(strata: Sequence[Bins]) -> float:
+    # (Σw)²/Σw² moves by twice the relative error of Σw and once that of Σw²; four times that is safe.
     offs = [
         len(bins) * HALF_STEP * (2 / bins.size[0] + 1 / bins.size[1])
         for bins in strata

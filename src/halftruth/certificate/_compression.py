@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from itertools import product
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from halftruth._checks import Vector
 from halftruth._errors import EmptyClassWarning
 from halftruth._registry import REGISTRY
 from halftruth.certificate import _box_calibration, _box_curves, _box_losses, _box_rates
-from halftruth.certificate._boxes import ROUNDING, Boxes, Interval
+from halftruth.certificate._boxes import HALF_STEP, ROUNDING, Boxes, Interval
 from halftruth.evidence import Evidence
 from halftruth.metrics._record import Metric
+from halftruth.table._histogram import Bins
 from halftruth.table._score_table import SOFT
 
 __all__ = ["bound"]
@@ -78,18 +79,10 @@ def _interval(metric: Metric, box: Boxes, parameters: Mapping[str, Any]) -> Inte
 
 
 def _boxes(evidence: Evidence) -> Boxes:
-    """The boxes of evidence."""
-    measure = evidence.measure()
-    strata: Mapping[str, Any] = evidence.table.strata
+    measure, strata = evidence.measure(), cast("Mapping[str, Bins]", evidence.table.strata)
     mass, pos, wobble = _coefficients(evidence)
-    return Boxes.of(
-        list(strata.values()),
-        mass=mass,
-        pos=pos,
-        wobble=wobble,
-        size=measure.size,
-        unidentified=measure.unidentified,
-    )
+    size, why = measure.size, measure.unidentified
+    return Boxes.of(list(strata.values()), mass=mass, pos=pos, wobble=wobble, size=size, unidentified=why)
 
 
 def _coefficients(evidence: Evidence) -> tuple[Vector, Vector, Vector]:
@@ -100,16 +93,16 @@ def _coefficients(evidence: Evidence) -> tuple[Vector, Vector, Vector]:
     """
     if SOFT in evidence.table.strata:
         return np.ones(2), np.asarray([1.0, 0.0]), np.zeros(2)
-    strata: Mapping[str, Any] = evidence.table.strata
+    strata = evidence.table.strata
     totals = np.asarray([bins.size[0] for bins in strata.values()])
-    slip = np.asarray([0.0 if x.weight is None else len(x) * 2.0**-33 for x in strata.values()])
+    slip = np.asarray([0.0 if x.weight is None else len(x) * HALF_STEP for x in strata.values()])
 
-    def coefficients(at: Any) -> tuple[Any, Any]:
-        sums = {(k, "weight"): np.asarray([t]) for k, t in zip(strata, at, strict=True)}
+    def coefficients(totals: Vector) -> tuple[Vector, Vector]:
+        sums = {(k, "weight"): np.asarray([t]) for k, t in zip(strata, totals, strict=True)}
         rule = evidence.rule(sums, evidence.scenario)
         mass, pos = (
-            np.asarray([float(part.get((k, "weight"), 0.0)) for k in strata])
-            for part in (rule.mass, rule.pos_mass)
+            np.asarray([float(of.get((k, "weight"), 0.0)) for k in strata])
+            for of in (rule.mass, rule.pos_mass)
         )
         return mass, pos
 
