@@ -16,7 +16,7 @@ from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence, as_evidence
 from halftruth.inference import _notes as remarks
 from halftruth.inference._influence import identified_range, unsigned
-from halftruth.inference._match import Match, Side, is_distance
+from halftruth.inference._match import Match, ModelRows, is_distance
 from halftruth.inference._prior_range import Range, prior_range
 from halftruth.inference._requests import read_requests
 from halftruth.prior._belief import Belief
@@ -85,14 +85,14 @@ def compare(
     if metrics is None and paired:  # the same rows have the same share of positives
         requests = tuple(request for request in requests if request.label != "prevalence")
     keep = () if limit is None else (limit,)
-    sides = {name: Side(e, e.table.support.coarse(MAX_ATOMS, keep)) for name, e in evidence.items()}
+    sides = {name: ModelRows(e, e.table.support.coarse(MAX_ATOMS, keep)) for name, e in evidence.items()}
     streams = np.random.default_rng(rng).spawn(len(sides) * (len(sides) - 1) // 2)
     pairs = {}
     for (a, b), stream in zip(combinations(sides, 2), streams, strict=True):
         match = Match(sides[a], sides[b], requests, shared, keep, paired=paired, stratified=stratified)
         pairs[a, b] = match.differences(n_resamples, stream, level)
     joined = [note for rows in pairs.values() for name, row in rows.items() for note in _joined(name, row)]
-    distances = [Note("bias", INFLATED.format(each.label)) for each in requests if is_distance(each)]
+    distances = [Note("bias", INFLATED.format(r.label)) for r in requests if is_distance(r)]
     return Comparison(
         pairs=pairs,
         dominant=_dominant(evidence),
@@ -139,24 +139,21 @@ def _with_one_prior(
     models: dict[str, Evidence], *, paired: bool
 ) -> tuple[dict[str, Evidence], tuple[Note, ...]]:
     """The same cases have one prior: of the models' own estimates, that of the scores that say most."""
-    own = {
-        name: evidence
-        for name, evidence in models.items()
-        if evidence.population is not None and getattr(evidence.prior.estimate, "upper", None) is not None
-    }
-    priors = [evidence.prior for evidence in own.values()]
-    if not paired or len(own) < len(models) or len({prior.population for prior in priors}) > 1:
+    priors = [evidence.prior for evidence in models.values()]
+    estimated = all(
+        evidence.population is not None and getattr(evidence.prior.estimate, "upper", None) is not None
+        for evidence in models.values()
+    )
+    if not paired or not estimated or len({prior.population for prior in priors}) > 1:
         return models, ()
     if all(prior.equals(priors[0]) for prior in priors):
         return models, ()
-    best = min(own, key=lambda name: _left_open(own[name]))
-    noisy = all(evidence.purity.estimate is not None for evidence in own.values())
+    best = min(models, key=lambda name: _left_open(models[name]))
+    noisy = all(evidence.purity.estimate is not None for evidence in models.values())
+    prior, purity = models[best].prior.estimate, models[best].purity.estimate
     shared = {
-        name: evidence.with_shares(
-            own[best].prior.estimate,
-            own[best].purity.estimate if noisy else evidence.purity.as_given(),
-        )
-        for name, evidence in own.items()
+        name: evidence.with_shares(prior, purity if noisy else evidence.purity.as_given())
+        for name, evidence in models.items()
     }
     what = "The prior and the purity are" if noisy else "The prior is"
     text = f"{what} one for all models: estimated from {best!r}, whose scores say most of it."
@@ -165,11 +162,11 @@ def _with_one_prior(
 
 def _left_open(evidence: Evidence) -> float:
     """How much the scores leave open of the prior that was estimated from them."""
-    made = evidence.prior.estimate
-    if made is None or made.upper is None or not evidence.scores_bound_prior:
+    estimate = evidence.prior.estimate
+    if estimate is None or estimate.upper is None or not evidence.scores_bound_prior:
         low, high = evidence.prior.ends()
         return high - low
-    return made.upper
+    return estimate.upper
 
 
 def _refuse_different(models: Mapping[str, Evidence]) -> None:
@@ -193,18 +190,16 @@ def _equal(one: Any, other: Any) -> bool:
 def _shared_range(evidence: Mapping[str, Evidence], level: float) -> Range:
     """The scenarios of all models: without a prior, those that no model's scores refute."""
     ranges = [prior_range(e, level) for e in evidence.values()]
-    return min(ranges, key=lambda each: max((s.prior or 0.0) for s in each.scenarios))
+    return min(ranges, key=lambda span: max((s.prior or 0.0) for s in span.scenarios))
 
 
 def _notes(evidence: Mapping[str, Evidence], level: float, by_default: bool) -> Iterator[Note]:
     """What any of the models' evidence has to say."""
-    for each in evidence.values():
-        yield from remarks.on_evidence(each, by_default=by_default)
-        yield from prior_range(each, level).notes
-        one_sample = each.rows_are_one_sample
-        yield from remarks.on_prior(
-            each, identified_range(each, each.table.support.coarse(MAX_ATOMS), one_sample=one_sample)
-        )
+    for e in evidence.values():
+        yield from remarks.on_evidence(e, by_default=by_default)
+        yield from prior_range(e, level).notes
+        coarse = e.table.support.coarse(MAX_ATOMS)
+        yield from remarks.on_prior(e, identified_range(e, coarse, one_sample=e.rows_are_one_sample))
 
 
 def _joined(name: str, row: Difference) -> Iterator[Note]:
@@ -219,17 +214,19 @@ def _dominant(evidence: Mapping[str, Evidence]) -> str | None:
     Where noise makes that curve turn back, the one that finds at least as many positives at every size of the
     selection, which is the same at every prior.
     """
-    measures = {name: each.measure() for name, each in evidence.items()}
+    measures = {name: e.measure() for name, e in evidence.items()}
     if any(measure.shapeless for measure in measures.values()):
         return None
     roc = all(map(unsigned, measures.values()))
-    curves = {}
-    for name, line in ((name, measure.sweep) for name, measure in measures.items()):
-        curves[name] = line.fpr if roc else line.predicted / line.total, line.tpr
+    sweeps = {name: measure.sweep for name, measure in measures.items()}
+    curves = {
+        name: (sweep.fpr if roc else sweep.predicted / sweep.total, sweep.tpr)
+        for name, sweep in sweeps.items()
+    }
     x = np.unique(np.concatenate([curve[0] for curve in curves.values()]))
-    lines = {name: _limits_at(x, *curve) for name, curve in curves.items()}
-    best = np.max(list(lines.values()), axis=0)
-    names = [name for name, line in lines.items() if (line >= best - 1e-12).all()]
+    heights = {name: _limits_at(x, *curve) for name, curve in curves.items()}
+    best = np.max(list(heights.values()), axis=0)
+    names = [name for name, height in heights.items() if (height >= best - 1e-12).all()]
     return names[0] if len(names) == 1 else None
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.evidence import Evidence, Scenario
+from halftruth.evidence import Evidence
 from halftruth.inference import _notes as remarks
 from halftruth.inference._influence import gradients, spread_of, unsigned, variance
+from halftruth.inference._match import ModelRows, Values
 from halftruth.inference._prior_range import Range, drawn_scenarios
 from halftruth.inference._progress import progress
 from halftruth.inference._requests import Request
@@ -19,7 +19,6 @@ from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.results._estimate import INFLUENCE, LOGIT, Estimate
 from halftruth.results._intervals import interval_of, normal_interval
 from halftruth.table._resampling import resampled_sums
-from halftruth.table._support import Sums, with_batch_axis
 
 __all__ = ["FEWER_ATOMS", "Estimation"]
 
@@ -29,8 +28,6 @@ FEWER_ATOMS = 128
 """Distinct scores for gradients: standard errors are within 2% of those from every row."""
 FEW_RESAMPLES = 500
 """Resamples of a metric that has no derivative, where none were asked for."""
-
-Values = dict[Request, Vector]
 
 
 class Estimation:
@@ -48,9 +45,9 @@ class Estimation:
     ) -> None:
         self.evidence, self.requests, self.span, self.n_resamples = evidence, requests, span, n_resamples
         self.one_sample = one_sample
-        self.full = evidence.table.support
-        n_atoms = MAX_ATOMS if n_resamples else FEWER_ATOMS
-        self.support = self.full.coarse(n_atoms, () if threshold is None else (threshold,))
+        full, n_atoms = evidence.table.support, MAX_ATOMS if n_resamples else FEWER_ATOMS
+        self.support = full.coarse(n_atoms, () if threshold is None else (threshold,))
+        self.model = ModelRows(evidence, self.support)
         self.point = {request: request.at(evidence.measure()) for request in requests}
         measures = [evidence.measure()]
         self.centers = {request: np.asarray([value]) for request, value in self.point.items()}
@@ -58,23 +55,12 @@ class Estimation:
             measures = [evidence.measure_at(scenario) for scenario in span.scenarios]
             self.centers = {r: np.asarray([r.at(measure) for measure in measures]) for r in requests}
         self.unsigned = all(map(unsigned, measures))
-        near = self.centers if self.support is self.full else self._near()
+        near = self.centers if self.support is full else self.model.near(requests, span.scenarios)
         # Resamples are drawn on joined rows; their values are moved by what the joining changed. Not so
         # where a few rows decide: their jumps are the sample's own, and no resample has them.
         self.shift = {
             r: np.zeros(len(span.scenarios)) if r.local else self.centers[r] - near[r] for r in requests
         }
-
-    def _near(self) -> Values:
-        """The values on the joined rows, by scenario."""
-        sums = with_batch_axis(self.support.sums())
-        each = [self._values(s, self.requests, sums) for s in self.span.scenarios]
-        return {request: np.concatenate([one[request] for one in each]) for request in self.requests}
-
-    def _values(self, scenario: Scenario, requests: Iterable[Request], sums: Sums) -> Values:
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            measure = self.evidence.rule(sums, scenario).apply(self.support.score, sums)
-            return {request: request.over(measure) for request in requests}
 
     def estimates(
         self, rng: np.random.Generator, level: float, method: str | None
@@ -98,34 +84,33 @@ class Estimation:
     def _errors(self) -> Values:
         """Standard errors (n_scenarios,) of what is smooth, in closed form."""
         requests = [request for request in self.requests if request.smooth(curves=self.unsigned)]
-        sums = with_batch_axis(self.support.sums())
-        fixed = np.random.default_rng(0)
-        drawn = drawn_scenarios(self.evidence, self.span.scenarios, FEW_RESAMPLES, fixed, even=True)
-        squares = {r: np.zeros(len(drawn)) for r in requests}
-        for i, scenario in enumerate(self.span.scenarios):
-            slopes = gradients(partial(self._values, scenario, requests), self.support)
+        model, scenarios, rng = self.model, self.span.scenarios, np.random.default_rng(0)
+        drawn = drawn_scenarios(self.evidence, scenarios, FEW_RESAMPLES, rng, even=True)
+        variances = {r: np.zeros(len(drawn)) for r in requests}
+        for i, scenario in enumerate(scenarios):
+            slopes = gradients(partial(model.values, requests, scenario), self.support)
             for request, slope in slopes.items():
-                squares[request][i] = variance(slope, self.support, one_sample=self.one_sample)
+                variances[request][i] = variance(slope, self.support, one_sample=self.one_sample)
             if drawn[i] is not scenario:
-                for request, values in self._values(drawn[i], requests, sums).items():
-                    squares[request][i] += spread_of(values)
-        return {request: np.sqrt(each) for request, each in squares.items()}
+                for request, values in model.values(requests, drawn[i], model.joined).items():
+                    variances[request][i] += spread_of(values)
+        return {request: np.sqrt(squares) for request, squares in variances.items()}
 
     def _resample(self, n: int, rng: np.random.Generator, requests: list[Request]) -> Values:
         """Replicates (n_scenarios, n)."""
         scenarios = self.span.scenarios
         out = {r: np.empty((len(scenarios), n)) for r in requests}
         long = n * len(scenarios) * len(self.support.score) > 30_000_000
-        start = 0
         # A stream of its own, so that an estimate without error gives the resamples of a number.
         of_shares = rng.spawn(1)[0]
         with progress("Resampling", n, long=long) as advance:
+            start = 0
             for sums in resampled_sums(self.support, n, rng, one_sample=self.one_sample):
                 size = next(iter(sums.values())).shape[0]
-                part = slice(start, start + size)
+                chunk = slice(start, start + size)
                 for i, scenario in enumerate(drawn_scenarios(self.evidence, scenarios, size, of_shares)):
-                    for request, values in self._values(scenario, requests, sums).items():
-                        out[request][i, part] = values + self.shift[request][i]
+                    for request, values in self.model.values(requests, scenario, sums).items():
+                        out[request][i, chunk] = values + self.shift[request][i]
                 start += size
                 advance(size)
         return out
@@ -153,8 +138,8 @@ class Estimation:
             low, high = normal_interval(centers, errors, level, limits, logit=how == LOGIT)
         else:
             assert replicates is not None  # what has no error was resampled
-            own = request.metric.interval if request.metric else "percentile"
-            how = method or (own if self.n_resamples or own != "percentile" else "fitted")
+            best = request.metric.interval if request.metric else "percentile"
+            how = method or (best if self.n_resamples or best != "percentile" else "fitted")
             low, high = interval_of(replicates, centers, level, how, limits)
             replicates.flags.writeable = False
             replicates = replicates[0] if len(replicates) == 1 else replicates

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -108,13 +107,11 @@ def page_data(
 def _as_shown(result: Evaluation, home: Mapping[str, Figures]) -> Evaluation:
     """The result with the values of its tables, so that sentences and tables agree."""
     values = {label: home[label]["value"] for label in result}
-    return replace(
-        result,
-        rows={
-            label: replace(row, value=math.nan if (value := values[label]) is None else value)
-            for label, row in result.items()
-        },
-    )
+    rows = {
+        label: replace(row, value=math.nan if (value := values[label]) is None else value)
+        for label, row in result.items()
+    }
+    return replace(result, rows=rows)
 
 
 def _largest_gap(results: Mapping[str, Evaluation], shown: Mapping[str, Evaluation]) -> float:
@@ -139,19 +136,16 @@ def _steps(result: Evaluation) -> tuple[Step, ...]:
 
 def subjects_of(results: Mapping[str, Evaluation]) -> dict[str, Subject]:
     """Whom the results are about that hold their evidence, by name."""
-    return {
-        name: _subject(result.origin.evidence[""])
-        for name, result in results.items()
-        if result.origin is not None
-    }
+    origins = {name: result.origin for name, result in results.items() if result.origin is not None}
+    return {name: _subject(origin.evidence[""]) for name, origin in origins.items()}
 
 
 def _subject(evidence: Evidence) -> Subject:
     prior = evidence.prior
-    given: float | tuple[float, float] | None = None
+    told_prior: float | tuple[float, float] | None = None
     if prior.estimate is None:
         low, high = prior.ends() or (None, None)
-        given = (low, high) if prior.is_range and low is not None and high is not None else prior.value
+        told_prior = (low, high) if prior.is_range and low is not None and high is not None else prior.value
     return Subject(
         rows={name: len(rows) for name, rows in evidence.table.strata.items()},
         population=evidence.population,
@@ -159,7 +153,7 @@ def _subject(evidence: Evidence) -> Subject:
         assumption=evidence.assumption,
         assumes_scar=evidence.assumes_scar,
         prior_is_counted=not evidence.prior_is_free,
-        given_prior=given,
+        given_prior=told_prior,
     )
 
 
@@ -182,7 +176,7 @@ def _metrics(results: Iterable[Evaluation]) -> list[MetricData]:
 def metric_of(request: Request) -> MetricData:
     """What the scripts have to know of a row."""
     metric = request.metric
-    parameters: Mapping[str, object] = request.call.keywords if isinstance(request.call, partial) else {}
+    parameters = request.parameters
     # A parameter that JSON cannot hold, as a function, has no twin in the page.
     plain = all(isinstance(value, (int, float, str, bool)) for value in parameters.values())
     twin = metric is not None and metric.twin and plain and not parameters.get("debias")
@@ -337,18 +331,16 @@ def _sums_of(support: Support) -> SumsAtScores:
 
 
 def _cells_of(support: Support, *, one_sample: bool) -> dict[str, object]:
-    def maybe(values: Vector | None) -> list[float] | None:
+    def short(values: Vector | None) -> list[float] | None:
         return None if values is None else _short(values, DIGITS_OF_ERRORS)
 
     strata = {
         name: {
             "atom": cells.atom.tolist(),
             "count": cells.count.tolist(),
-            "weight": maybe(cells.weight),
-            "value": maybe(cells.value),
-            "spread": None
-            if cells.spread is None
-            else [_short(row, DIGITS_OF_ERRORS) for row in cells.spread],
+            "weight": short(cells.weight),
+            "value": short(cells.value),
+            "spread": None if cells.spread is None else [short(row) for row in cells.spread],
         }
         for name, cells in support.strata.items()
     }

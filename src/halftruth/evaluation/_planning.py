@@ -1,19 +1,18 @@
 """What to collect next: how wide intervals will be with more rows of one kind, or with labels.
 
-The table to expect with more rows is the present one with other counts, which need not be whole. What
+The table to expect with more rows is the present one with other counts, which need not be whole; what
 `evaluate` says of it is what it will say to a user who has the rows.
 
-In one table (``population="all"``) m more known positives, or negatives, are cases of the table whose label
+In one table (``population="all"``) more known positives, or negatives, are cases of the table whose label
 becomes known: they leave the unlabeled, and there must be so many among them. More unlabeled cases are
 drawn from the population, and may be positive.
 
-Labels are of k random cases: of new ones, or in one table of k unlabeled ones, which they leave. Each score
-has its share of positives among them, as far as the present estimate is possible (`possible`). They join as
-known positives and known negatives; where positives are impure or have propensities, which those found
-would not share, only the negatives join. A prior that is not known exactly may stay as it was given, be left
-to the three samples, or be estimated from the labels: the narrowest counts. Of an unknown prior no value is
-the present one: the widest of three is told. Other rows are taken to leave its range as it is: the bound on
-it is the least of many, and rows that repeat those seen, with their noise, would lower it too far.
+Labels are of random cases: of new ones, or in one table of unlabeled ones, which they leave. Each score has
+its share of positives among them, as far as the present estimate is possible (`possible`). Where positives
+are impure or have propensities, which those found would not share, only the negatives join. A prior that is
+not known exactly may stay as it was given, be left to the three samples, or be estimated from the labels: the
+narrowest counts. Of an unknown prior the widest of three values is told, and other rows leave its range as it
+is: rows that repeat those seen, with their noise, would lower the bound on it too far.
 """
 
 from __future__ import annotations
@@ -22,7 +21,8 @@ import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
+from operator import attrgetter
 from typing import Any, Literal
 
 import numpy as np
@@ -42,7 +42,7 @@ from halftruth.results._estimate import LOGIT, Estimate
 from halftruth.results._intervals import normal_interval
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 from halftruth.table._strata import StratumRows
-from halftruth.table._support import Cells, Support
+from halftruth.table._support import Cells, Support, pooled
 
 __all__ = ["Outlook", "next_steps", "smooth"]
 
@@ -64,6 +64,8 @@ FEW_POSITIVES = 30
 """Known positives whose own scatter is known only roughly."""
 NOTHING = 1e-9
 """The width of an interval that is none."""
+
+_width = attrgetter("width")
 
 
 def next_steps(
@@ -95,38 +97,32 @@ def next_steps(
     # All rows have one score: more of them would rank no better.
     if not ranked or low == high:
         return ()
-    known = evidence.prior_is_free
-    n = len(evidence.table.strata[POSITIVE]) if known else len(evidence.table)
+    partial_labels = evidence.prior_is_free
+    n = len(evidence.table.strata[POSITIVE]) if partial_labels else len(evidence.table)
     rows = _round_number(n)
     if evidence.population is not None:
         outlook = Outlook(evidence, ranked, span, confidence_level, one_sample)
         widths, options = outlook.widths(), outlook.widths_with_more(rows)
     else:
         now = closed_form(evidence, ranked, confidence_level, one_sample=one_sample)
-        widths = {r: row.high - row.low for r, row in now.items()}
-        options = {WHAT[POSITIVE] if known else LABELS: {r: alike(x, n, rows) for r, x in now.items()}}
-    rough = known and n < FEW_POSITIVES
-    return tuple(
-        step
-        for request in ranked
-        if widths.get(request, np.nan) > NOTHING
-        for step in sorted(
-            (
-                Step(
-                    what=what,
-                    rows=rows,
-                    metric=request.label,
-                    width=widths[request],
-                    then=then[request].width,
-                    how=then[request].how,
-                    rough=rough,
-                )
-                for what, then in options.items()
-                if request in then and then[request].width > NOTHING
-            ),
-            key=lambda step: step.then,
+        widths, kind = _widths_of(now), WHAT[POSITIVE] if partial_labels else LABELS
+        options = {kind: {r: _with_rows_alike(x, n, rows) for r, x in now.items()}}
+    steps = [
+        Step(
+            what=kind,
+            rows=rows,
+            metric=r.label,
+            width=widths[r],
+            then=then[r].width,
+            how=then[r].how,
+            rough=partial_labels and n < FEW_POSITIVES,
         )
-    )
+        for r in ranked
+        for kind, then in options.items()
+        if widths.get(r, np.nan) > NOTHING and r in then and then[r].width > NOTHING
+    ]
+    place = {r.label: i for i, r in enumerate(ranked)}
+    return tuple(sorted(steps, key=lambda step: (place[step.metric], step.then)))
 
 
 def _round_number(n: float) -> int:
@@ -152,7 +148,7 @@ class Width:
     how: str = ""
 
 
-class Counts(Support):
+class JoinedSupport(Support):
     """Scores that were joined already: counts of rows that are joined would be whole."""
 
     def coarse(self, n_atoms: int, keep: Iterable[float] = ()) -> Support:
@@ -160,22 +156,23 @@ class Counts(Support):
 
 
 @dataclass(frozen=True, eq=False)
-class Expected(ScoreTable):
+class ExpectedTable(ScoreTable):
     """A table known by its counts, which need not be whole; its rows only stand for them."""
 
     counts: Support
 
     @classmethod
-    def of(cls, counts: Support, meaning: str | None) -> Expected:
-        def rows(name: str, cells: Cells) -> StratumRows:
+    def of(cls, counts: Support, meaning: str | None) -> ExpectedTable:
+        def rows(cells: Cells) -> StratumRows:
             if cells.value is None:
                 return StratumRows(score=np.repeat(counts.score[cells.atom], 2))
-            atom, value = (
-                np.repeat(x, np.ceil(cells.count).astype(int)) for x in (cells.atom, _per_weight(cells))
-            )
+            # A stratum of rows holds their value by their weight, and whole rows.
+            per_weight = cells.value if cells.weight is None else cells.value / cells.weight
+            whole = np.ceil(cells.count).astype(int)
+            atom, value = np.repeat(cells.atom, whole), np.repeat(per_weight, whole)
             return StratumRows(score=counts.score[atom], value=value, meaning=meaning)
 
-        return cls({name: rows(name, cells) for name, cells in counts.strata.items()}, counts)
+        return cls({name: rows(cells) for name, cells in counts.strata.items()}, counts)
 
     @cached_property
     def support(self) -> Support:
@@ -204,10 +201,9 @@ class Outlook:
     @cached_property
     def support(self) -> Support:
         """The present counts."""
-        given = (r.call.keywords for r in self.requests if isinstance(r.call, partial))
-        keep = {keywords["threshold"] for keywords in given if "threshold" in keywords}
+        keep = {r.parameters["threshold"] for r in self.requests if "threshold" in r.parameters}
         joined = self.evidence.table.support.coarse(FEWER_ATOMS, keep)
-        return Counts(score=joined.score, strata=joined.strata, edge=joined.edge)
+        return JoinedSupport(score=joined.score, strata=joined.strata, edge=joined.edge)
 
     @property
     def in_one_table(self) -> bool:
@@ -217,65 +213,65 @@ class Outlook:
         if not self.span.unknown:
             return self._widths(self.support.strata, self.evidence.prior.as_given())
         # The bound on an unknown prior is lower where scores are not joined.
-        found = closed_form(self.evidence, self.requests, self.level, one_sample=self.one_sample)
-        return {r: row.high - row.low for r, row in found.items()}
+        now = closed_form(self.evidence, self.requests, self.level, one_sample=self.one_sample)
+        return _widths_of(now)
 
     def _widths(self, strata: Mapping[str, Cells], prior: Any) -> dict[Request, float]:
         """Of intervals in closed form; none where such evidence would be refused."""
         try:
-            later = self._evidence(strata, prior)
-            found = closed_form(later, self.requests, self.level, one_sample=self.one_sample)
+            expected = self._evidence(strata, prior)
+            then = closed_form(expected, self.requests, self.level, one_sample=self.one_sample)
         except HalftruthError:
             return {}
-        return {r: row.high - row.low for r, row in found.items()}
+        return _widths_of(then)
 
     def _evidence(self, strata: Mapping[str, Cells], prior: Any) -> Evidence:
-        own = self.evidence
-        meaning = own.table.strata[POSITIVE].meaning
-        table = Expected.of(replace(self.support, strata=strata), meaning)
-        return own.with_table(table).with_shares(prior, own.purity.as_given())
+        meaning = self.evidence.table.strata[POSITIVE].meaning
+        table = ExpectedTable.of(replace(self.support, strata=strata), meaning)
+        return self.evidence.with_table(table).with_shares(prior, self.evidence.purity.as_given())
 
     # --- more rows --------------------------------------------------------------------------------
 
     def widths_with_more(self, rows: int) -> dict[What, dict[Request, Width]]:
         """By what is collected."""
-        what = [*(WHAT[name] for name in self.support.strata), LABELS]
-        return {one: self.widths_with(one, rows) for one in what}
+        kinds = [*(WHAT[name] for name in self.support.strata), LABELS]
+        return {kind: self.widths_with(kind, rows) for kind in kinds}
 
-    def widths_with(self, what: What, rows: int) -> dict[Request, Width]:
+    def widths_with(self, kind: What, rows: int) -> dict[Request, Width]:
         """With so many more rows; none where they are not to be had, or what was given would be refused."""
-        if what == LABELS:
+        if kind == LABELS:
             return self._widths_with_labels(rows)
-        name = next(name for name, word in WHAT.items() if word == what)
+        name = next(name for name, word in WHAT.items() if word == kind)
         strata = (self._in_one_table if self.in_one_table else self._in_a_sample)(name, rows)
         if strata is None:
             return {}
         if not self.span.unknown:
             return {r: Width(x) for r, x in self._widths(strata, self.evidence.prior.as_given()).items()}
         priors, now = [scenario.prior for scenario in self.span.scenarios], self.widths()
-        held = self._widths(strata, (min(priors), max(priors)))
-        return {r: Width(min(x, now[r])) for r, x in held.items() if r in now}
+        # More rows do not widen an interval, though the joined scores of the range may.
+        then = self._widths(strata, (min(priors), max(priors)))
+        return {r: Width(min(x, now[r])) for r, x in then.items() if r in now}
 
     def _in_a_sample(self, name: str, rows: int) -> dict[str, Cells] | None:
-        own = self.support.strata[name]
-        return {**self.support.strata, name: _scaled(own, 1 + rows / _rows([own]))}
+        cells = self.support.strata[name]
+        return {**self.support.strata, name: cells.scaled(1 + rows / _rows([cells]))}
 
     def _in_one_table(self, name: str, rows: int) -> dict[str, Cells] | None:
         strata = self.support.strata
-        positive, unlabeled, own = strata[POSITIVE], strata[UNLABELED], strata[name]
+        positive, unlabeled, grown = strata[POSITIVE], strata[UNLABELED], strata[name]
         if name == UNLABELED:
             share = rows / _rows(strata.values())
-            drawn = [_scaled(cells, share) for cells in strata.values()]
+            drawn = [cells.scaled(share) for cells in strata.values()]
             known = _labeled_as_often(positive, 1 / (1 + share))
-            return {**strata, POSITIVE: known, UNLABELED: _pooled([unlabeled, *drawn])}
+            return {**strata, POSITIVE: known, UNLABELED: pooled([unlabeled, *drawn])}
         middle = self._points()[len(self._points()) // 2]
         alpha = float(self._measure(middle).alpha)
         hidden = alpha / middle.purity if name == POSITIVE else 1 - alpha
         if rows >= hidden * _rows([unlabeled]):
             return None
-        share = rows / _rows([own])
-        rest = _left(unlabeled, [_scaled(own, share)])
-        return {**strata, name: _labeled_as_often(_scaled(own, 1 + share), 1 + share), UNLABELED: rest}
+        share = rows / _rows([grown])
+        rest = _left(unlabeled, [grown.scaled(share)])
+        return {**strata, name: _labeled_as_often(grown.scaled(1 + share), 1 + share), UNLABELED: rest}
 
     def _measure(self, scenario: Scenario) -> ScoreMeasure:
         return self._evidence(self.support.strata, self.evidence.prior.as_given()).measure_at(scenario)
@@ -290,10 +286,10 @@ class Outlook:
         return [Scenario(prior=x, purity=purity) for x in np.quantile([min(priors), max(priors)], QUARTERS)]
 
     def _widths_with_labels(self, rows: int) -> dict[Request, Width]:
-        each = [self.widths_with_labels_at(point, rows) for point in self._points()]
-        told = [r for r in self.requests if all(r in widths for widths in each)]
-        widest = {r: max((widths[r] for widths in each), key=lambda one: one.width) for r in told}
-        return {r: replace(x, how=x.how + UNKNOWN) if len(each) > 1 else x for r, x in widest.items()}
+        by_point = [self.widths_with_labels_at(point, rows) for point in self._points()]
+        everywhere = [r for r in self.requests if all(r in widths for widths in by_point)]
+        widest = {r: max((widths[r] for widths in by_point), key=_width) for r in everywhere}
+        return {r: replace(x, how=x.how + UNKNOWN) if len(by_point) > 1 else x for r, x in widest.items()}
 
     def widths_with_labels_at(self, point: Scenario, rows: int) -> dict[Request, Width]:
         """The narrowest of the ways to use the labels, if they agreed with a scenario."""
@@ -304,16 +300,18 @@ class Outlook:
             return {}
         strata, how = self._with_labels(measure, rows)
         ways = self._priors(round(positives), rows)
-        each = {how + way: self._widths(strata, prior) for way, prior in ways.items()}
-        found = {r: [Width(x[r], how) for how, x in each.items() if x.get(r, 0) > 0] for r in self.requests}
-        return {r: min(ways, key=lambda one: one.width) for r, ways in found.items() if ways}
+        widths = {how + way: self._widths(strata, prior) for way, prior in ways.items()}
+        options = {
+            r: [Width(x[r], how) for how, x in widths.items() if x.get(r, 0) > 0] for r in self.requests
+        }
+        return {r: min(choices, key=_width) for r, choices in options.items() if choices}
 
     def _priors(self, positives: int, rows: int) -> dict[str, Any]:
         """The priors that one may give with the labels."""
-        own = self.evidence.prior
-        if own.value is not None and not own.is_range and own.replicates is None:
-            return {"": own.value}
-        out = {"": None} if own.value is None else {"": own.as_given(), NO_PRIOR: None}
+        prior = self.evidence.prior
+        if prior.value is not None and not prior.is_range and prior.replicates is None:
+            return {"": prior.value}
+        out = {"": None} if prior.value is None else {"": prior.as_given(), NO_PRIOR: None}
         try:
             sample = estimate_prior(self.evidence, labeled_sample=(positives, rows), method="sample")
         except HalftruthError:  # at no single purity, or where propensities show it
@@ -324,18 +322,18 @@ class Outlook:
         """The strata that the labels join, and what to do with them."""
         strata, unlabeled = dict(self.support.strata), self.support.strata[UNLABELED]
         frequency = self._frequency(measure)[unlabeled.atom]
-        drawn = _scaled(unlabeled, rows / _rows([unlabeled]))
-        found = {POSITIVE: _part(drawn, frequency), NEGATIVE: _part(drawn, 1 - frequency)}
+        drawn = unlabeled.scaled(rows / _rows([unlabeled]))
+        labeled = {NEGATIVE: drawn.share(1 - frequency)}
         pure = self.evidence.purity.value == 1 and not self.evidence.purity.is_range
         both = pure and not self.evidence.propensity_given
-        if not both:
-            del found[POSITIVE]
-        for name, cells in found.items():
-            strata[name] = _pooled([strata[name], cells]) if name in strata else cells
+        if both:
+            labeled = {POSITIVE: drawn.share(frequency)} | labeled
+        for name, cells in labeled.items():
+            strata[name] = pooled([strata[name], cells]) if name in strata else cells
         if self.in_one_table:
-            strata[UNLABELED] = _left(unlabeled, found.values())
-        which, given = OF_THE_TABLE if self.in_one_table else NEW, BOTH if both else ONLY_NEGATIVES
-        return strata, f"{which}, {given}"
+            strata[UNLABELED] = _left(unlabeled, labeled.values())
+        cases, use = OF_THE_TABLE if self.in_one_table else NEW, BOTH if both else ONLY_NEGATIVES
+        return strata, f"{cases}, {use}"
 
     def _frequency(self, measure: ScoreMeasure) -> Vector:
         """The share of positives among the unlabeled at each score, between 0 and 1."""
@@ -367,7 +365,11 @@ def closed_form(
     return run.in_closed_form(level)
 
 
-def alike(row: Estimate, n: int, more: int) -> Width:
+def _widths_of(rows: Mapping[Request, Estimate]) -> dict[Request, float]:
+    return {r: row.high - row.low for r, row in rows.items()}
+
+
+def _with_rows_alike(row: Estimate, n: int, more: int) -> Width:
     """With more rows of the same kind as all n: errors fall with the root of the rows."""
     assert row.centers is not None
     assert row.errors is not None
@@ -384,25 +386,9 @@ def _rows(parts: Iterable[Cells]) -> float:
     return float(sum(cells.count.sum() for cells in parts))
 
 
-def _per_weight(cells: Cells) -> Any:
-    """A row's value by its weight, as `StratumRows` hold it."""
-    return cells.value if cells.weight is None or cells.value is None else cells.value / cells.weight
-
-
-def _scaled(cells: Cells, factor: Any) -> Cells:
-    return replace(cells, count=cells.count * factor)
-
-
-def _part(cells: Cells, share: Any) -> Cells:
-    """A share of each cell, without their values."""
-    kept = np.flatnonzero(share)
-    weight, spread = (None if x is None else x[..., kept] for x in (cells.weight, cells.spread))
-    return Cells(atom=cells.atom[kept], count=(cells.count * share)[kept], weight=weight, spread=spread)
-
-
 def _left(cells: Cells, taken: Iterable[Cells]) -> Cells:
     """What is left of cells; a hair more, since a score with exactly nothing has no derivative."""
-    return _pooled([cells, *(_scaled(part, -(1 - 1e-6)) for part in taken)])
+    return pooled([cells, *(lost.scaled(-(1 - 1e-6)) for lost in taken)])
 
 
 def _labeled_as_often(cells: Cells, factor: float) -> Cells:
@@ -412,20 +398,3 @@ def _labeled_as_often(cells: Cells, factor: float) -> Cells:
     per = np.asarray([[1], [factor], [factor]])
     spread = None if cells.spread is None else cells.spread / per
     return replace(cells, value=cells.value / factor, spread=spread)
-
-
-def _pooled(parts: Sequence[Cells]) -> Cells:
-    """All rows in one stratum, without their values."""
-    atom = np.concatenate([cells.atom for cells in parts])
-    order = np.argsort(atom, kind="stable")
-    count = np.concatenate([cells.count for cells in parts])[order]
-    if all(cells.weight is None for cells in parts):
-        return Cells(atom=atom[order], count=count)
-    weight = np.concatenate(
-        [np.broadcast_to(1.0 if c.weight is None else c.weight, c.atom.shape) for c in parts]
-    )
-    within = np.concatenate(
-        [np.broadcast_to(0.0 if c.spread is None else c.spread[0], c.atom.shape) for c in parts]
-    )
-    spread = np.stack([within, np.zeros(len(atom)), np.zeros(len(atom))])
-    return Cells(atom=atom[order], count=count, weight=weight[order], spread=spread[:, order])

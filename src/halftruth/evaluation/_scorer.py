@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,10 @@ from halftruth import _checks, _registry
 from halftruth._errors import InputError, NotIdentifiable, arg
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.evidence._positive_unlabeled import POPULATIONS
+from halftruth.metrics._record import Metric, Scale
 from halftruth.prior._belief import ESTIMATE, belief
+
+__all__ = ["PUScorer", "class_one_scores", "make_scorer"]
 
 _METHODS = {
     True: ("predict_proba",),
@@ -66,91 +71,74 @@ def make_scorer(
     >>> bool(0.85 < cross_val_score(LogisticRegression(), X, y, scoring=scorer).mean() < 0.98)
     True
     """
+    record = _registry.get(metric)
+    if record.better is None:
+        raise InputError(f"`{metric}` is neither better high nor low, so nothing can be selected by it.")
+    _checks.unlabeled_code(unlabeled)
+    _checks.choice(population, "population", POPULATIONS)
+    if isinstance(prior, str) and prior == ESTIMATE:
+        raise InputError(
+            f"A scorer takes no {arg('prior', 'estimate')}: every fold and model would have its own "
+            "prior. Estimate it once, prior=ht.estimate_prior(positive, unlabeled)."
+        )
+    belief(prior, "prior")
+    belief(purity, "purity", closed_at_one=True)
+    # Known negatives identify the prior, but there are none where 0 means unlabeled.
+    if prior is None and record.needs == "prior" and unlabeled == 0:
+        raise InputError(
+            f"{arg(metric)} needs the class prior. Pass {arg('prior', ...)}, the share of positives in "
+            "the population."
+        )
+    if threshold is not None and not record.threshold:  # one of its own, or an error that says so
+        parameters["threshold"] = threshold
     return PUScorer(
-        metric,
-        prior=prior,
-        unlabeled=unlabeled,
-        purity=purity,
-        population=population,
-        threshold=threshold,
-        **parameters,
+        metric=record,
+        call=record.bind(threshold, **parameters),
+        scale=record.scale(parameters),
+        labels={"prior": prior, "unlabeled": unlabeled, "purity": purity, "population": population},
     )
 
 
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PUScorer:
     """``scorer(estimator, X, y)`` → float, higher is better; made by `make_scorer`."""
 
-    def __init__(
-        self,
-        metric: str,
-        *,
-        prior: Any,
-        unlabeled: float,
-        purity: Any,
-        population: str,
-        threshold: float | None,
-        **parameters: Any,
-    ) -> None:
-        self.metric = _registry.get(metric)
-        if self.metric.better is None:
-            raise InputError(f"`{metric}` is neither better high nor low, so nothing can be selected by it.")
-        _checks.unlabeled_code(unlabeled)
-        _checks.choice(population, "population", POPULATIONS)
-        if isinstance(prior, str) and prior == ESTIMATE:
-            raise InputError(
-                f"A scorer takes no {arg('prior', 'estimate')}: every fold and model would have its own "
-                "prior. Estimate it once, prior=ht.estimate_prior(positive, unlabeled)."
-            )
-        belief(prior, "prior")
-        belief(purity, "purity", closed_at_one=True)
-        # Known negatives identify the prior, but there are none where 0 means unlabeled.
-        if prior is None and self.metric.needs == "prior" and unlabeled == 0:
-            raise InputError(
-                f"{arg(metric)} needs the class prior. Pass {arg('prior', ...)}, the share of positives in "
-                "the population."
-            )
-        if threshold is not None and not self.metric.threshold:  # one of its own, or an error that says so
-            parameters["threshold"] = threshold
-        self._call = self.metric.bind(threshold, **parameters)
-        # Margins come from ``decision_function``, plain scores from whichever the estimator has.
-        self._probability = {"probability": True, "margin": False, "score": None}[
-            self.metric.scale(parameters)
-        ]
-        self._evidence = {
-            "prior": prior,
-            "unlabeled": unlabeled,
-            "purity": purity,
-            "population": population,
-        }
+    metric: Metric
+    call: Callable[[PositiveUnlabeled], float]
+    scale: Scale
+    """What the metric takes the scores for."""
+    labels: Mapping[str, Any]
+    """How `PositiveUnlabeled.from_labels` reads y."""
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        evidence = PositiveUnlabeled.from_labels(
-            y, self._scores(estimator, X), sample_weight=sample_weight, **self._evidence
-        )
-        value = float(self._call(evidence))
+        scores = self._scores(estimator, X)
+        evidence = PositiveUnlabeled.from_labels(y, scores, sample_weight=sample_weight, **self.labels)
+        value = float(self.call(evidence))
         return -value if self.metric.better == "low" else value
 
     def _scores(self, estimator: Any, X: Any) -> Any:
         """Scores of class 1, as the metric reads them."""
-        if self._probability and not hasattr(estimator, "predict_proba"):
+        if self.scale == "probability" and not hasattr(estimator, "predict_proba"):
             raise InputError(
                 f"{arg(self.metric.name)} needs probabilities, and {type(estimator).__name__} has no "
                 "predict_proba. Use a ranking metric, or calibrate the estimator."
             )
-        if self._probability is False and not hasattr(estimator, "decision_function"):
+        if self.scale == "margin" and not hasattr(estimator, "decision_function"):
             raise InputError(
                 f"A loss of the margin needs decision_function, and {type(estimator).__name__} has none. Use "
                 f"the loss 'log' or 'brier', which read probabilities."
             )
-        if self._probability is False and getattr(estimator, "ranks_only", False):
+        if self.scale == "margin" and getattr(estimator, "ranks_only", False):
             raise InputError(
                 f"The scores of {type(estimator).__name__} only rank, zero is no cut: they are no margins. "
                 f"Use the loss 'log' or 'brier', which read its probabilities."
             )
-        return class_one_scores(estimator, X, probability=self._probability)
+        # Margins come from ``decision_function``, plain scores from whichever the estimator has.
+        probability = {"probability": True, "margin": False, "score": None}[self.scale]
+        return class_one_scores(estimator, X, probability=probability)
 
     def __repr__(self) -> str:
-        return f"make_scorer({self.metric.name!r}, prior={self._evidence['prior']!r})"
+        return f"make_scorer({self.metric.name!r}, prior={self.labels['prior']!r})"
 
 
 def class_one_scores(estimator: Any, X: Any, *, probability: bool | None = None) -> Any:
@@ -159,12 +147,13 @@ def class_one_scores(estimator: Any, X: Any, *, probability: bool | None = None)
     From ``predict_proba`` (``probability=True``), from ``decision_function`` (False), or from the first of
     the two that the estimator has and can give.
     """
-    methods = [name for name in _METHODS[probability] if hasattr(estimator, name)]
+    options = _METHODS[probability]
+    methods = [name for name in options if hasattr(estimator, name)]
     if not methods:
-        name, wanted = type(estimator).__name__, _METHODS[probability]
         raise InputError(
-            f"{name} has {'neither' if len(wanted) == 2 else 'no'} {' nor '.join(wanted)}, so it gives no "
-            f"{'probabilities' if probability else 'scores'}. Use an estimator that has one."
+            f"{type(estimator).__name__} has {'neither' if len(options) == 2 else 'no'} "
+            f"{' nor '.join(options)}, so it gives no {'probabilities' if probability else 'scores'}. Use an "
+            "estimator that has one."
         )
     # Without classes, as an outlier detector: higher is more positive, and the second column is class 1.
     classes = np.asarray(getattr(estimator, "classes_", [0, 1])).tolist()

@@ -20,6 +20,17 @@ from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.results._intervals import normal_interval
 from halftruth.table._support import Cells, Column, Sums, Support, with_batch_axis
 
+__all__ = [
+    "Gradient",
+    "gradients",
+    "identified_range",
+    "of_cells",
+    "scatter",
+    "spread_of",
+    "unsigned",
+    "variance",
+]
+
 Key = TypeVar("Key", bound=Hashable)
 Gradient = Mapping[Column, Vector]
 """∂f/∂sums by (stratum, "weight" or "value"), (n_scores,); 0 at scores where the stratum has no row."""
@@ -46,14 +57,14 @@ def gradients(functionals: Callable[[Sums], Mapping[Key, Any]], support: Support
         if name == "square":  # says how noisy the others are, and moves nothing itself
             continue
         atom = np.unique(support.strata[stratum].atom)
-        own = np.abs(values[0, atom])
-        step = STEP * np.where(own > 0, own, base[stratum, "weight"][0, atom])
-        each = np.arange(len(atom))
+        size, rank = np.abs(values[0, atom]), np.arange(len(atom))
+        step = STEP * np.where(size > 0, size, base[stratum, "weight"][0, atom])
+        # One batch of measures: in the first half each sum in turn is raised, in the second it is lowered.
         moved = np.repeat(values, 2 * len(atom), axis=0)
-        moved[each, atom] += step
-        moved[each + len(atom), atom] -= step
-        for key, found in functionals(base | {(stratum, name): moved}).items():
-            up, down = np.split(np.broadcast_to(found, len(moved)), 2)
+        moved[rank, atom] += step
+        moved[rank + len(atom), atom] -= step
+        for key, changed in functionals(base | {(stratum, name): moved}).items():
+            up, down = np.split(np.broadcast_to(changed, len(moved)), 2)
             gradient = out.setdefault(key, {})[stratum, name] = np.zeros(len(support.score))
             change = np.where(np.abs(up - down) <= ROUNDING * np.abs(up), 0.0, up - down)
             gradient[atom] = change / (2 * step)
@@ -77,8 +88,8 @@ def identified_range(evidence: Evidence, support: Support, *, one_sample: bool) 
 
     def priors(sums: Sums) -> dict[float | None, Vector]:
         with np.errstate(divide="ignore", invalid="ignore"):
-            each = {purity: evidence.identified_prior(sums, purity) for purity in evidence.purity.grid(2)}
-        return {purity: prior for purity, prior in each.items() if prior is not None}
+            by_purity = {r: evidence.identified_prior(sums, r) for r in evidence.purity.grid(2)}
+        return {purity: prior for purity, prior in by_purity.items() if prior is not None}
 
     if not priors(with_batch_axis(support.sums())):
         return None

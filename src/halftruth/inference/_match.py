@@ -12,7 +12,7 @@ import numpy as np
 from halftruth._checks import Vector
 from halftruth.evidence import Evidence, Scenario
 from halftruth.inference._influence import gradients, spread_of, unsigned
-from halftruth.inference._paired_rows import Apart, Together
+from halftruth.inference._paired_rows import IndependentRows, PairedRows
 from halftruth.inference._prior_range import Range, alpha_bound, drawn_scenarios
 from halftruth.inference._progress import progress
 from halftruth.inference._requests import Request
@@ -21,6 +21,8 @@ from halftruth.results._comparison import Difference
 from halftruth.results._estimate import INFLUENCE
 from halftruth.results._intervals import interval_of, normal_interval
 from halftruth.table._support import Sums, Support, with_batch_axis
+
+__all__ = ["Match", "ModelRows", "Values", "is_distance"]
 
 N_PRIORS = 201
 """Priors at which the order of two models is looked at."""
@@ -33,7 +35,7 @@ Values = dict[Request, Vector]
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class ModelRows:
     """One model: its evidence, and its rows joined to some distinct scores."""
 
     evidence: Evidence
@@ -57,8 +59,8 @@ class Side:
 
     def near(self, requests: Iterable[Request], scenarios: tuple[Scenario, ...]) -> Values:
         """The same of the joined rows."""
-        each = [self.values(requests, scenario, self.joined) for scenario in scenarios]
-        return {r: np.concatenate([one[r] for one in each]) for r in requests}
+        by_scenario = [self.values(requests, scenario, self.joined) for scenario in scenarios]
+        return {r: np.concatenate([values[r] for values in by_scenario]) for r in requests}
 
 
 class Match:
@@ -66,8 +68,8 @@ class Match:
 
     def __init__(
         self,
-        a: Side,
-        b: Side,
+        a: ModelRows,
+        b: ModelRows,
         requests: tuple[Request, ...],
         span: Range,
         keep: tuple[float, ...],
@@ -79,9 +81,9 @@ class Match:
         one_sample = a.evidence.rows_are_one_sample if stratified is None else not stratified
         supports = a.support, b.support
         self.rows = (
-            Together((a.evidence, b.evidence), supports, one_sample=one_sample, keep=keep)
+            PairedRows((a.evidence, b.evidence), supports, one_sample=one_sample, keep=keep)
             if paired
-            else Apart(supports, one_sample=one_sample)
+            else IndependentRows(supports, one_sample=one_sample)
         )
         self.lone = a.evidence.lone_positive or b.evidence.lone_positive
         self.near = [side.near(requests, span.scenarios) for side in (a, b)]
@@ -93,14 +95,14 @@ class Match:
     def _minus(self, a: Values, b: Values) -> Values:
         """First minus second; without a prior, of what is possible."""
         if self.span.unknown:
-            a, b = ({r: np.clip(x, *r.limits) for r, x in each.items()} for each in (a, b))
+            a, b = ({r: np.clip(x, *r.limits) for r, x in values.items()} for values in (a, b))
         with np.errstate(invalid="ignore"):
             return {r: a[r] - b[r] for r in a}
 
     def differences(self, n: int, rng: np.random.Generator, level: float) -> dict[str, Difference]:
         """First minus second, by metric."""
         squares = {} if self.lone or (n and not self.rows.joined) else self._variances()
-        errors = {} if n else {r: np.sqrt(own) for r, (own, _) in squares.items()}
+        errors = {} if n else {r: np.sqrt(of_rows) for r, (of_rows, _) in squares.items()}
         rest = [] if self.lone else [request for request in self.requests if request not in errors]
         replicates = self._resample(n or FEW_RESAMPLES, rng, rest) if rest else {}
         for r in squares.keys() & replicates.keys():
@@ -155,17 +157,17 @@ class Match:
         with progress("Resampling", n, long=n * len(scenarios) * self.rows.n_cells > 30_000_000) as advance:
             for sums in self.rows.resampled(n, rng):
                 size = next(iter(sums[0].values())).shape[0]
-                part = slice(start, start + size)
+                chunk = slice(start, start + size)
                 for i, scenario in enumerate(drawn_scenarios(self.a.evidence, scenarios, size, of_shares)):
                     a, b = (
                         {
                             r: _without_noise(r, x, near[r][i])
-                            for r, x in side.values(requests, scenario, own).items()
+                            for r, x in side.values(requests, scenario, of_side).items()
                         }
-                        for side, own, near in zip((self.a, self.b), sums, self.near, strict=True)
+                        for side, of_side, near in zip((self.a, self.b), sums, self.near, strict=True)
                     )
                     for r, difference in self._minus(a, b).items():
-                        out[r][i, part] = _whole(difference + self.shift[r][i])
+                        out[r][i, chunk] = _whole(difference + self.shift[r][i])
                 start += size
                 advance(size)
         return out
@@ -184,8 +186,8 @@ class Match:
             if drawn[i] is not scenario:
                 x, y = (side.values(requests, drawn[i], side.joined) for side in sides)
                 of_shares = {r: spread_of(values) for r, values in self._minus(x, y).items()}
-            for r, (own, joined) in out.items():
-                own[i] = self.rows.variance(a[r], b[r]) + of_shares.get(r, 0.0)
+            for r, (of_rows, joined) in out.items():
+                of_rows[i] = self.rows.variance(a[r], b[r]) + of_shares.get(r, 0.0)
                 joined[i] = self.rows.variance_of_joined(a[r], b[r]) + of_shares.get(r, 0.0)
         return out
 
@@ -223,10 +225,10 @@ def is_distance(request: Request) -> bool:
     return request.metric is not None and request.metric.distance
 
 
-def _stretched(replicates: Vector, center: Vector, own: Vector, joined: Vector) -> Vector:
+def _stretched(replicates: Vector, center: Vector, of_rows: Vector, joined: Vector) -> Vector:
     """Replicates of joined rows with the spread of the rows themselves."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        factor = np.sqrt(own / joined)
+        factor = np.sqrt(of_rows / joined)
         out = center[:, None] + factor[:, None] * (replicates - center[:, None])
     return np.where(np.isfinite(out), out, replicates)
 
@@ -247,7 +249,7 @@ def _not_refuted(*models: Evidence, level: float) -> tuple[Vector, Vector]:
 
 def _roots(x: Vector, y: Vector) -> tuple[float, ...]:
     """Where a broken line through (x, y) changes its sign."""
-    kept = np.isfinite(y) & (np.abs(y) > 1e-12)
-    x, y = x[kept], y[kept]
+    signed = np.isfinite(y) & (np.abs(y) > 1e-12)
+    x, y = x[signed], y[signed]
     turn = np.flatnonzero(np.sign(y[1:]) != np.sign(y[:-1]))
     return tuple(float(x[i] - y[i] * (x[i + 1] - x[i]) / (y[i + 1] - y[i])) for i in turn)

@@ -10,9 +10,12 @@ from halftruth._errors import Note, bare
 from halftruth.evidence import Evidence
 from halftruth.inference._requests import Request
 from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.metrics._record import Metric
 from halftruth.results._estimate import Estimate
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
 from halftruth.table._strata import StratumRows
+
+__all__ = ["MATTERS", "bias_bound", "compressed", "on_evidence", "on_prior", "on_resamples", "on_row"]
 
 FEW_POSITIVES = 20
 FEWEST_RESAMPLES = 40
@@ -59,11 +62,10 @@ def on_resamples(n: int) -> Iterator[Note]:
 
 def on_prior(evidence: Evidence, identified: tuple[float, float] | None) -> Iterator[Note]:
     """Where the prior came from, and whether the evidence, by the 99% range it identifies, contradicts it."""
-    given = evidence.prior
     yield from _on_estimates(evidence)
-    population = evidence.population
-    if population is not None and given.population not in (None, population):
-        share = {"unlabeled": "α, of the unlabeled sample", "all": "π, of all rows"}[given.population]
+    population, of_prior = evidence.population, evidence.prior.population
+    if population is not None and of_prior not in (None, population):
+        share = "α, of the unlabeled sample" if of_prior == "unlabeled" else "π, of all rows"
         yield Note(
             "prior",
             f"The prior's estimate is {share}; it was converted to this population by π n = ρ n_P + α n_U.",
@@ -95,60 +97,54 @@ def on_prior(evidence: Evidence, identified: tuple[float, float] | None) -> Iter
 
 def _on_estimates(evidence: Evidence) -> Iterator[Note]:
     """How shares were estimated, and what that rests on."""
-    for name, given in (("prior", evidence.prior), ("purity", evidence.purity)):
-        made = given.estimate
-        if made is None or not made.assumption:
+    for name, share in (("prior", evidence.prior.estimate), ("purity", evidence.purity.estimate)):
+        if share is None or not share.assumption:
             continue
-        symbol = "ρ" if name == "purity" else "α" if made.population == "unlabeled" else "π"
+        symbol = "ρ" if name == "purity" else "α" if share.population == "unlabeled" else "π"
         yield Note(
             "prior",
-            f"The {name} was estimated ({made.method}): {symbol} = {made.value:.4g}, {made.low:.4g} to "
-            f"{made.high:.4g}.",
+            f"The {name} was estimated ({share.method}): {symbol} = {share.value:.4g}, {share.low:.4g} to "
+            f"{share.high:.4g}.",
         )
-        yield from made.notes or (Note("assumption", f"It assumes that {made.assumption}."),)
+        yield from share.notes or (Note("assumption", f"It assumes that {share.assumption}."),)
 
 
 def on_row(request: Request, measure: ScoreMeasure, estimate: Estimate) -> tuple[Note, ...]:
     """What happened to one metric."""
     metric = request.metric
-    if metric is None:
-        return ()
-    out = []
+    return () if metric is None else tuple(_on_metric(metric, request, measure, estimate))
+
+
+def _on_metric(metric: Metric, request: Request, measure: ScoreMeasure, estimate: Estimate) -> Iterator[Note]:
     known = measure.unidentified is None
     if known and metric.clips and measure.precision_leaves_unit:
-        out.append(Note("impossible", "precision was clipped to [0, 1]."))
+        yield Note("impossible", "precision was clipped to [0, 1].")
     if known and metric.undefined and np.isnan(estimate.value):
-        out.append(Note("undefined", f"undefined: {metric.undefined}."))
+        yield Note("undefined", f"undefined: {metric.undefined}.")
     if request.of_margins and measure.bounded:
-        out.append(
-            Note(
-                "remark",
-                "all scores lie in [0, 1], and were read as margins, such as logits. If they are "
-                "probabilities, pass loss='log' or 'brier'.",
-            )
+        yield Note(
+            "remark",
+            "all scores lie in [0, 1], and were read as margins, such as logits. If they are "
+            "probabilities, pass loss='log' or 'brier'.",
         )
     low, high = metric.limits
     ends = (estimate.value, estimate.low, estimate.high)
     if any(end < low or end > high for end in ends):
-        out.append(
-            Note(
-                "impossible",
-                f"leaves [{low:g}, {high:g}], what is possible: by noise, or because the prior, the purity "
-                f"or the sampling is not as given.",
-            )
+        yield Note(
+            "impossible",
+            f"leaves [{low:g}, {high:g}], what is possible: by noise, or because the prior, the purity or "
+            "the sampling is not as given.",
         )
     width = estimate.high - estimate.low
     if estimate.compression is not None and not estimate.compression <= MATTERS * width + 1e-9:
-        out.append(compressed(estimate.compression))
+        yield compressed(estimate.compression)
     if request.inflated:
-        text = "noise inflates the value; the interval allows for that and may lie below it."
-        out.append(Note("bias", text))
+        yield Note("bias", "noise inflates the value; the interval allows for that and may lie below it.")
     replicates = estimate.replicates
     undefined = 0 if replicates is None else int(np.isnan(replicates).sum())
     if replicates is not None and 0 < undefined < replicates.size:
         text = f"{undefined} of {replicates.size} resamples leave it undefined and were left out."
-        out.append(Note("interval", text))
-    return tuple(out)
+        yield Note("interval", text)
 
 
 def compressed(bound: float) -> Note:

@@ -8,34 +8,34 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.evidence import Evidence
 from halftruth.inference._influence import Gradient, of_cells, scatter, variance
+from halftruth.measure._arithmetic import Index
 from halftruth.table._resampling import chunks, draw_counts, draw_sizes, resample
 from halftruth.table._strata import StratumRows
 from halftruth.table._support import Cells, Column, Sums, Support
 
-Index = NDArray[np.intp]
+__all__ = ["IndependentRows", "PairedRows"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Joint:
+class PairedCells:
     """Rows of one stratum by where they lie for either model."""
 
     cells: Cells
     atoms: tuple[Index, Index]
 
     @classmethod
-    def of(cls, rows: tuple[StratumRows, StratumRows], edges: tuple[Vector, Vector]) -> Joint:
+    def of(cls, rows: tuple[StratumRows, StratumRows], edges: tuple[Vector, Vector]) -> PairedCells:
         a, b = (_places(r.score, e) for r, e in zip(rows, edges, strict=True))
         key, cell = np.unique(a * len(edges[1]) + b, return_inverse=True)
-        one = rows[0]
-        value = None if one.value is None else one.full_weight() * one.value
-        each = Cells(atom=cell, count=np.ones(len(cell), dtype=np.int64), weight=one.weight, value=value)
-        return cls(cells=each.joined(np.arange(len(key))), atoms=(key // len(edges[1]), key % len(edges[1])))
+        first, count = rows[0], np.ones(len(cell), dtype=np.int64)
+        value = None if first.value is None else first.full_weight() * first.value
+        apart = Cells(atom=cell, count=count, weight=first.weight, value=value)
+        return cls(cells=apart.joined(np.arange(len(key))), atoms=(key // len(edges[1]), key % len(edges[1])))
 
     def sums(self, totals: Vector, model: int, n_atoms: int) -> Vector:
         """Totals by joint cell (..., n_cells) as sums by the atoms of one model."""
@@ -48,7 +48,7 @@ class Joint:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Line:
+class GradientLine:
     """Where the rows of a stratum lie between the joined scores of one model.
 
     A gradient is a line through its values there, broken at the thresholds ``keep``. Along the ranks, so that
@@ -63,7 +63,7 @@ class Line:
     """Of the way from the knot at the left of a row to the next."""
 
     @classmethod
-    def of(cls, rows: StratumRows, edges: Vector, keep: Iterable[float]) -> Line:
+    def of(cls, rows: StratumRows, edges: Vector, keep: Iterable[float]) -> GradientLine:
         score, row, count = np.unique(rows.score, return_inverse=True, return_counts=True)
         rank = (np.cumsum(count) - count / 2)[row]
         knot, at = np.unique(_places(rows.score, edges), return_inverse=True)
@@ -90,7 +90,7 @@ class Line:
         return out if self.rows.weight is None else out * self.rows.weight
 
 
-class Together:
+class PairedRows:
     """Both models scored the same rows, in the same order."""
 
     def __init__(
@@ -104,17 +104,19 @@ class Together:
         self.supports, self.one_sample, self.keep = supports, one_sample, tuple(keep)
         a, b = evidence
         self.edges = edges = _edges(supports[0]), _edges(supports[1])
-        pairs = {name: (a.table.strata.get(name), b.table.strata.get(name)) for name in _names(a, b)}
+        names = {**a.table.strata, **b.table.strata}
+        pairs = {name: (a.table.strata.get(name), b.table.strata.get(name)) for name in names}
         self.rows = {name: _same_rows(name, *rows) for name, rows in pairs.items()}
-        self.joint = {name: Joint.of(rows, edges) for name, rows in self.rows.items()}
+        self.joint = {name: PairedCells.of(rows, edges) for name, rows in self.rows.items()}
         self.n_cells = sum(len(joint.cells.count) for joint in self.joint.values())
         self.joined = any(support.edge is not None for support in supports)
 
     @cached_property
-    def _lines(self) -> dict[str, tuple[Line, Line]]:
+    def _lines(self) -> dict[str, tuple[GradientLine, GradientLine]]:
         a, b = self.edges
         return {
-            name: (Line.of(x, a, self.keep), Line.of(y, b, self.keep)) for name, (x, y) in self.rows.items()
+            name: (GradientLine.of(x, a, self.keep), GradientLine.of(y, b, self.keep))
+            for name, (x, y) in self.rows.items()
         }
 
     def resampled(self, n: int, rng: np.random.Generator) -> Iterator[tuple[Sums, Sums]]:
@@ -134,8 +136,8 @@ class Together:
         """The sampling variance of the difference of two numbers with these gradients."""
         if not self.joined:
             return self.variance_of_joined(a, b)
-        each = [x.influence(a, name) - y.influence(b, name) for name, (x, y) in self._lines.items()]
-        return sum(map(scatter, [np.concatenate(each)] if self.one_sample else each))
+        by_stratum = [x.influence(a, name) - y.influence(b, name) for name, (x, y) in self._lines.items()]
+        return sum(map(scatter, [np.concatenate(by_stratum)] if self.one_sample else by_stratum))
 
     def variance_of_joined(self, a: Gradient, b: Gradient) -> float:
         """The same of the joined rows, which resamples have.
@@ -153,7 +155,7 @@ class Together:
         return float(sum(scatter(mean, count, within) for count, mean, within in parts))
 
 
-class Apart:
+class IndependentRows:
     """Two independent samples."""
 
     def __init__(self, supports: tuple[Support, Support], *, one_sample: bool) -> None:
@@ -181,10 +183,6 @@ def _edges(support: Support) -> Vector:
 
 def _places(score: Vector, edges: Vector) -> Index:
     return np.searchsorted(edges, score, side="right") - 1
-
-
-def _names(a: Evidence, b: Evidence) -> tuple[str, ...]:
-    return tuple({**a.table.strata, **b.table.strata})
 
 
 def _same_rows(name: str, a: Any, b: Any) -> tuple[StratumRows, StratumRows]:

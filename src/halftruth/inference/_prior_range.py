@@ -16,6 +16,9 @@ from halftruth.prior._upper_bound import upper_bound
 from halftruth.table._score_table import POSITIVE, UNLABELED
 from halftruth.table._strata import StratumRows
 
+__all__ = ["Range", "Span", "alpha_bound", "drawn_scenarios", "open_priors", "prior_range", "prior_span"]
+__all__ += ["refutations", "share_bounds"]
+
 N_GRID = 9
 """Points over a range. Metrics are smooth in the prior, so a few points find their extremes."""
 N_GRID_OF_TWO = 5
@@ -45,9 +48,7 @@ def prior_range(evidence: Evidence, confidence_level: float) -> Range:
     """The scenarios of evidence: one, or a grid where prior or purity is only known to a range."""
     if evidence.measure().unidentified is not None:
         return _unrefuted(evidence, confidence_level)
-    notes: tuple[Note, ...] = ()
-    if evidence.scores_bound_prior:
-        notes = refutations(evidence, confidence_level)
+    notes = refutations(evidence, confidence_level) if evidence.scores_bound_prior else ()
     both = evidence.prior.is_range and evidence.purity.is_range
     n = N_GRID_OF_TWO if both else N_GRID
     grids = evidence.prior.grid(n), evidence.purity.grid(n)
@@ -134,18 +135,18 @@ def open_priors(evidence: Evidence, confidence_level: float, *, one_sample: bool
         return None
     purity = evidence.purity.value or 1.0
     coarse = evidence.table.support.coarse(ATOMS)
-    found = identified_range(evidence, coarse, one_sample=one_sample)
+    identified = identified_range(evidence, coarse, one_sample=one_sample)
+    if identified is not None:
+        least, most = 1e-6, 1 - 1e-6
+        if evidence.population is not None:
+            least, most = prior_span(evidence, MOST, None, purity)  # what the counts allow
+        return Span(low=max(identified[0], least), high=min(identified[1], most))
     if evidence.population is None:
-        return None if found is None else Span(low=max(found[0], 1e-6), high=min(found[1], 1 - 1e-6))
-    if found is None:
-        alpha_high, kappa = share_bounds(evidence, confidence_level)
-        if evidence.propensity_given:
-            low, high = prior_span(evidence, alpha_high, None, purity)
-            return Span(low=low, high=high, alpha_high=alpha_high)
-        low, high = prior_span(evidence, alpha_high, kappa, purity)
-        return Span(low=low, high=high, alpha_high=alpha_high, kappa=kappa)
-    least, most = prior_span(evidence, MOST, None, purity)  # what the counts allow
-    return Span(low=max(found[0], least), high=min(found[1], most))
+        return None
+    alpha_high, kappa = share_bounds(evidence, confidence_level)
+    of_purity = None if evidence.propensity_given else kappa  # propensities are of pure positives
+    low, high = prior_span(evidence, alpha_high, of_purity, purity)
+    return Span(low=low, high=high, alpha_high=alpha_high, kappa=of_purity)
 
 
 def prior_span(

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Protocol
 
-
-class Advance(Protocol):
-    """Tell that some steps are done."""
-
-    def __call__(self, steps: int) -> None: ...
-
+__all__ = ["progress"]
 
 _SHOWN = ContextVar("_SHOWN", default=False)
 
 
 @contextmanager
-def progress(title: str, total: int, *, long: bool) -> Iterator[Advance]:
-    """A bar on stderr where that is a terminal, the work is long, and no bar of a larger work is shown."""
+def progress(title: str, total: int, *, long: bool) -> Iterator[Callable[[int], None]]:
+    """A bar on stderr where that is a terminal, the work is long, and no bar of a larger work is shown.
+
+    It yields what to call with the number of steps that were done.
+    """
     if not (long and sys.stderr.isatty()) or _SHOWN.get():
         yield lambda steps: None
         return

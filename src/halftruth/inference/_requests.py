@@ -18,6 +18,8 @@ from halftruth.certificate import _compression
 from halftruth.evidence import Evidence
 from halftruth.measure._score_measure import ScoreMeasure
 
+__all__ = ["ALPHA", "PRIOR", "Request", "read_requests"]
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Request:
@@ -127,9 +129,9 @@ def _request(label: str | None, item: Any, threshold: float | None) -> Request:
         return Request(label=label or item, call=metric.bind(threshold), metric=metric, limits=metric.limits)
     if not callable(item):
         raise InputError(f"{arg('metrics')} takes names and callables, got {item!r}.")
-    inner, given = (item.func, item.keywords) if isinstance(item, partial) else (item, {})
+    inner, parameters = (item.func, item.keywords) if isinstance(item, partial) else (item, {})
     name = label or str(getattr(inner, "__name__", type(inner).__name__))
     known = next((m for m in _registry.REGISTRY.values() if m.function is inner), None)
     if known is None or (isinstance(item, partial) and item.args):
         return Request(label=name, call=item, batched=False)
-    return Request(label=name, call=known.bind(threshold, **given), metric=known, limits=known.limits)
+    return Request(label=name, call=known.bind(threshold, **parameters), metric=known, limits=known.limits)

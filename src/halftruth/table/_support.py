@@ -7,7 +7,7 @@ are neighbours in score are joined first, so that the cost of a resample stops g
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -43,6 +43,18 @@ class Cells:
     def moved(self, atom: Index) -> Cells:
         """The same cells at other positions of the score axis."""
         return replace(self, atom=atom)
+
+    def scaled(self, factor: float) -> Cells:
+        """The same cells with other counts, which need not be whole."""
+        count: NDArray[Any] = self.count * factor
+        return replace(self, count=count)
+
+    def share(self, share: Vector) -> Cells:
+        """A share of each cell, without their values."""
+        used = np.flatnonzero(share)
+        count: NDArray[Any] = (self.count * share)[used]
+        weight, spread = (None if x is None else x[..., used] for x in (self.weight, self.spread))
+        return Cells(atom=self.atom[used], count=count, weight=weight, spread=spread)
 
     @property
     def n_rows(self) -> int:
@@ -97,6 +109,19 @@ class Cells:
         if self.value is not None:
             out["value"] = out["value"] + l21 * noise[0] + l22 * noise[1]
         return out
+
+
+def pooled(strata: Sequence[Cells]) -> Cells:
+    """All rows in one stratum, without their values."""
+    atom = np.concatenate([cells.atom for cells in strata])
+    order = np.argsort(atom, kind="stable")
+    count = np.concatenate([cells.count for cells in strata])[order]
+    if all(cells.weight is None for cells in strata):
+        return Cells(atom=atom[order], count=count)
+    weight = np.concatenate([np.ones(len(c.atom)) if c.weight is None else c.weight for c in strata])
+    within = np.concatenate([np.zeros(len(c.atom)) if c.spread is None else c.spread[0] for c in strata])
+    spread = np.stack([within, np.zeros(len(atom)), np.zeros(len(atom))])
+    return Cells(atom=atom[order], count=count, weight=weight[order], spread=spread[:, order])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
