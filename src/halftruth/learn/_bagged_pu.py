@@ -29,7 +29,6 @@ from halftruth.learn._learner import (
     Population,
     Prior,
     Purity,
-    RandomState,
     Strata,
     WrappingLearner,
     check_estimator,
@@ -49,6 +48,7 @@ LONG = 200_000
 """Rows scored, over all models, from which progress is shown."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class BaggedPU(WrappingLearner):
     """Bagged models of known positives against samples of the unlabeled rows, with out-of-bag scores.
 
@@ -128,27 +128,10 @@ class BaggedPU(WrappingLearner):
 
     ranks_only = True
     default_inputs = DecisionTreeClassifier
-    estimators_: list[Estimator]
-    oob_scores_: Vector
-    calibrator_: Calibrator | None
-    prior_: float | None
-
-    def __init__(
-        self,
-        estimator: Estimator = None,
-        *,
-        n_estimators: int = 99,
-        max_unlabeled: int | None = None,
-        unlabeled: float = 0,
-        prior: Prior = None,
-        purity: Purity = 1.0,
-        population: Population = "all",
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.estimator, self.n_estimators, self.max_unlabeled = estimator, n_estimators, max_unlabeled
-        self.unlabeled, self.prior, self.purity, self.population = unlabeled, prior, purity, population
-        self.n_jobs, self.random_state = n_jobs, random_state
+    n_estimators: int = 99
+    max_unlabeled: int | None = None
+    purity: Purity = 1.0
+    n_jobs: int | None = None
 
     def _checked_base(self, X: Features) -> Estimator:
         _checks.count(self.n_estimators, "n_estimators", least=TURNS)
@@ -177,7 +160,7 @@ class BaggedPU(WrappingLearner):
 
         known = self._y == 1
         total, times = np.zeros(len(known)), np.zeros(len(known), dtype=np.int64)
-        self.estimators_ = []
+        self.estimators_: list[Estimator] = []
         long = self.n_estimators * len(known) > TURNS * LONG
         with progress("Bagged models", self.n_estimators, long=long) as advance:
             models = Parallel(n_jobs=self.n_jobs, return_as="generator")(
@@ -229,16 +212,7 @@ class BaggedPU(WrappingLearner):
         return PositiveUnlabeled.from_labels(self._y, scores, **shares)
 
     def decision_function(self, X: Features) -> Vector:
-        """Mean score of all models (n,): higher is more like the known positives.
-
-        Examples
-        --------
-        >>> from halftruth.learn import BaggedPU
-        >>> model = BaggedPU(n_estimators=30, random_state=0).fit([[3.0], [4.0], [2.0], [1.0]], [1, 1, 0, 0])
-        >>> low, high = model.decision_function([[1.5], [3.5]])
-        >>> bool(low < high)
-        True
-        """
+        """Mean score of all models (n,): higher is more like the known positives."""
         return np.asarray(sum(self._sums(X)) / len(self.estimators_))
 
     def _sums(self, X: Features) -> list[Vector]:
@@ -259,14 +233,6 @@ class BaggedPU(WrappingLearner):
         """Probabilities (n, 2) of 0 and 1, being positive, by the calibrated score; they need a prior.
 
         Those of training rows are too sure: the models have seen their labels.
-
-        Examples
-        --------
-        >>> from halftruth.learn import BaggedPU
-        >>> X, y = [[3.0], [4.0], [5.0], [4.5], [2.0], [1.0], [0.0]], [1, 1, 1, 0, 0, 0, 0]
-        >>> model = BaggedPU(n_estimators=30, prior=0.5, random_state=0).fit(X, y)
-        >>> model.predict_proba([[0.5], [4.0]]).shape
-        (2, 2)
         """
         check_is_fitted(self)
         if self.calibrator_ is None:

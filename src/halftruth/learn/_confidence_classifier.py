@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg
 from halftruth.evidence import PositiveConfidence
-from halftruth.learn._learner import Features, Prior, RandomState
-from halftruth.learn._network_arrays import Matrix, Scaling
-from halftruth.learn._network_classifier import (
-    AUTO,
-    NO_POSTERIOR,
-    PLATT,
-    PROPER,
-    Device,
-    LossName,
-    NetworkClassifier,
-)
+from halftruth.learn._learner import Features
+from halftruth.learn._network_arrays import Matrix
+from halftruth.learn._network_classifier import AUTO, NO_POSTERIOR, PLATT, PROPER, NetworkClassifier
 
 __all__ = ["PositiveConfidenceClassifier"]
 
@@ -76,29 +66,6 @@ class PositiveConfidenceClassifier(NetworkClassifier):
 
     learns_from = "confidences"
 
-    def __init__(
-        self,
-        hidden: int | Sequence[int] = (),
-        *,
-        prior: Prior = None,
-        loss: LossName = "logistic",
-        learning_rate: float | None = None,
-        weight_decay: float = 0.01,
-        batch_size: int | None = None,
-        max_epochs: int = 200,
-        patience: int = 10,
-        validation_fraction: float = 0.2,
-        calibration: str | None = AUTO,
-        device: Device = "auto",
-        random_state: RandomState = None,
-        verbose: bool = False,
-    ) -> None:
-        self.hidden, self.prior, self.loss, self.learning_rate = hidden, prior, loss, learning_rate
-        self.weight_decay, self.batch_size, self.max_epochs = weight_decay, batch_size, max_epochs
-        self.patience, self.validation_fraction = patience, validation_fraction
-        self.calibration, self.device, self.random_state = calibration, device, random_state
-        self.verbose = verbose
-
     def fit(self, X: Features, r: ArrayLike) -> PositiveConfidenceClassifier:
         """Learn from positives.
 
@@ -120,7 +87,6 @@ class PositiveConfidenceClassifier(NetworkClassifier):
         >>> model.fit([[2.0], [1.0], [0.0], [-1.0]], [0.9, 0.8, 0.3, 0.1]).predict([[2.0], [-1.0]])
         array([1, 0])
         """
-        from halftruth.learn._network_training import fit_network
         from halftruth.learn._torch_losses import PositiveConfidenceLoss
 
         self._check_choices()
@@ -128,22 +94,19 @@ class PositiveConfidenceClassifier(NetworkClassifier):
         confidence = _confidences(x, r)
         # Refuses a prior that cannot be, before the training.
         self.prior_ = float(PositiveConfidence(confidence, prior=self.prior).measure().prior)
-        rng = self._rng()
+        rng = check_random_state(self.random_state)
         plan = self._plan(rng)
         learned, held_out = self._split([np.arange(len(x))], rng)
-        self.scaling_ = Scaling.of(x)
-        scaled = self.scaling_(x)
         risk = PositiveConfidenceLoss(self.loss)
-        self._keep(fit_network(plan, risk, risk, scaled, learned, held_out, row_values=confidence))
-        self.shift_ = 0.0
+        scaled = self._train(plan, risk, risk, x, learned, held_out, confidence)
         method = self._method(held_out is not None)
         lacking = Note("method", NO_POSTERIOR.format(self.loss))
-        self.notes_ = () if method or self.loss == PROPER else (lacking,)
         self._calibrate(
             method,
             scaled,
             held_out,
             lambda scores: PositiveConfidence(confidence[held_out[0]], scores[0], prior=self.prior),  # type: ignore[index]
+            () if method or self.loss == PROPER else (lacking,),
         )
         return self
 

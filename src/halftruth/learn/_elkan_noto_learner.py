@@ -14,6 +14,9 @@ factor takes its place, the one by which they do.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
@@ -36,9 +39,6 @@ from halftruth.learn._cross_validation import splits
 from halftruth.learn._learner import (
     Estimator,
     Features,
-    Population,
-    Prior,
-    RandomState,
     Strata,
     WrappingLearner,
     check_estimator,
@@ -55,6 +55,7 @@ def _has_decision_function(learner: ElkanNoto) -> bool:
     return hasattr(getattr(learner, "estimator_", learner.estimator or _linear()), "decision_function")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ElkanNoto(WrappingLearner):
     """Positives against negatives, where each unlabeled row counts as both, by what its score says.
 
@@ -108,29 +109,12 @@ class ElkanNoto(WrappingLearner):
     True
     >>> bool((model.predict(X) == truth).mean() > 0.9)
     True
+    >>> bool(model.predict_proba([[2.0, 2.0]])[0, 1] > 0.5)
+    True
     """
 
     default_inputs = LogisticRegression
-    estimator_: Estimator
-    label_frequency_: float
-    prior_: float
-
-    def __init__(
-        self,
-        estimator: Estimator = None,
-        *,
-        prior: Prior = None,
-        population: Population = "all",
-        unlabeled: float = 0,
-        cv: int | BaseCrossValidator = 5,
-        random_state: RandomState = None,
-    ) -> None:
-        self.estimator = estimator
-        self.prior = prior
-        self.population = population
-        self.unlabeled = unlabeled
-        self.cv = cv
-        self.random_state = random_state
+    cv: int | BaseCrossValidator = 5
 
     def _checked_base(self, X: Features) -> Estimator:
         _checks.choice(self.population, "population", POPULATIONS)
@@ -207,43 +191,22 @@ class ElkanNoto(WrappingLearner):
         return row[counts], label[counts], weight[counts]
 
     def predict_proba(self, X: Features) -> Vector:
-        """Probabilities (n, 2) of 0 and of 1, being positive.
-
-        Examples
-        --------
-        >>> from halftruth.learn import ElkanNoto
-        >>> X, y = [[5.0], [4.0], [6.0], [5.5], [1.0], [0.0], [0.5], [1.5]], [1, 1, 1, 0, 0, 0, 0, 0]
-        >>> model = ElkanNoto(prior=0.5, cv=3, random_state=0).fit(X, y)
-        >>> low, high = model.predict_proba([[0.0], [5.0]])[:, 1]
-        >>> bool(low < 0.5 < high)
-        True
-        """
-        rows = self._checked_features(X)
-        return np.asarray(self.estimator_.predict_proba(rows))
+        """Probabilities (n, 2) of 0 and of 1, being positive."""
+        return self._by_second_model("predict_proba", X)
 
     @available_if(_has_decision_function)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Features) -> Vector:
-        """The margin (n,) of the second model, where it has one.
-
-        Examples
-        --------
-        >>> from halftruth.learn import ElkanNoto
-        >>> X, y = [[5.0], [4.0], [6.0], [5.5], [1.0], [0.0], [0.5], [1.5]], [1, 1, 1, 0, 0, 0, 0, 0]
-        >>> low, high = ElkanNoto(prior=0.5, cv=3, random_state=0).fit(X, y).decision_function([[0.0], [5.0]])
-        >>> bool(low < 0 < high)
-        True
-        """
-        rows = self._checked_features(X)
-        return np.asarray(self.estimator_.decision_function(rows))
+        """The margin (n,) of the second model, where it has one."""
+        return self._by_second_model("decision_function", X)
 
     def predict(self, X: Features) -> NDArray[np.int64]:
         """1 or 0, as the second model says, which need not cut its probability at a half."""
-        rows = self._checked_features(X)
-        return np.asarray(self.estimator_.predict(rows))
+        return self._by_second_model("predict", X)
 
-    def _checked_features(self, X: Features) -> Features:
+    def _by_second_model(self, method: str, X: Features) -> NDArray[Any]:
         check_is_fitted(self)
-        return self._features(X, self.estimator_, reset=False)
+        rows = self._features(X, self.estimator_, reset=False)
+        return np.asarray(getattr(self.estimator_, method)(rows))
 
 
 def _calibrated(g: Vector, strata: Strata) -> Vector:

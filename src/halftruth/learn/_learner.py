@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -201,14 +201,21 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[likely.astype(np.intp)])
 
 
+# Learners are dataclasses: scikit-learn reads the settings of an estimator from the signature of `__init__`,
+# and a dataclass makes that of its fields, so that shared settings stand once. What `fit` learns is no field.
+@dataclass(eq=False, repr=False)
 class WrappingLearner(Learner):
     """A learner around another estimator, whose features it takes as that one takes them."""
 
     default_inputs: ClassVar[type]
     """A classifier that takes what the default estimator takes."""
 
-    estimator: Estimator
-    random_state: RandomState
+    estimator: Estimator = None
+    _: KW_ONLY
+    prior: Prior = None
+    population: Population = "all"
+    unlabeled: float = 0
+    random_state: RandomState = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

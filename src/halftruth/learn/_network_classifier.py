@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from halftruth import _checks
@@ -33,7 +33,7 @@ from halftruth.learn._network_arrays import (
 )
 
 if TYPE_CHECKING:  # PyTorch loads when a network is trained
-    from halftruth.learn._network_training import Plan, Trained
+    from halftruth.learn._network_training import Plan, Risk
 
 __all__ = ["AUTO", "NO_POSTERIOR", "PLATT", "PROPER", "Device", "LossName", "NetworkClassifier"]
 
@@ -61,33 +61,24 @@ KEPT = "Probabilities are σ(logit): the rows held out do not refute them (p = {
 MENDED = "σ(logit) is too {} for the rows held out (p = {:.2g}): probabilities are by Platt's line."
 
 
+@dataclass(eq=False, repr=False)  # see `WrappingLearner`
 class NetworkClassifier(Learner):
     """A linear model or a network with a logit for each row; subclasses say how it learns."""
 
-    layers_: list[Layer]
-    scaling_: Scaling
-    calibrator_: Calibrator | None
-    shift_: float
-    history_: dict[str, list[float]]
-    prior_: float
-    n_epochs_: int
-    notes_: tuple[Note, ...]
-    n_features_in_: int
-
-    # Settings that both have; scikit-learn reads them from the signature of each class.
-    hidden: int | Sequence[int]
-    prior: Prior
-    loss: LossName
-    learning_rate: float | None
-    weight_decay: float
-    batch_size: int | None
-    max_epochs: int
-    patience: int
-    validation_fraction: float
-    calibration: str | None
-    device: Device
-    random_state: RandomState
-    verbose: bool
+    hidden: int | Sequence[int] = ()
+    _: KW_ONLY
+    prior: Prior = None
+    loss: LossName = "logistic"
+    learning_rate: float | None = None
+    weight_decay: float = 0.01
+    batch_size: int | None = None
+    max_epochs: int = 200
+    patience: int = 10
+    validation_fraction: float = 0.2
+    calibration: str | None = AUTO
+    device: Device = "auto"
+    random_state: RandomState = None
+    verbose: bool = False
 
     # --- What the two learn alike ---------------------------------------------------------------
 
@@ -112,9 +103,6 @@ class NetworkClassifier(Learner):
             )
         return np.asarray(x)
 
-    def _rng(self) -> np.random.RandomState:
-        return check_random_state(self.random_state)  # type: ignore[no-any-return]
-
     def _plan(self, rng: np.random.RandomState) -> Plan:
         """The settings of the training, checked; without PyTorch it is refused here, before any work."""
         from halftruth.learn._network_training import Plan
@@ -126,7 +114,6 @@ class NetworkClassifier(Learner):
         units = np.atleast_1d(self.hidden).tolist()
         hidden = tuple(_checks.count(n_units, "hidden", least=1) for n_units in units)
         usual, size = 1e-3 if hidden else 1e-2, self.batch_size
-        _checks.choice(self.device, "device", DEVICES)
         return Plan(
             hidden=hidden,
             learning_rate=usual if self.learning_rate is None else above_zero(self.learning_rate),
@@ -168,11 +155,27 @@ class NetworkClassifier(Learner):
         pairs = [(rows[size:], rows[:size]) for rows, size in zip(mixed, sizes, strict=False)]
         return [learned for learned, _ in pairs] + unsplit, [held_out for _, held_out in pairs]
 
-    def _keep(self, trained: Trained) -> None:
-        self.layers_ = trained.layers
+    def _train(
+        self,
+        plan: Plan,
+        loss: Risk,
+        watched: Risk,
+        x: Matrix,
+        learned: StratumRows,
+        held_out: StratumRows | None,
+        row_values: Vector | None = None,
+    ) -> Matrix:
+        """Learn by `fit_network`, on standardised features; these."""
+        from halftruth.learn._network_training import fit_network
+
+        self.scaling_ = Scaling.of(x)
+        scaled = self.scaling_(x)
+        trained = fit_network(plan, loss, watched, scaled, learned, held_out, row_values)
+        self.layers_: list[Layer] = trained.layers
         self.history_ = {"training_risk": trained.training_risk, "held_out_risk": trained.held_out_risk}
-        self.n_epochs_ = trained.n_epochs
+        self.n_epochs_: int = trained.n_epochs
         self.classes_ = np.array([0, 1])
+        return scaled
 
     def _calibrate(
         self,
@@ -180,15 +183,18 @@ class NetworkClassifier(Learner):
         scaled: Matrix,
         held_out: StratumRows | None,
         evidence: Callable[[list[Vector]], Evidence],
+        notes: tuple[Note, ...],
+        shift: float = 0.0,
     ) -> None:
         """Learn the way from held-out logits, by stratum, to probabilities; not where none was held out.
 
         "auto" is Platt's line where a test refutes σ(logit).
         """
-        self.calibrator_ = None
+        self.notes_, self.shift_ = notes, shift
+        self.calibrator_: Calibrator | None = None
         if method is None or held_out is None:
             return
-        scores = [logits(self.layers_, scaled[rows]) + self.shift_ for rows in held_out]
+        scores = [logits(self.layers_, scaled[rows]) + shift for rows in held_out]
         calibrator = Calibrator(PLATT, scale="score") if method in (PLATT, AUTO) else Calibrator(method)
         calibrator.fit(evidence([_calibrator_input(calibrator, logit) for logit in scores]))
         if method == AUTO:
@@ -205,37 +211,14 @@ class NetworkClassifier(Learner):
     # --- What both give -------------------------------------------------------------------------
 
     def decision_function(self, X: Features) -> Vector:
-        """The logit of each row (n,): higher is more likely positive. PyTorch is not needed.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from scipy.special import expit
-        >>> from halftruth.learn import PositiveConfidenceClassifier
-        >>> X = np.linspace(-1, 3, 50)[:, None]
-        >>> model = PositiveConfidenceClassifier(random_state=0).fit(X, expit(X[:, 0]))
-        >>> low, high = model.decision_function([[0.0], [2.0]])
-        >>> bool(low < high)
-        True
-        """
+        """The logit of each row (n,): higher is more likely positive. PyTorch is not needed."""
         check_is_fitted(self)
         x = self._rows(X, reset=False)
         blocks = (x[i : i + BLOCK] for i in range(0, len(x), BLOCK))
         return np.concatenate([logits(self.layers_, self.scaling_(block)) for block in blocks])
 
     def predict_proba(self, X: Features) -> Matrix:
-        """Probabilities (n, 2) of 0 and of 1, being positive, in the order of the logits.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from scipy.special import expit
-        >>> from halftruth.learn import PositiveConfidenceClassifier
-        >>> X = np.linspace(-1, 3, 50)[:, None]
-        >>> model = PositiveConfidenceClassifier(random_state=0).fit(X, expit(X[:, 0]))
-        >>> bool(abs(model.predict_proba([[1.0]])[0, 1] - expit(1.0)) < 0.05)
-        True
-        """
+        """Probabilities (n, 2) of 0 and of 1, being positive, in the order of the logits."""
         logit = self.decision_function(X) + self.shift_
         calibrator = self.calibrator_
         if calibrator is None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logit
+from sklearn.utils import check_random_state
 
 from halftruth import _checks
 from halftruth._checks import Vector
@@ -17,24 +18,14 @@ from halftruth.evidence._positive_unlabeled import POPULATIONS
 from halftruth.learn._learner import (
     Features,
     Population,
-    Prior,
     Purity,
-    RandomState,
     Strata,
     StratumSizes,
     random_seed,
     read_labels,
 )
-from halftruth.learn._network_arrays import Matrix, Scaling
-from halftruth.learn._network_classifier import (
-    AUTO,
-    NO_POSTERIOR,
-    PLATT,
-    PROPER,
-    Device,
-    LossName,
-    NetworkClassifier,
-)
+from halftruth.learn._network_arrays import Matrix
+from halftruth.learn._network_classifier import AUTO, NO_POSTERIOR, PLATT, PROPER, NetworkClassifier
 from halftruth.learn._risk_weights import balanced_eta
 from halftruth.prior._belief import ESTIMATE, PriorEstimate, belief
 
@@ -49,6 +40,7 @@ NOT_CALIBRATED = Note(
 FOR_TARGET = Note("method", "It leans to the target prior.")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PUClassifier(NetworkClassifier):
     """A classifier from known positives and unlabeled rows, linear or a network, by their PU risk.
 
@@ -157,39 +149,15 @@ class PUClassifier(NetworkClassifier):
     True
     """
 
-    def __init__(
-        self,
-        hidden: int | Sequence[int] = (),
-        *,
-        prior: Prior = None,
-        purity: Purity = 1.0,
-        population: Population = "all",
-        unlabeled: float = 0,
-        loss: LossName = "logistic",
-        correction: Literal["non-negative", "none", "absolute", "leaky"] = "non-negative",
-        beta: float = 0.0,
-        gamma: float = 1.0,
-        leak: float = 0.0,
-        eta: float | None = None,
-        target_prior: float | None = None,
-        learning_rate: float | None = None,
-        weight_decay: float = 0.01,
-        batch_size: int | None = None,
-        max_epochs: int = 200,
-        patience: int = 10,
-        validation_fraction: float = 0.2,
-        calibration: str | None = AUTO,
-        device: Device = "auto",
-        random_state: RandomState = None,
-        verbose: bool = False,
-    ) -> None:
-        self.hidden, self.prior, self.purity, self.population = hidden, prior, purity, population
-        self.unlabeled, self.loss, self.correction, self.beta = unlabeled, loss, correction, beta
-        self.gamma, self.leak, self.eta, self.target_prior = gamma, leak, eta, target_prior
-        self.learning_rate, self.weight_decay, self.batch_size = learning_rate, weight_decay, batch_size
-        self.max_epochs, self.patience = max_epochs, patience
-        self.validation_fraction, self.calibration, self.device = validation_fraction, calibration, device
-        self.random_state, self.verbose = random_state, verbose
+    purity: Purity = 1.0
+    population: Population = "all"
+    unlabeled: float = 0
+    correction: Literal["non-negative", "none", "absolute", "leaky"] = "non-negative"
+    beta: float = 0.0
+    gamma: float = 1.0
+    leak: float = 0.0
+    eta: float | None = None
+    target_prior: float | None = None
 
     def fit(self, X: Features, y: ArrayLike) -> PUClassifier:
         """Learn from rows labeled in part.
@@ -212,35 +180,30 @@ class PUClassifier(NetworkClassifier):
         >>> model.predict([[5.5], [0.2]])
         array([1, 0])
         """
-        from halftruth.learn._network_training import fit_network
-
         self._check_choices()
         x = self._rows(X, reset=True)
         strata = read_labels(self, x, y)
-        rng = self._rng()
+        rng = check_random_state(self.random_state)
         plan = self._plan(rng)
         self.prior_, purity = self._shares(x, strata, rng)
         learned, held_out = self._split([np.flatnonzero(mask) for mask in strata.masks if mask.any()], rng)
         watched = strata.sizes if held_out is None or len(held_out) == 3 else (*strata.sizes[:2], 0)
         loss, risk = self._losses(strata.sizes, watched, purity)
-        self.scaling_ = Scaling.of(x)
-        scaled = self.scaling_(x)
         # Known negatives that the risk gives no weight are not passed to it.
         n_strata = 3 if loss.weights.used[2] else 2
-        self._keep(
-            fit_network(plan, loss, risk, scaled, learned[:n_strata], held_out and held_out[:n_strata])
-        )
+        learned_from, watched_rows = learned[:n_strata], held_out and held_out[:n_strata]
+        scaled = self._train(plan, loss, risk, x, learned_from, watched_rows)
         proper = self.loss == PROPER
         # The logit of the posterior moves with the prior by the difference of their logits (Bayes' rule).
         moved = proper and self.target_prior is not None
-        self.shift_ = float(logit(self.prior_) - logit(self.target_prior)) if moved else 0.0
-        self.notes_ = self._notes(held_out is not None)
         prior = self._prior_of(watched, strata.sizes)
         self._calibrate(
             PLATT if self.calibration == AUTO and not proper else self.calibration,
             scaled,
             held_out,
             lambda scores: _held_out_evidence(scores, watched, prior, purity, self.population),
+            self._notes(held_out is not None),
+            float(logit(self.prior_) - logit(self.target_prior)) if moved else 0.0,
         )
         return self
 
