@@ -87,10 +87,8 @@ class BaggedPU(WrappingLearner):
     prior_ : float or None
         π that the probabilities rest on: as given or estimated, or as known negatives identify it. None where
         there are no probabilities.
-    classes_ : array
-        0 and 1.
-    n_features_in_, feature_names_in_
-        As scikit-learn sets them.
+    classes_, n_features_in_, feature_names_in_
+        As scikit-learn sets them; the classes are 0 and 1.
 
     Notes
     -----
@@ -185,16 +183,7 @@ class BaggedPU(WrappingLearner):
     def evidence(
         self, *, prior: Prior = None, purity: Purity | None = None, population: Population | None = None
     ) -> PositiveUnlabeled:
-        """Evidence of the training rows from their out-of-bag scores, for `evaluate` and all else.
-
-        Parameters
-        ----------
-        prior, purity, population
-            As in `PositiveUnlabeled.from_labels`; by default those of the model.
-
-        Returns
-        -------
-        PositiveUnlabeled
+        """Evidence of the training rows from their out-of-bag scores; by default with the model's own shares.
 
         Examples
         --------

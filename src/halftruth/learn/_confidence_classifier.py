@@ -44,10 +44,10 @@ class PositiveConfidenceClassifier(NetworkClassifier):
 
     Attributes
     ----------
-    classes_, prior_, layers_, scaling_, calibrator_, shift_, history_, n_epochs_, notes_
+    prior_, layers_, scaling_, calibrator_, shift_, history_, n_epochs_, notes_
         As in `PUClassifier`; risks are divided by the prior.
-    n_features_in_, feature_names_in_
-        As scikit-learn sets them.
+    classes_, n_features_in_, feature_names_in_
+        As scikit-learn sets them; the classes are 0 and 1.
 
     Notes
     -----
@@ -67,18 +67,7 @@ class PositiveConfidenceClassifier(NetworkClassifier):
     learns_from = "confidences"
 
     def fit(self, X: Features, r: ArrayLike) -> PositiveConfidenceClassifier:
-        """Learn from positives.
-
-        Parameters
-        ----------
-        X : (n, k) array or data frame of numbers
-            Known positives only.
-        r : (n,) array in (0, 1]
-            Confidence of each, not below 1e-6.
-
-        Returns
-        -------
-        PositiveConfidenceClassifier
+        """Learn from known positives: their features X (n, k), and the confidence r in [1e-6, 1] of each.
 
         Examples
         --------
@@ -101,13 +90,13 @@ class PositiveConfidenceClassifier(NetworkClassifier):
         scaled = self._train(plan, risk, risk, x, learned, held_out, confidence)
         method = self._method(held_out is not None)
         lacking = Note("method", NO_POSTERIOR.format(self.loss))
-        self._calibrate(
-            method,
-            scaled,
-            held_out,
-            lambda scores: PositiveConfidence(confidence[held_out[0]], scores[0], prior=self.prior),  # type: ignore[index]
-            () if method or self.loss == PROPER else (lacking,),
-        )
+        notes = () if method or self.loss == PROPER else (lacking,)
+        watched = slice(0) if held_out is None else held_out[0]
+
+        def evidence(scores: list[Vector]) -> PositiveConfidence:
+            return PositiveConfidence(confidence[watched], scores[0], prior=self.prior)
+
+        self._calibrate(method, scaled, held_out, evidence, notes)
         return self
 
     def _method(self, held_out: bool) -> str | None:

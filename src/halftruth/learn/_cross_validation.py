@@ -116,8 +116,7 @@ def cross_val_evidence(
     Known positives spread evenly over the folds keep the models at one level. Leaving one row out does not: a
     model without one of few positives scores all rows lower, and it is that positive which it scores.
 
-    Intervals are about these scores. They do not hold that another sample would have trained another
-    model. One trained on all rows is, if anything, a little better than these.
+    Intervals are about these scores, not about the models that another sample would have trained.
 
     A plain classifier's probability is that of being *labeled*. Calibrate it (`cross_calibrate`) before
     you read it as that of being positive.
@@ -157,8 +156,13 @@ def cross_val_evidence(
     if not any(isinstance(share, str) and share == ESTIMATE for share in (prior, purity)):
         make(known, np.zeros(n), **settings)
     folds = splits(cv, X, strata, groups, rng, needs)
+    # An estimator without weights is refused before the training.
+    lacking = ("`sample_weight` was given", "Use an estimator that does, or leave it out.")
+    weight_name = "" if weight is None else weight_argument(estimator, *lacking)
     # A learner may lack a prior in some folds alone, so it is asked for all that it has.
-    score_fold = FoldScores(estimator, X, labels, weight, methods, all_methods=learner is not None)
+    score_fold = FoldScores(
+        estimator, X, labels, weight, methods, all_methods=learner is not None, weight_name=weight_name
+    )
     return make(known, _out_of_fold(score_fold, folds, n_jobs), **settings)
 
 
@@ -178,11 +182,8 @@ class FoldScores:
     all_methods: bool
     """Whether a fold scores by all of them that it can, not by the first alone."""
 
-    @property
-    def weight_name(self) -> str:
-        return weight_argument(
-            self.estimator, "`sample_weight` was given", "Use an estimator that does, or leave it out."
-        )
+    weight_name: str
+    """What ``fit`` calls the weights."""
 
     def __call__(self, split: Split, title: str) -> dict[str, Vector]:
         """Scores of one fold by a model of the others, for each method."""
@@ -215,8 +216,6 @@ def _out_of_fold(score_fold: FoldScores, folds: list[Split], n_jobs: int | None)
     """Out-of-fold scores, in the order of the rows, by the first method that all folds have."""
     from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
-    if score_fold.weight is not None:
-        _ = score_fold.weight_name  # an estimator without weights is refused before the training
     n_trained = sum(len(train) for train, _ in folds)
     by_fold: list[dict[str, Vector]] = []
     with progress("Cross-validation", len(folds), long=n_trained > LONG) as advance:
@@ -265,11 +264,12 @@ def _refuse_shares(
 ) -> None:
     """Confidences are of positives alone."""
     passed = {"unlabeled": unlabeled is not None, "purity": purity != 1, "population": population != "all"}
-    for name in (name for name, was_passed in passed.items() if was_passed):
-        raise InputError(
-            f"{arg(name)} was given, and {type(learner).__name__} learns from the confidences of known "
-            "positives: there are no unlabeled rows. Leave it out."
-        )
+    for name, was_passed in passed.items():
+        if was_passed:
+            raise InputError(
+                f"{arg(name)} was given, and {type(learner).__name__} learns from the confidences of known "
+                "positives: there are no unlabeled rows. Leave it out."
+            )
 
 
 def _code(learner: Learner | None, unlabeled: float | None, population: Population) -> float:
@@ -302,28 +302,12 @@ def splits(
     rng: int | np.random.Generator,
     needs: Mapping[int, str] = LEARNED_STRATA,
 ) -> list[Split]:
-    """The folds, every row scored once.
-
-    Parameters
-    ----------
-    cv : int, splitter or iterable of (train, test)
-    X : (n, k) array, sparse matrix or data frame
-    strata : (n,) array
-        1 positive, 0 unlabeled, 2 negative.
-    groups : (n,) array or None
-    rng : int or numpy Generator
-        Of the folds, where ``cv`` is a number.
-    needs : dict
-        The strata that every fold must learn from, and what they are called.
-
-    Returns
-    -------
-    list of (train, test)
+    """The folds, every row scored once; each learns from the strata in ``needs``, {code: title}.
 
     Examples
     --------
     >>> import numpy as np
-    >>> strata = np.asarray([1, 1, 0, 0, 0, 0])
+    >>> strata = np.asarray([1, 1, 0, 0, 0, 0])  # 1 positive, 0 unlabeled, 2 negative
     >>> [strata[test].tolist() for _, test in splits(2, np.zeros((6, 1)), strata, None, 0)]
     [[1, 0, 0], [1, 0, 0]]
     """
@@ -332,7 +316,11 @@ def splits(
     if isinstance(cv, (int, np.integer, float, str, bool)) or cv is None:
         splitter, stratify = _stratified(cv, strata, group, rng, needs)
     else:
-        splitter, stratify = _splitter(cv, strata), strata
+        try:
+            splitter, stratify = check_cv(cv, strata, classifier=True), strata
+        except ValueError:
+            must = "be a number of folds, a splitter or pairs (train, test)"
+            raise InputError(argument="cv", must=must, got=repr(cv)) from None
     rows = np.arange(n)
     folds = [(rows[train], rows[test]) for train, test in splitter.split(X, stratify, group)]
     _check_partition(folds, n)
@@ -368,23 +356,13 @@ def _stratified(
     return kind(k, shuffle=True, random_state=seed), np.where(few, 0, strata)
 
 
-def _splitter(cv: Folds, strata: NDArray[np.int64]) -> BaseCrossValidator:
-    try:
-        return check_cv(cv, strata, classifier=True)
-    except ValueError:
-        raise InputError(
-            argument="cv", must="be a number of folds, a splitter or pairs (train, test)", got=repr(cv)
-        ) from None
-
-
 def _groups(groups: ArrayLike | None, n: int) -> NDArray[Any] | None:
     if groups is None:
         return None
     group = np.asarray(groups)
     if group.shape != (n,):
-        raise InputError(
-            argument="groups", must=f"have one value for each of {n} rows", got=f"shape {group.shape}"
-        )
+        must = f"have one value for each of {n} rows"
+        raise InputError(argument="groups", must=must, got=f"shape {group.shape}")
     return group
 
 

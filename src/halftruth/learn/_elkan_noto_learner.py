@@ -87,10 +87,8 @@ class ElkanNoto(WrappingLearner):
         π that c stands for.
     estimator_ : classifier
         The second model, of positives against negatives.
-    classes_ : array
-        0 and 1.
-    n_features_in_, feature_names_in_
-        As scikit-learn sets them.
+    classes_, n_features_in_, feature_names_in_
+        As scikit-learn sets them; the classes are 0 and 1.
 
     Notes
     -----
@@ -219,14 +217,10 @@ def _calibrated(g: Vector, strata: Strata) -> Vector:
 
 
 def unlabeled_weights(g: Vector, share: float) -> Vector:
-    """The probability that an unlabeled row is positive: k · g/(1−g), at most 1, of mean α.
+    """The probability that an unlabeled row is positive: k · g/(1−g), at most 1, of mean α = ``share``.
 
-    Parameters
-    ----------
-    g : (n,) array
-        P(labeled ∣ x) of unlabeled rows.
-    share : float
-        α, the mean of the weights, which says what k is. It is less only where fewer rows have g > 0.
+    g is P(labeled ∣ x) of unlabeled rows. The mean, which says what k is, is less only where fewer rows have
+    g > 0.
 
     Examples
     --------

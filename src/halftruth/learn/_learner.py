@@ -224,26 +224,15 @@ class WrappingLearner(Learner):
         return tags
 
     def fit(self, X: Features, y: ArrayLike) -> Self:
-        """Learn from rows labeled in part.
+        """Learn from rows labeled in part: X (n, k) as the base takes it, and the labels y (n,).
 
-        Parameters
-        ----------
-        X : (n, k) array, sparse matrix or data frame
-            As the base takes it.
-        y : (n,) array
-            1 known positive, ``unlabeled`` or NaN unlabeled, 0 known negative where it is not that code.
-
-        Returns
-        -------
-        The learner itself.
+        These are 1 for known positives, ``unlabeled`` or NaN, and 0 for known negatives where it is not that
+        code.
 
         Examples
         --------
-        >>> from halftruth.learn import BaggedPU, ElkanNoto
+        >>> from halftruth.learn import ElkanNoto
         >>> X, y = [[5.0], [4.0], [6.0], [5.5], [1.0], [0.0], [0.5], [1.5]], [1, 1, 1, 0, 0, 0, 0, 0]
-        >>> score = BaggedPU(n_estimators=30, random_state=0).fit(X, y).oob_scores_
-        >>> bool(score[3] > score[4:].max())  # the hidden positive
-        True
         >>> ElkanNoto(prior=0.5, cv=3, random_state=0).fit(X, y).prior_
         0.5
         """

@@ -41,20 +41,13 @@ LONG = 5_000_000
 class Networks(nn.Module):
     """Networks of one shape, each with its own weights; one of them is the common case.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Features, hidden units of each layer, and 1. Without hidden units the networks are linear.
-    n : int
-        How many.
-    seed : int
-        Of the first weights: uniform within ±1/√inputs; a linear network starts at zero.
+    ``sizes`` are features, hidden units of each layer, and 1; without hidden units the networks are linear.
+    First weights are uniform within ±1/√inputs; a linear network starts at zero.
 
     Examples
     --------
     >>> import torch
-    >>> networks = Networks((3, 4, 1), n=2, seed=0)
-    >>> networks(torch.zeros(5, 3)).shape
+    >>> Networks((3, 4, 1), n=2, seed=0)(torch.zeros(5, 3)).shape
     torch.Size([2, 5])
     """
 
@@ -90,25 +83,18 @@ class Networks(nn.Module):
 
 
 class Batches:
-    """Batches of row numbers, as many of each stratum as its share of the rows.
+    """Batches of row numbers, as many of each stratum as its share of the rows, ``size`` together.
 
-    In one pass every row of a large stratum comes once; a small one is passed over again, in another order,
-    so that some of its rows are in every batch.
-
-    Parameters
-    ----------
-    rows : sequence of tensors (networks, n_k)
-        Row numbers of each stratum, for each network its own.
-    size : int
-        Rows in a batch, of all strata together.
-    seed : int
+    ``rows`` are tensors (networks, n_k), one a stratum: each network has rows of its own. In one pass every
+    row of a large stratum comes once; a small one is passed over again, in another order, so that some of its
+    rows are in every batch.
 
     Examples
     --------
     >>> import torch
     >>> known, unlabeled = torch.arange(90)[None], torch.arange(90, 900)[None]
     >>> batches = Batches([known, unlabeled], 300, seed=0)
-    >>> [[part.shape[1] for part in batch] for batch in batches]
+    >>> [[rows.shape[1] for rows in batch] for batch in batches]
     [[32, 270], [32, 270], [32, 270]]
     """
 
@@ -121,15 +107,15 @@ class Batches:
         return self.steps
 
     def __iter__(self) -> Iterator[tuple[Tensor, ...]]:
-        """One pass."""
         yield from zip(*(self._shuffled(stratum) for stratum in self.rows), strict=True)
 
     def _shuffled(self, rows: Tensor) -> Sequence[Tensor]:
-        least = min(rows.shape[1], FEWEST) * self.steps
-        passes = max(1, math.ceil(least / rows.shape[1]))
+        n_rows = rows.shape[1]
+        least = min(n_rows, FEWEST) * self.steps
+        passes = max(1, math.ceil(least / n_rows))
         kind: dict[str, Any] = {"generator": self.generator, "device": rows.device, "dtype": torch.float32}
         orders = [torch.rand(rows.shape, **kind).argsort(-1) for _ in range(passes)]
-        order = torch.cat(orders, -1)[:, : max(least, rows.shape[1])]
+        order = torch.cat(orders, -1)[:, : max(least, n_rows)]
         return torch.gather(rows, 1, order).tensor_split(self.steps, dim=1)
 
 
@@ -165,28 +151,15 @@ def train(
     networks : module
         Rows (networks, n, …) to logits (networks, n); parameters have a first axis for the networks.
     loss : callable
-        Of the logits of each stratum; one value a network.
-    x : tensor
-        All rows.
-    batches : Batches
-    epochs : int
-        Passes at most.
-    learning_rate, weight_decay : float
-        Of Adam; the decay is decoupled from its steps and spares the constants.
-    watch : callable, optional
-        Gives the risk on held-out rows, one value a network, after each pass.
-    patience : int, optional
-        Passes without a lower risk of any network that end the training.
-    row_values : tensor, optional
-        A value for each row, such as its confidence, which the loss takes after the logits.
-    after : callable, optional
-        Called after each pass with its number.
-    history : History, optional
-        An empty one, filled as the training goes, for ``after`` to look at.
-
-    Returns
-    -------
-    History
+        Of the logits of each stratum, and of the ``row_values`` where there are any; one value a network.
+    x, batches
+        All rows, and which of them a step learns from.
+    epochs, learning_rate, weight_decay
+        Passes at most, and of Adam; the decay is decoupled from its steps and spares the constants.
+    watch, patience
+        Gives the risk on held-out rows after each pass; passes without a lower one that end the training.
+    after, history
+        Called after each pass with its number, and an empty history for it to look at.
     """
     # One fused pass over the parameters a step: their update costs as much as a small network's gradient.
     optimizer = torch.optim.AdamW(_groups(networks, weight_decay), lr=learning_rate, fused=True)
@@ -303,68 +276,42 @@ def fit_network(
     held_out: StratumRows | None,
     row_values: Matrix | None = None,
 ) -> Trained:
-    """Train one network on rows of ``x``; with rows held out, stop early by their risk.
+    """Train one network on standardised rows; with rows held out, stop early by their ``watched`` risk.
 
-    Parameters
-    ----------
-    plan : Plan
-    loss, watched : callable
-        Of the logits of each stratum (and of the ``row_values``): what is made small, what is watched.
-    x : (n, k) array
-        Standardised features.
-    learned, held_out : arrays of row numbers
-        Of each stratum.
-    row_values : (n,) array, optional
-        A value for each row that the losses take.
+    Both risks take the logits of each stratum, and the ``row_values`` where there are any.
     """
     device = _device(plan.device)
+    history = History()
     # Whatever the caller has set, gradients are needed, of float32.
     with torch.inference_mode(False), torch.enable_grad(), torch.autocast(device.type, enabled=False):
         rows = torch.as_tensor(x, dtype=torch.float32, device=device)
-        values = (
-            None if row_values is None else torch.as_tensor(row_values, dtype=torch.float32, device=device)
-        )
+        values = None if row_values is None else rows.new_tensor(row_values)
         network = Networks((x.shape[1], *plan.hidden, 1), seed=plan.seeds[0]).to(device)
         size = plan.batch_size or min(max(sum(map(len, learned)) // STEPS, SMALLEST), LARGEST)
         numbers = [torch.as_tensor(stratum, device=device)[None] for stratum in learned]
-        batches = Batches(numbers, size, seed=plan.seeds[1])
-        watch = None if held_out is None else _watch(network, watched, rows, values, held_out)
-        return _kept(network, _train_by(plan, network, loss, rows, batches, watch, values), plan)
+        long = len(rows) * plan.max_epochs > LONG
+        with progress("Training", plan.max_epochs, long=long) as advance:
 
+            def after(epoch: int) -> None:
+                advance(1)
+                if plan.verbose:
+                    _print_risks(history)
 
-def _train_by(
-    plan: Plan,
-    network: Networks,
-    loss: Risk,
-    rows: Tensor,
-    batches: Batches,
-    watch: WatchedRisk | None,
-    values: Tensor | None,
-) -> History:
-    """The training itself, with a progress bar and, where that was asked for, a line after each pass."""
-    history = History()
-    long = len(rows) * plan.max_epochs > LONG
-    with progress("Training", plan.max_epochs, long=long) as advance:
-
-        def after(epoch: int) -> None:
-            advance(1)
-            if plan.verbose:
-                _print_risks(history)
-
-        return train(
-            network,
-            loss,
-            rows,
-            batches,
-            epochs=plan.max_epochs,
-            learning_rate=plan.learning_rate,
-            weight_decay=plan.weight_decay,
-            watch=watch,
-            patience=plan.patience,
-            row_values=values,
-            after=after,
-            history=history,
-        )
+            train(
+                network,
+                loss,
+                rows,
+                Batches(numbers, size, seed=plan.seeds[1]),
+                epochs=plan.max_epochs,
+                learning_rate=plan.learning_rate,
+                weight_decay=plan.weight_decay,
+                watch=None if held_out is None else _watch(network, watched, rows, values, held_out),
+                patience=plan.patience,
+                row_values=values,
+                after=after,
+                history=history,
+            )
+        return _kept(network, history, plan)
 
 
 def _kept(network: Networks, history: History, plan: Plan) -> Trained:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -96,14 +97,10 @@ class PUClassifier(NetworkClassifier):
 
     Attributes
     ----------
-    classes_ : array
-        0 and 1.
     prior_ : float
         π that it learned with.
-    layers_ : list of (weights, constants)
-        The network, on standardised features.
-    scaling_ : Scaling
-        How features are standardised; one that never changed has no part.
+    layers_, scaling_
+        The network, as weights and constants of each layer, and how its features are standardised.
     calibrator_ : Calibrator or None
         From logits, with the shift, to probabilities.
     shift_ : float
@@ -115,24 +112,22 @@ class PUClassifier(NetworkClassifier):
         Passes that the kept weights have made.
     notes_ : tuple of str
         What a reader should know of the fit.
-    n_features_in_, feature_names_in_
-        As scikit-learn sets them.
+    classes_, n_features_in_, feature_names_in_
+        As scikit-learn sets them; the classes are 0 and 1.
 
     Notes
     -----
-    What is watched for early stopping is the unbiased risk of the same loss, without correction (and for the
-    same target prior) on the rows held out: it is what the correction approximates, and rows that were not
-    learned do not drive it down. The weights where it was least are kept.
+    What is watched for early stopping is the unbiased risk of the same loss, without correction, on the rows
+    held out: it is what the correction approximates, and rows that were not learned do not drive it down.
 
     The logistic loss is least at the logit of the posterior, and few held-out positives tell less than the
     training did. So by default σ(logit) is kept unless Spiegelhalter's test (`calibration_test`) on the rows
     held out refutes it: p < 0.05, or p < 0.005 where Platt's line is steeper, as noise of few positives often
-    makes it by far too much. The line is fitted by the log loss from positives and unlabeled rows. It never
-    falls, so it keeps the order; where held-out positives rank no higher than the rest it is flat, and a
-    warning says so: nothing is turned round.
+    makes it by far too much. The line never falls, so it keeps the order; where held-out positives rank no
+    higher than the rest it is flat, and a warning says so.
 
-    The rows held out are looked at twice, for the pass to keep and for calibration: both are a little too
-    hopeful of them. Judge the model by other rows, e.g. with `cross_val_evidence`.
+    The rows held out are looked at twice, for the pass to keep and for calibration: judge the model by other
+    rows, e.g. with `cross_val_evidence`.
 
     Training needs PyTorch (``pip install 'halftruth[torch]'``); prediction, `save` and `load` do not.
 
@@ -160,17 +155,10 @@ class PUClassifier(NetworkClassifier):
     target_prior: float | None = None
 
     def fit(self, X: Features, y: ArrayLike) -> PUClassifier:
-        """Learn from rows labeled in part.
+        """Learn from rows labeled in part: numbers X (n, k), and the labels y (n,).
 
-        Parameters
-        ----------
-        X : (n, k) array or data frame of numbers
-        y : (n,) array
-            1 known positive, ``unlabeled`` or NaN unlabeled, 0 known negative where it is not that code.
-
-        Returns
-        -------
-        PUClassifier
+        These are 1 for known positives, ``unlabeled`` or NaN, and 0 for known negatives where it is not that
+        code.
 
         Examples
         --------
@@ -260,20 +248,21 @@ class PUClassifier(NetworkClassifier):
         from halftruth.learn._torch_losses import PULoss
 
         eta = self._eta(sizes, purity)
-        shared: dict[str, Any] = {"purity": purity, "population": self.population}
-        shared |= {"target_prior": self.target_prior, "loss": self.loss}
-        corrected = PULoss(
-            self.prior_,
-            correction=self.correction,
+        pu_loss = partial(
+            PULoss,
+            purity=purity,
+            population=self.population,
+            target_prior=self.target_prior,
+            loss=self.loss,
             beta=self.beta,
             gamma=self.gamma,
             leak=self.leak,
-            sizes=sizes,
-            eta=eta,
-            **shared,
         )
         prior, watched_eta = self._prior_of(watched, sizes), eta if watched[2] else None
-        return corrected, PULoss(prior, correction="none", sizes=watched, eta=watched_eta, **shared)
+        return (
+            pu_loss(self.prior_, correction=self.correction, sizes=sizes, eta=eta),
+            pu_loss(prior, correction="none", sizes=watched, eta=watched_eta),
+        )
 
     def _eta(self, sizes: StratumSizes, purity: float) -> float | None:
         """The share of what unlabeled rows say, where there are known negatives beside them."""

@@ -132,14 +132,7 @@ def balanced_eta(
 
     The variance of R⁺ and R⁻ is then Σ weight²/n over the strata. Weights are straight lines in η on either
     side of 0, so that their sum is a parabola there. What R_PU changes in R⁻ is what R_NU changes in R⁺: of
-    the two lowest points the one farther from 0 is the lower.
-
-    Parameters
-    ----------
-    prior : float
-    sizes : (n_P, n_U, n_N)
-    purity, population
-        As in `risk_weights`.
+    the two lowest points the one farther from 0 is the lower. ``sizes`` are n_P, n_U and n_N.
 
     Examples
     --------
