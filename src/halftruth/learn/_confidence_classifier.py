@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils import check_consistent_length, column_or_1d
 
 from halftruth import _checks
 from halftruth._checks import Vector
@@ -78,13 +78,11 @@ class PositiveConfidenceClassifier(NetworkClassifier):
         """
         from halftruth.learn._torch_losses import PositiveConfidenceLoss
 
-        self._check_choices()
+        plan, rng = self._plan()
         x = self._rows(X, reset=True)
         confidence = _confidences(x, r)
         # Refuses a prior that cannot be, before the training.
         self.prior_ = float(PositiveConfidence(confidence, prior=self.prior).measure().prior)
-        rng = check_random_state(self.random_state)
-        plan = self._plan(rng)
         learned, held_out = self._split([np.arange(len(x))], rng)
         risk = PositiveConfidenceLoss(self.loss)
         scaled = self._train(plan, risk, risk, x, learned, held_out, confidence)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from halftruth import _checks
@@ -103,9 +104,12 @@ class NetworkClassifier(Learner):
             )
         return np.asarray(x)
 
-    def _plan(self, rng: np.random.RandomState) -> Plan:
-        """The settings of the training, checked; without PyTorch it is refused here, before any work."""
-        from halftruth.learn._network_training import Plan
+    def _plan(self) -> tuple[Plan, np.random.RandomState]:
+        """The settings of the training, checked before any row is looked at, and the generator of seeds."""
+        from halftruth.learn._network_training import Plan  # who lacks PyTorch is told here
+
+        self._check_choices()
+        rng = check_random_state(self.random_state)
 
         def above_zero(value: float) -> float:
             advice = "Pass a small step, e.g. 0.001."
@@ -114,7 +118,7 @@ class NetworkClassifier(Learner):
         units = np.atleast_1d(self.hidden).tolist()
         hidden = tuple(_checks.count(n_units, "hidden", least=1) for n_units in units)
         usual, size = 1e-3 if hidden else 1e-2, self.batch_size
-        return Plan(
+        plan = Plan(
             hidden=hidden,
             learning_rate=usual if self.learning_rate is None else above_zero(self.learning_rate),
             weight_decay=_checks.inside(
@@ -127,6 +131,7 @@ class NetworkClassifier(Learner):
             seeds=(random_seed(rng), random_seed(rng)),
             verbose=bool(self.verbose),
         )
+        return plan, rng
 
     def _split(
         self, strata: StratumRows, rng: np.random.RandomState

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logit
-from sklearn.utils import check_random_state
 
 from halftruth import _checks
 from halftruth._checks import Vector
@@ -168,11 +167,9 @@ class PUClassifier(NetworkClassifier):
         >>> model.predict([[5.5], [0.2]])
         array([1, 0])
         """
-        self._check_choices()
+        plan, rng = self._plan()
         x = self._rows(X, reset=True)
         strata = read_labels(self, x, y)
-        rng = check_random_state(self.random_state)
-        plan = self._plan(rng)
         self.prior_, purity = self._shares(x, strata, rng)
         learned, held_out = self._split([np.flatnonzero(mask) for mask in strata.masks if mask.any()], rng)
         watched = strata.sizes if held_out is None or len(held_out) == 3 else (*strata.sizes[:2], 0)
