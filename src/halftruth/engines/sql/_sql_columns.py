@@ -85,6 +85,7 @@ def _column(table: Any, argument: Any, role: str) -> Any:
     if isinstance(argument, str) and argument not in table.columns:
         raise missing_column(_name(table), argument, table.columns)
     try:
+        # A name, a deferred expression such as _.score, or an expression of the table: Ibis tells them apart.
         bound = table.bind(argument)
         column = bound[0] if len(bound) == 1 else None
         if isinstance(column, ibis.expr.types.Column):
@@ -116,14 +117,11 @@ def _number(column: Any, role: str) -> Any:
     """A column of numbers, as an engine compares and adds them."""
     kind, name = column.type(), column_title(column, role)
     if not holds_numbers(column):
-        field = (
-            f"table[{column.get_name()!r}]" if isinstance(column.op(), ibis.expr.operations.Field) else "x"
-        )
-        numbers, remedy = (
-            ("numbers or booleans", f"1, 0 and NULL, e.g. ({field} == 'fraud').cast('int8')")
-            if role == "label"
-            else ("numbers", "them")
-        )
+        numbers, remedy = "numbers", "them"
+        if role == "label":
+            is_field = isinstance(column.op(), ibis.expr.operations.Field)
+            field = f"table[{column.get_name()!r}]" if is_field else "x"
+            numbers, remedy = "numbers or booleans", f"1, 0 and NULL, e.g. ({field} == 'fraud').cast('int8')"
         raise InputError(
             f"{name[0].upper()}{name[1:]} must hold {numbers} for {arg(role)}, it holds {kind}. Pass an "
             f"expression of the table that holds {remedy}."

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, time
 from decimal import Decimal
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
@@ -76,19 +76,9 @@ def read(
     return _binned(columns, grid)
 
 
-def expression(
-    table: Any,
-    *,
-    score: Any,
-    label: Any,
-    weight: Any = None,
-    unlabeled: float | None = None,
-    by: Any = None,
-    grid: Grid | None = None,
-) -> Any:
+def expression(table: Any, *, grid: Grid | None = None, **columns: Any) -> Any:
     """The query that `read` sends, as an Ibis expression: ``ibis.to_sql`` shows its SQL in any dialect."""
-    columns = bind_columns(table, score=score, label=label, weight=weight, unlabeled=unlabeled, by=by)
-    return histogram(columns, grid or Grid("probability"))
+    return histogram(bind_columns(table, **columns), grid or Grid("probability"))
 
 
 def _binned(columns: BoundColumns, grid: Grid | None) -> dict[str, Strata]:
@@ -100,11 +90,13 @@ def _binned(columns: BoundColumns, grid: Grid | None) -> dict[str, Strata]:
         return int(rows[mask].sum())
 
     if not len(key):
-        _refuse_no_rows(columns)
+        raise InputError(f"{columns.names['table']} has no rows. Pass at least one.")
     if n := count(key == NO_SCORE):
-        _refuse_scores(columns, n)
+        _refuse_numbers(columns, "score", "Scores must be finite numbers", finite(columns.score), n)
     if n := count(key == BAD_WEIGHT):
-        _refuse_weights(columns, n)
+        weight: Any = columns.weight  # there are weights where one is bad
+        good = finite(weight) & (weight >= 0)
+        _refuse_numbers(columns, "weight", "Weights must be finite numbers of at least 0", good, n)
     if n := count(key >= OUTSIDE * tried.n_slots):
         _refuse_labels(columns, n)
     if n := count(key == BAD_SCORE):
@@ -171,9 +163,9 @@ def _tuned(backend: Any) -> Iterator[None]:
         get, put = settings.__getitem__, settings.__setitem__
         # It concludes from the statistics of Parquet, which leave NaN out, that a column has none.
         value = ",".join(filter(None, (get(name), "statistics_propagation")))
+    # Spark sends rows one by one unless Arrow is on, and Arrow needs a Java that it knows.
     elif backend.name == "pyspark" and _spark.arrow_works(session := _spark.session_of(backend)):
-        get, put, name = session.conf.get, session.conf.set, _spark.ARROW
-        value = "true"  # rows else come one by one
+        get, put, name, value = session.conf.get, session.conf.set, _spark.ARROW, "true"
     else:
         yield
         return
@@ -191,6 +183,7 @@ def group_names(column: Any, nan: Any = None) -> Any:
 
     Where ``nan`` is one the value is NaN, whatever became of it on its way.
     """
+    # Groups repeat in every bin: each distinct value is written once.
     dictionary = column.combine_chunks().dictionary_encode()
     texts = [_text(value) for value in _values(dictionary.dictionary)]
     code = dictionary.indices.fill_null(0).to_numpy(zero_copy_only=False)
@@ -202,7 +195,8 @@ def group_names(column: Any, nan: Any = None) -> Any:
 
 
 def _values(column: Any) -> list[Any]:
-    if str(column.type) == "float":  # shortest in single precision
+    # NumPy writes a float32 in the fewest digits that tell it apart; as a Python float it would have more.
+    if str(column.type) == "float":
         return [float(str(value)) for value in column.to_numpy()]
     return list(column.to_pylist())
 
@@ -222,12 +216,14 @@ def _text(value: Any) -> str:
 # --- What is refused -------------------------------------------------------------------------------
 
 
-def _refuse_scores(columns: BoundColumns, count: int) -> NoReturn:
-    """Refuse scores that are missing or not finite."""
-    examples = _examples(columns, columns.score, _failing(finite(columns.score)))
+def _refuse_numbers(
+    columns: BoundColumns, role: Literal["score", "weight"], must: str, good: Any, count: int
+) -> NoReturn:
+    """Refuse scores or weights that are missing, not finite or too low."""
+    examples = _examples(columns, getattr(columns, role), _failing(good))
     raise InputError(
-        f"Scores must be finite numbers, got {count:,} in {columns.names['score']} that are "
-        f"not, e.g. {examples}. Drop or repair these rows."
+        f"{must}, got {count:,} in {columns.names[role]} that are not, e.g. {examples}. Drop or repair these "
+        "rows."
     )
 
 
@@ -238,17 +234,6 @@ def _refuse_beyond_unit(columns: BoundColumns, count: int) -> NoReturn:
         f"A probability grid takes scores in [0, 1], got {count:,} outside in "
         f"{columns.names['score']}, e.g. {examples}.",
         remedy=f"Use {arg('grid', 'margin')}.",
-    )
-
-
-def _refuse_weights(columns: BoundColumns, count: int) -> NoReturn:
-    """Refuse weights that are missing, negative or not finite."""
-    assert columns.weight is not None
-    good = finite(columns.weight) & (columns.weight >= 0)
-    examples = _examples(columns, columns.weight, _failing(good))
-    raise InputError(
-        f"Weights must be finite numbers of at least 0, got {count:,} in "
-        f"{columns.names['weight']} that are not, e.g. {examples}. Drop or repair these rows."
     )
 
 
@@ -271,11 +256,6 @@ def _refuse_group(columns: BoundColumns, error: Exception) -> NoReturn:
         f"{excerpt(str(error), 160)}. Cast it to text in the expression of {arg('by')}, e.g. "
         f'by={field}.cast("string").'
     ) from error
-
-
-def _refuse_no_rows(columns: BoundColumns) -> NoReturn:
-    """Refuse a table without rows."""
-    raise InputError(f"{columns.names['table']} has no rows. Pass at least one.")
 
 
 def _refuse_no_weight(columns: BoundColumns) -> NoReturn:

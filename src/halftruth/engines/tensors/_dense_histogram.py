@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from typing import Any, TypeAlias
@@ -48,9 +48,9 @@ def empty(
     size = n_strata * grid.n_slots
     names = sums_of(grid, weighted=weighted, soft=soft)
     state = {name: torch.zeros(size, dtype=torch.int64, device=device) for name in names}
-    ends = {"low": np.inf, "high": -np.inf}
-    of_ends = {name: torch.full((size,), x, dtype=torch.float64, device=device) for name, x in ends.items()}
-    return {**state, **of_ends}
+    for name, end in (("low", np.inf), ("high", -np.inf)):
+        state[name] = torch.full((size,), end, dtype=torch.float64, device=device)
+    return state
 
 
 def add_rows(
@@ -61,24 +61,14 @@ def add_rows(
     weight: Tensor | None = None,
     value: Tensor | None = None,
 ) -> None:
-    """Add rows to a histogram, in place.
-
-    Parameters
-    ----------
-    state : State
-    grid : Grid
-    score : (n,) floating tensor
-    stratum : (n,) integer tensor
-        The index of each row's stratum.
-    weight, value : (n,) floating tensors, optional
-        As the state holds them; all rows have been checked.
-    """
+    """Add checked rows (n,) to a histogram, in place; values are soft labels."""
     if value is None and score.is_cuda and has_triton():
         from halftruth.engines.tensors import _triton_histogram
 
         _triton_histogram.add_rows(state, grid, score, stratum, weight)
         return
-    for chunk in _chunks(len(score)):
+    for start in range(0, len(score), CHUNK):
+        chunk = slice(start, start + CHUNK)
         s = score[chunk].to(torch.float64) + 0.0  # −0.0 is 0.0
         key = stratum[chunk].to(torch.int64) * grid.n_slots + grid.index(s, Ops()).to(torch.int64)
         w = None if weight is None else weight[chunk].to(torch.float64)
@@ -110,16 +100,11 @@ def has_triton() -> bool:
     return find_spec("triton") is not None
 
 
-def _chunks(n: int) -> Iterator[slice]:
-    return (slice(start, start + CHUNK) for start in range(0, n, CHUNK))
-
-
 def _added(s: Tensor, w: Tensor | None, q: Tensor | None) -> dict[str, Tensor]:
     """What each row adds to each sum."""
-    ones = torch.ones_like(s, dtype=torch.int64)
     weight = torch.ones_like(s) if w is None else w
     columns = {
-        "rows": ones,
+        "rows": torch.ones_like(s, dtype=torch.int64),
         "position": fixed(weight * s),
         "weight": fixed(weight),
         "square": fixed(weight * weight),

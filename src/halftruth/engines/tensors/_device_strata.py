@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 from halftruth._pytorch import Tensor, functional, torch
@@ -17,7 +17,7 @@ from halftruth.engines.tensors._tensor_rows import Tensors
 from halftruth.engines.tensors._tensor_support import TensorSupport
 from halftruth.table._grid import Grid
 from halftruth.table._groups import STRATA
-from halftruth.table._histogram import HEAVIEST, LIGHTEST, MOST, Bins, Integers, support_of
+from halftruth.table._histogram import HEAVIEST, LIGHTEST, MOST, Bins, support_of
 from halftruth.table._strata import Strata, StratumRows
 from halftruth.table._support import Support
 
@@ -86,9 +86,10 @@ class TensorRows(Strata):
         if not self.tensors.weighted and sum(n_rows.values()) <= MOST:
             return TensorHistogram(sums, chosen, n_rows)
         strata = bins_of(sums, chosen, STRATA)
-        # So much that a sum may have passed 64 bits.
+        # So much that a sum may have passed 64 bits: the host adds up with a check.
         if max(bins.rows.max() for bins in strata.values()) * max(1.0, heaviest**2) > MOST:
             return super().compress(chosen)
+        # One column of weights serves all strata; those where every weight is one are stored without.
         plain = [name for name in strata if name not in self.tensors.weighted]
         return Strata({**strata, **{k: replace(strata[k], weight=None, square=None) for k in plain}})
 
@@ -202,26 +203,8 @@ class DeviceBins(Bins):
     def __len__(self) -> int:
         return self.histogram.n_rows[self.name]
 
-    @property
-    def _on_host(self) -> Bins:
-        return self.histogram.bins[self.name]
-
-    @property
-    def index(self) -> NDArray[np.int32]:
-        return self._on_host.index
-
-    @property
-    def rows(self) -> Integers:
-        return self._on_host.rows
-
-    @property
-    def position(self) -> Integers | None:
-        return self._on_host.position
-
-    @property
-    def low(self) -> Vector:
-        return self._on_host.low
-
-    @property
-    def high(self) -> Vector:
-        return self._on_host.high
+    def __getattr__(self, name: str) -> Any:
+        # These fields have no defaults, and none is set here: Python looks for them by this method.
+        if name not in ("index", "rows", "position", "low", "high"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self.histogram.bins[self.name], name)

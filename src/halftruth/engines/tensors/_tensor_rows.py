@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, isfinite
 from typing import Any, NamedTuple, TypeAlias
 
@@ -40,6 +40,8 @@ class Tensors:
         The strata with weights other than one.
     weights : (float, float)
         The lightest and the heaviest.
+    kept : (m,) boolean or None
+        Which of the rows that were read these are; None where all are.
     """
 
     score: Tensor
@@ -49,15 +51,16 @@ class Tensors:
     span: tuple[float, float]
     weighted: frozenset[str] = frozenset()
     weights: tuple[float, float] = (1.0, 1.0)
+    kept: Tensor | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "versions", self._versions())
 
     versions: tuple[int, ...] = field(init=False)
-    """How often the tensors had been written to."""
+    """How often the tensors had been written to when they were checked."""
 
     def _versions(self) -> tuple[int, ...]:
-        # Those of inference mode do not count it.
+        # PyTorch counts how often a tensor was written to, but not in inference mode.
         columns = [x for x in (self.score, self.weight) if x is not None and not x.is_inference()]
         return tuple(column._version for column in columns)
 
@@ -110,12 +113,7 @@ class RowFacts(NamedTuple):
 
 
 def read(
-    score: Any,
-    label: Any = None,
-    *,
-    weight: Any = None,
-    unlabeled: float | None = None,
-    names: Names = NAMES,
+    score: Any, label: Any = None, *, weight: Any = None, unlabeled: float | None = None, names: Names = NAMES
 ) -> Tensors:
     """Rows from tensors on one device.
 
@@ -132,13 +130,6 @@ def read(
     names : (str, str, str)
         What messages call the three.
     """
-    return _read(score, label, weight, unlabeled, names)[0]
-
-
-def _read(
-    score: Any, label: Any, weight: Any, unlabeled: float | None, names: Names = NAMES
-) -> tuple[Tensors, Tensor | None]:
-    """The rows, and which of those given were kept, None where all were."""
     code = None if unlabeled is None else _checks.unlabeled_code(unlabeled)
     s = _scores(score, names[0])
     n = len(s)
@@ -160,10 +151,9 @@ def _read(
     if w is not None and not (facts.lightest >= 0 and 0 < facts.heaviest < inf):
         _checks.weights(weight, names[2], length=n)
     if w is None or facts.lightest > 0:
-        return _tensors(s, stratum, w, facts), None
+        return _tensors(s, stratum, w, facts)
     kept = w > 0
-    s, stratum, w = s[kept], stratum[kept], w[kept]
-    return _surveyed(s, stratum, w), kept
+    return replace(_surveyed(s[kept], stratum[kept], w[kept]), kept=kept)
 
 
 def of_strata(scores: Mapping[str, Any]) -> Tensors:
@@ -204,16 +194,12 @@ def read_groups(
     score: Any, label: Any = None, *, by: Any, weight: Any = None, unlabeled: float | None = None
 ) -> dict[str, Tensors]:
     """The rows of each value of ``by``, a tensor of whole numbers, smallest first: {value as text: rows}."""
-    rows, kept = _read(score, label, weight, unlabeled)
+    rows = read(score, label, weight=weight, unlabeled=unlabeled)
     group = _beside(by, "by", score)
-    group = group if kept is None else group[kept]
+    group = group if rows.kept is None else group[rows.kept]
     if group.is_floating_point():
-        raise InputError(
-            argument="by",
-            must="hold whole numbers",
-            got=f"dtype {group.dtype}",
-            remedy="Convert it, e.g. by .long().",
-        )
+        remedy = "Convert it, e.g. by .long()."
+        raise InputError(argument="by", must="hold whole numbers", got=f"dtype {group.dtype}", remedy=remedy)
     value, place = torch.unique(group, return_inverse=True)
     refuse_groups(len(value))
     order = torch.argsort(place, stable=True)
@@ -256,9 +242,8 @@ def _tensor(values: Any, name: str) -> Tensor:
             remedy="Convert it by torch.as_tensor, or pass arrays to Labeled or PositiveUnlabeled.",
         )
     if values.layout != torch.strided:
-        raise InputError(
-            argument=name, must="be a dense tensor", got=values.layout, remedy="Convert it by .to_dense()."
-        )
+        remedy = "Convert it by .to_dense()."
+        raise InputError(argument=name, must="be a dense tensor", got=values.layout, remedy=remedy)
     return values.detach()
 
 
@@ -274,12 +259,8 @@ def _refuse_device(column: Tensor, name: str, score: Tensor) -> None:
 
 def _refuse_number(n: int, name: str) -> None:
     if n >= MOST:
-        raise InputError(
-            argument=name,
-            must="have less than 2^31 rows",
-            got=f"{n:,}",
-            remedy="Compress them in parts, and merge these.",
-        )
+        remedy = "Compress them in parts, and merge these."
+        raise InputError(argument=name, must="have less than 2^31 rows", got=f"{n:,}", remedy=remedy)
 
 
 def _strata(label: Tensor, code: float | None) -> Tensor:
@@ -293,6 +274,7 @@ def _strata(label: Tensor, code: float | None) -> Tensor:
 
 def _facts(score: Tensor, stratum: Tensor) -> Tensor:
     """The rows of each stratum, −lowest and highest score, NaN or infinite if any is."""
+    # −lowest, so that the parts of a survey by many programs are joined by the same maximum for both ends.
     low, high = torch.aminmax(score)
     facts = [*((stratum == k).sum() for k in range(len(STRATA))), -low, high]
     return torch.stack([fact.to(torch.float64) for fact in facts])
@@ -315,6 +297,7 @@ def _named_facts(facts: list[float]) -> RowFacts:
 
 
 def _surveyed(score: Tensor, stratum: Tensor, weight: Tensor | None) -> Tensors:
+    """Rows of which nothing but the strata is known yet."""
     return _tensors(score, stratum, weight, _row_facts(score, stratum, weight))
 
 
