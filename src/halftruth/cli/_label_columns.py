@@ -193,7 +193,7 @@ class LabelColumns(LabelColumnOptions):
             columns=list(self._columns()),
             weight=self.weight,
             words=dict.fromkeys(coded, self._words),
-            said={name: self._codes(name)[1] for name in coded},
+            contents={name: self._codes(name)[1] for name in coded},
             hint=lambda there: _on_commas(self.classes or (), there),
         )
         cells = read_numbers(self.files, numbers, list(self._demands()))

@@ -93,6 +93,7 @@ def relation(source: Source, columns: Selected) -> Query:
         table, values = source.table(batch.files, batch.layout, columns.names())
         selects.append(f"SELECT {columns.select(batch)} FROM {table}")
         parameters += values
+    # DuckDB keeps the order of the rows through UNION ALL: files come one after the other.
     return " UNION ALL ".join(selects), parameters
 
 
@@ -119,6 +120,7 @@ def checked_rows(source: Source, columns: Columns, max_rows: int) -> dict[str, A
     if source.count is not None and source.count > max_rows:
         return None
     sql, parameters = relation(source, columns)
+    # Text does not say how many rows it has: one more than wanted is enough to know that they are too many.
     limit = f" LIMIT {max_rows + 1}" if source.count is None else ""
     cells = source.fetch(f"SELECT * FROM ({sql}){limit}", parameters)
     strata, weight = cells["stratum"], cells.get("w")
@@ -148,16 +150,12 @@ def binned_rows(source: Source, columns: Columns, grid: Grid | None) -> dict[str
             f"than {arg('max_rows')}. Raise it, or read one score column at a time."
         )
     if columns.by is not None:
-        refuse_groups(_first_groups(source, columns))
+        # Identifiers taken for groups are refused by the first rows, counted no further than that takes.
+        rows, parameters = relation(source, columns)
+        first = f"SELECT g FROM ({rows}) LIMIT {FIRST_ROWS}"
+        groups = f"SELECT DISTINCT g FROM ({first}) LIMIT {MOST_GROUPS + 1}"
+        refuse_groups(int(source.fetch(f"SELECT count(*) AS n FROM ({groups})", parameters)["n"][0]))
     return _binned(source, columns, grid)
-
-
-def _first_groups(source: Source, columns: Columns) -> int:
-    """How many groups the first rows have, counted no further than is needed to refuse them."""
-    rows, parameters = relation(source, columns)
-    first = f"SELECT g FROM ({rows}) LIMIT {FIRST_ROWS}"
-    groups = f"SELECT DISTINCT g FROM ({first}) LIMIT {MOST_GROUPS + 1}"
-    return int(source.fetch(f"SELECT count(*) AS n FROM ({groups})", parameters)["n"][0])
 
 
 def _binned(source: Source, columns: Columns, grid: Grid | None) -> dict[str, BinnedRows]:
@@ -174,6 +172,7 @@ def _binned(source: Source, columns: Columns, grid: Grid | None) -> dict[str, Bi
     if (bins["key"] == BAD_SCORE).any():
         if grid is not None:
             refuse_beyond_unit(source, columns.scores[0])
+        # Nobody asked for probabilities, and these are none: read again as margins, which take any score.
         return _binned(source, columns, Grid("margin"))
     if not (bins["key"] >= 0).any():
         refuse_no_weight(source, columns.weight)
@@ -280,10 +279,8 @@ def _recoded(codes: Iterable[str]) -> str:
     if any(re.fullmatch(r"\s*[-+]?\.?\d.*", code) for code in codes):
         return f"name another code for unlabeled rows, e.g. {arg('unlabeled', -1)}"
     word = {code.strip().lower(): code.strip() for code in codes}
-    yes, no = (
-        next((word[answer] for answer in pair if answer in word), None) for pair in zip(*ANSWERS, strict=True)
-    )
-    positive, negative = yes or "what is positive", no or "what is negative"
+    positive = next((word[yes] for yes, _ in ANSWERS if yes in word), "what is positive")
+    negative = next((word[no] for _, no in ANSWERS if no in word), "what is negative")
     return f"recode {positive} to 1 and {negative} to 0 (or leave it empty where nobody has looked)"
 
 

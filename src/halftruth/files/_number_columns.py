@@ -55,10 +55,6 @@ class Demand:
     must: str
     remedy: str | Callable[..., str]
 
-    def advice(self, bad: NDArray[np.bool_], values: Sequence[Vector]) -> str:
-        """What to do about these rows."""
-        return self.remedy if isinstance(self.remedy, str) else self.remedy(bad, *values)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers:
@@ -70,7 +66,7 @@ class Numbers:
     weight : str or None
     words : mapping
         By column, the words that may stand for numbers.
-    said : mapping
+    contents : mapping
         By column, what it must hold where that is not any number.
     hint : callable
         What to add where a column is missing, from the columns that are there.
@@ -79,7 +75,7 @@ class Numbers:
     columns: Sequence[str]
     weight: str | None = None
     words: Mapping[str, Words] = field(default_factory=dict)
-    said: Mapping[str, str] = field(default_factory=dict)
+    contents: Mapping[str, str] = field(default_factory=dict)
     hint: Callable[[Sequence[str]], str] = lambda columns: ""
 
     def names(self) -> tuple[str, ...]:
@@ -96,8 +92,8 @@ class Numbers:
         value, words = number(at, kind), self.words.get(name)
         if not words or kind != "VARCHAR":
             return value
-        alike = len({word.lower() for word in words}) == len(words)  # whatever their case
-        fold = "lower" if alike else ""
+        # Words are found in any case, unless they differ in nothing else.
+        fold = "lower" if len({word.lower() for word in words}) == len(words) else ""
         known = " ".join(
             f"WHEN {fold}(trim({literal(word)})) THEN {code!r}::DOUBLE" for word, code in words.items()
         )
@@ -163,19 +159,14 @@ def _refuse_cells(source: Source, wanted: Numbers, name: str, n_rows: int) -> No
     if share is not None:
         remedy = f"Write shares as numbers, {share}."
     elif count > MOSTLY * n_rows:
-        comma = remedy.startswith("Save") and name not in wanted.said
+        comma = remedy.startswith("Save") and name not in wanted.contents
         remedy = remedy if comma else FOREIGN
-    raise InputError(
-        f"Column {quoted(name)} must hold {_said(wanted, name)}; got {count} cell(s) that do not: the first "
-        f"is {first}. {remedy}"
-    )
-
-
-def _said(wanted: Numbers, name: str) -> str:
-    """What a column must hold."""
     words = wanted.words.get(name, ())
     known = f", or one of {', '.join(map(quoted, list(words)[:SHOWN]))}" if words else ""
-    return wanted.said.get(name, f"finite numbers{known}")
+    raise InputError(
+        f"Column {quoted(name)} must hold {wanted.contents.get(name, f'finite numbers{known}')}; got {count} "
+        f"cell(s) that do not: the first is {first}. {remedy}"
+    )
 
 
 def share_of(text: str) -> str | None:
@@ -192,9 +183,10 @@ def _check(source: Source, names: Sequence[str], columns: Mapping[str, Vector], 
     first = int(np.argmax(bad))
     cells = [f"{quoted(name)} {column[first]:g}" for name, column in zip(demand.columns, values, strict=True)]
     some = ", ".join(cells[:SHOWN]) + (", …" if len(cells) > SHOWN else "")
+    remedy = demand.remedy if isinstance(demand.remedy, str) else demand.remedy(bad, *values)
     raise InputError(
         f"{demand.must}; got {int(bad.sum())} row(s) where that does not hold: the first has {some} in "
-        f"{_place(source, names, first)}. {demand.advice(bad, values)}"
+        f"{_place(source, names, first)}. {remedy}"
     )
 
 

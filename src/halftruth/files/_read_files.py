@@ -68,14 +68,10 @@ def read(
     size; with ``id`` a dict by file.
     """
     scores = tuple(score) if isinstance(score, (list, tuple)) else (score,)
-    for name, column in [
-        *(("score", one) for one in scores),
-        ("label", label),
-        ("weight", weight),
-        ("by", by),
-        ("id", id),
-    ]:
-        if not (isinstance(column, str) or (column is None and name in ("weight", "by", "id"))):
+    needed = [*(("score", column) for column in scores), ("label", label)]
+    optional = [("weight", weight), ("by", by), ("id", id)]
+    for name, column in needed + [pair for pair in optional if pair[1] is not None]:
+        if not isinstance(column, str):
             raise InputError(argument=name, must="be the name of a column", got=repr(column))
     if not scores or len(set(scores)) < len(scores):
         raise InputError(argument="score", must="name at least one column, and none twice", got=list(scores))

@@ -5,8 +5,9 @@ The formulas of a grid that NumPy runs are told to DuckDB by `Term`, whose opera
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from halftruth._errors import InputError
 from halftruth.files._duckdb_source import FileBatch
@@ -108,38 +109,29 @@ def _coded(value: str, unlabeled: float | None) -> str:
 # --- Arithmetic ------------------------------------------------------------------------------------
 
 
+def _infix(sign: str) -> Callable[[Term, Operand], Term]:
+    """The method of an operator."""
+    return lambda left, right: Term(f"({left.text} {sign} {_text(right)})")
+
+
 @dataclass(frozen=True, eq=False)
 class Term:
     """An expression of DOUBLEs, which grows by Python's own operators."""
 
     text: str
 
-    def _with(self, sign: str, other: Operand) -> Term:
-        return Term(f"({self.text} {sign} {_text(other)})")
-
-    def __add__(self, other: Operand) -> Term:
-        return self._with("+", other)
-
-    def __sub__(self, other: Operand) -> Term:
-        return self._with("-", other)
-
-    def __mul__(self, other: Operand) -> Term:
-        return self._with("*", other)
-
-    def __truediv__(self, other: Operand) -> Term:
-        return self._with("/", other)
+    __add__ = _infix("+")
+    __sub__ = _infix("-")
+    __mul__ = _infix("*")
+    __truediv__ = _infix("/")
+    __ge__ = _infix(">=")
+    __eq__ = _infix("=")  # type: ignore[assignment]
 
     def __rsub__(self, other: float) -> Term:
-        return Term(f"({_text(other)} - {self.text})")
+        return Term(_text(other)) - self
 
     def __rtruediv__(self, other: float) -> Term:
-        return Term(f"({_text(other)} / {self.text})")
-
-    def __eq__(self, other: object) -> Term:  # type: ignore[override]
-        return self._with("=", cast("Operand", other))
-
-    def __ge__(self, other: Operand) -> Term:
-        return self._with(">=", other)
+        return Term(_text(other)) / self
 
     __hash__ = None  # type: ignore[assignment]
 

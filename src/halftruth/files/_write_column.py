@@ -6,13 +6,14 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from halftruth._checks import Vector
 from halftruth._errors import InputError
-from halftruth.files._checked_rows import checked_rows
-from halftruth.files._duckdb_source import FileBatch, Query, Source, identifier, literal
+from halftruth.files._checked_rows import checked_rows, relation
+from halftruth.files._duckdb_source import FileBatch, Source, identifier, literal
 from halftruth.files._file_paths import printable, quoted
 from halftruth.files._read_files import EVERY
 from halftruth.files._sql_cells import Columns
@@ -98,7 +99,7 @@ def write_with(
         assert rows is not None  # there is no limit
         source.register("added", {"added": values(rows["s0"] + 0.0)})
         keys = _keys(source)
-        table, parameters = _relation(source, keys)
+        table, parameters = relation(source, AllColumns(keys))
         names = [*(column for column, _ in keys), name]
         if form == ".csv":
             # The header is a row: names in SQL are neither empty nor twice the same, those of a CSV may be.
@@ -143,17 +144,19 @@ def _cells(keys: Sequence[Key]) -> list[str]:
     return [*(f"k{place}" for place in range(len(keys))), "added"]
 
 
-def _relation(source: Source, keys: Sequence[Key]) -> Query:
-    """All rows as one SELECT of k0, k1, …; empty where a file has no such column."""
-    selects: list[str] = []
-    parameters: list[Any] = []
-    for batch in source.batches:
+@dataclass(frozen=True)
+class AllColumns:
+    """Every column of every file, as k0, k1, …; empty where a file has no such column."""
+
+    keys: Sequence[Key]
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for name, _ in self.keys))
+
+    def select(self, batch: FileBatch) -> str:
         references = {key: batch.reference(place) for place, key in enumerate(_batch_keys(batch))}
-        table, values = source.table(batch.files, batch.layout, [name for name, _ in references])
-        cells = ", ".join(f"{references.get(key, 'NULL')} AS k{place}" for place, key in enumerate(keys))
-        selects.append(f"SELECT {cells} FROM {table}")
-        parameters += values
-    return " UNION ALL ".join(selects), parameters
+        cells = (references.get(key, "NULL") for key in self.keys)
+        return ", ".join(f"{cell} AS k{place}" for place, cell in enumerate(cells))
 
 
 def _kinds(source: Source, keys: Sequence[Key], table: str, parameters: list[Any]) -> list[str]:
