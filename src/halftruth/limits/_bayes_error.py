@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from halftruth import _checks
 from halftruth._errors import InputError, Note, arg, bare, call
-from halftruth.calibration.calibrators import cross_calibrate
+from halftruth.calibration.calibrators import Calibrator, cross_calibrate
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence, as_evidence
 from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.limits._confidences import from_confidences
 from halftruth.limits._identified_set import LIKELIHOOD, FittedVotes
-from halftruth.limits._row_means import BOOTSTRAP, METHODS, LimitEstimate, Settings, T, cut
-from halftruth.limits._soft_labels import KINDS, NOISY, SOFT, UNCERTAINTY, clean, noisy, uncertain
-from halftruth.limits._soft_labels import votes_among_many as many
+from halftruth.limits._row_means import BOOTSTRAP, METHODS, IntervalMethod, LimitEstimate, Settings, T, cut
+from halftruth.limits._soft_labels import NOISY, SOFT, UNCERTAINTY, LabelKind, from_soft_labels
 from halftruth.limits._vote_law import as_probabilities
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, integral, ratio, scalar
 from halftruth.results._estimate import Estimate
@@ -52,10 +51,10 @@ def overlap(evidence: object) -> Number:
 def bayes_error(
     evidence: Evidence,
     *,
-    labels: str = SOFT,
-    sign: Any = None,
-    method: str | None = None,
-    calibrator: Any = "beta",
+    labels: LabelKind = SOFT,
+    sign: ArrayLike | None = None,
+    method: IntervalMethod | None = None,
+    calibrator: Calibrator | str = "beta",
     n_folds: int = 5,
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
@@ -120,7 +119,7 @@ def bayes_error(
     >>> round(bayes_error(ht.PositiveConfidence([1.0, 0.8, 0.4, 0.0], prior=0.4)).value, 12)
     0.225
     """
-    _checks.choice(labels, "labels", KINDS)
+    _checks.choice(labels, "labels", (SOFT, UNCERTAINTY, NOISY))
     if method is not None:
         _checks.choice(method, "method", (*METHODS, LIKELIHOOD))
     settings = Settings(
@@ -144,7 +143,9 @@ def bayes_error(
     return through_scores(evidence, calibrator, n_folds, settings)
 
 
-def _from_soft(soft: SoftRows, labels: str, sign: Any, method: str | None, settings: Settings) -> Estimate:
+def _from_soft(
+    soft: SoftRows, labels: LabelKind, sign: ArrayLike | None, method: str | None, settings: Settings
+) -> Estimate:
     rows = as_probabilities(soft)
     if rows is not soft and method == LIKELIHOOD:
         method = None
@@ -162,12 +163,7 @@ def _from_soft(soft: SoftRows, labels: str, sign: Any, method: str | None, setti
     hint = f" It is for votes on two classes, {votes}." if method == LIKELIHOOD else ""
     what = "votes on three classes or more" if rows.ballots is not None and labels == SOFT else "soft labels"
     _refuse(method, METHODS, what, hint)
-    settings = _checked(settings)
-    if labels == NOISY:
-        return noisy(rows, sign, settings)
-    if labels == UNCERTAINTY:
-        return uncertain(rows, settings)
-    return clean(rows, settings) if rows.ballots is None else many(rows, settings)
+    return from_soft_labels(rows, labels, sign, _checked(settings))
 
 
 def _refuse(method: str | None, allowed: tuple[str, ...], what: str, hint: str = "") -> None:
@@ -198,7 +194,9 @@ BOUND = Note(
 )
 
 
-def through_scores(evidence: Evidence, calibrator: Any, n_folds: int, settings: Settings) -> Estimate:
+def through_scores(
+    evidence: Evidence, calibrator: Calibrator | str, n_folds: int, settings: Settings
+) -> Estimate:
     """The error of the rule "calibrated score ≥ ½" on rows that did not calibrate it."""
     evidence.measure().need_prior()
     rng = np.random.default_rng(settings.rng)
@@ -229,7 +227,9 @@ def through_scores(evidence: Evidence, calibrator: Any, n_folds: int, settings: 
     return LimitEstimate(**(kept | changed), ends=wrong.interval)
 
 
-def _calibrated(evidence: Evidence, calibrator: Any, n_folds: int, rng: np.random.Generator) -> Evidence:
+def _calibrated(
+    evidence: Evidence, calibrator: Calibrator | str, n_folds: int, rng: np.random.Generator
+) -> Evidence:
     try:
         return cross_calibrate(evidence, calibrator, n_folds=n_folds, rng=rng)
     except InputError as error:

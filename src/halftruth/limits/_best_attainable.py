@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.inference._progress import progress
 from halftruth.limits._bayes_error import bayes_error, overlap
 from halftruth.limits._identified_set import ASSUMPTION, FittedVotes
-from halftruth.limits._row_means import Mean, Settings, T, estimate, scaled
+from halftruth.limits._row_means import Mean, Settings, estimate, scaled
 from halftruth.limits._soft_labels import EXACT, need_posteriors
 from halftruth.limits._vote_law import Q, as_probabilities
 from halftruth.measure._score_measure import Number, ScoreMeasure, ratio, scalar
@@ -30,7 +29,7 @@ from halftruth.results._estimate import Estimate, Evaluation
 __all__ = ["OF_FEW_VOTES", "OF_LAW", "ROWS", "best_attainable"]
 
 BAYES, LOG_LOSS, PRECISION = "bayes_error", "log_loss", "average_precision"
-LONG = 300  # different counts of votes from which the limits take seconds
+LONG = 300  # different counts of votes from which the limits take seconds, and show their progress
 OF_LAW = Note(
     "interval",
     "The value is that of the law fitted to the votes; the interval spans the laws that they do not refute, "
@@ -143,7 +142,6 @@ ROWS: dict[str, Functional] = {
 }
 # Rows that are the mean of a function of the posterior.
 MEANS: dict[str, Vector] = {LOG_LOSS: entr(Q) + entr(1 - Q), "brier": Q * (1 - Q)}
-ADDITIVE = tuple(MEANS)  # rows that are means of one number a case
 
 
 def _names(metrics: Any) -> tuple[str, ...]:
@@ -179,7 +177,7 @@ def _evaluated(
     """The rows of evidence whose scores are its posterior."""
     functionals = {name: ROWS[name] for name in names if name != BAYES or bayes is None}
     if at_prior:
-        functionals = {n: _at_prior(call, additive=n in ADDITIVE) for n, call in functionals.items()}
+        functionals = {n: _at_prior(call, additive=n in MEANS) for n, call in functionals.items()}
     result = evaluate(
         by_posterior,
         functionals or {"prevalence": "prevalence"},
@@ -305,5 +303,4 @@ def _uncertainty(q: Vector) -> Vector:
 
 def _mean(values: Vector, weight: Vector | None, most: float, settings: Settings) -> Estimate:
     """A mean over rows with its t-interval."""
-    mean = Mean.of(values, weight, most)
-    return estimate(mean, partial(mean.ends, method=T), (0.0, most), settings)
+    return estimate(Mean.of(values, weight, most), (0.0, most), settings)

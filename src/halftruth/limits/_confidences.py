@@ -24,7 +24,6 @@ from halftruth.limits._row_means import (
     Settings,
     cut,
     estimate,
-    mean_of,
     scaled,
 )
 from halftruth.measure._score_measure import Number, as_measure, ratio
@@ -42,12 +41,11 @@ def from_confidences(evidence: Evidence, settings: Settings) -> LimitEstimate:
     """π times the mean of min(1, (1−r)/r) over the positives; without a prior that mean alone, β/π."""
     assert evidence.confidences is not None  # asked for by the caller
     r, weight = evidence.confidences
-    mean, prior = mean_of(losses_of_positives(r), weight, 1.0, settings), evidence.prior
+    mean, prior = Mean.of(losses_of_positives(r), weight, 1.0, settings), evidence.prior
     assert evidence.assumption is not None  # of confidences, as of the caller's
     notes: tuple[Note, ...] = (evidence.assumption, *_on_prior(evidence, mean.value))
     if prior.value is None:
-        product = Product(mean=mean, scaled=mean, prior=prior, method=settings.method)
-        return estimate(mean, product.ends, (0.0, 1.0), settings, notes=notes)
+        return estimate(mean, (0.0, 1.0), settings, notes=notes)
     product = Product(mean=mean, scaled=_scaled(mean, prior, settings), prior=prior, method=settings.method)
     # No Bayes error exceeds min(π, 1−π), the error of calling all cases alike: over a range of priors the
     # largest of these, at the π nearest to ½.
@@ -60,10 +58,10 @@ def from_confidences(evidence: Evidence, settings: Settings) -> LimitEstimate:
             f"prior, or the confidences."
         )
         notes += (Note("refuted" if product.impossible() else "impossible", text),)
-    identified = None
-    if prior.is_range:
-        identified = product.over((mean.value, mean.value), (low, high))
-    out = estimate(product.scaled, product.ends, (0.0, most), settings, notes=notes, identified=identified)
+    identified = product.over((mean.value, mean.value), (low, high)) if prior.is_range else None
+    out = estimate(
+        product.scaled, (0.0, most), settings, ends=product.ends, notes=notes, identified=identified
+    )
     return _over_range(out, mean, prior) if prior.is_range else out
 
 
@@ -111,8 +109,8 @@ class Product:
 
     def impossible(self) -> bool:
         """Whether π · (low, …) is more than 1 − π for every prior, by a bound that holds for any rows."""
-        half = (1 + FIRM) / 2
-        low, least = self.mean.ends(half, HOEFFDING)[0], self._priors(half)[0]
+        half = (1 + FIRM) / 2  # of the error each
+        low, least = self.mean.certain_low(half), self._priors(half)[0]
         return least * low > 1 - least + ROUNDING
 
 

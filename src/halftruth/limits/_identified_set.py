@@ -8,7 +8,8 @@ as in a profile likelihood. Both sets of laws are convex, so that means are foun
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -64,48 +65,55 @@ NOTHING = 1e-15  # a mass that no sum with another shows
 Functional = Callable[[ScoreMeasure], Number]
 
 
+class Laws(ABC):
+    """A convex set of laws of q."""
+
+    @abstractmethod
+    def farthest(self, function: Vector) -> tuple[float, Vector]:
+        """The largest mean of ``function``, and a law that has it."""
+
+    @cached_property
+    def corners(self) -> list[Vector]:
+        """Laws far apart in the set."""
+        ends = [self.farthest(sign * function)[1] for function in CORNERS for sign in (-1.0, 1.0)]
+        return [*self.inside, *ends]
+
+    @property
+    def inside(self) -> tuple[Vector, ...]:
+        """Laws inside it that are worth a start too."""
+        return ()
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Explaining:
+class Explaining(Laws):
     """All laws that give each number of votes, seen or not, the same chance as ``law``."""
 
     votes: Votes
     law: Vector
 
     def farthest(self, function: Vector) -> tuple[float, Vector]:
-        """The largest mean of ``function``, and the law that has it."""
         from scipy.optimize import linprog
 
         # A linear programme: the mean is linear in the law, and so are the chances of all votes.
         moments = self.votes.moments
         solution = linprog(-function, A_eq=moments, b_eq=moments @ self.law, bounds=(0, 1), method="highs")
         # The law itself is a solution, and no mass exceeds one: rounding alone leaves none, or none better.
-        law = (
-            self.law
-            if solution.status != 0 or -solution.fun < function @ self.law
-            else np.asarray(solution.x)
-        )
+        failed = solution.status != 0 or -solution.fun < function @ self.law
+        law = self.law if failed else np.asarray(solution.x)
         return float(function @ law), law
-
-    @cached_property
-    def corners(self) -> list[Vector]:
-        """Laws far apart in the set."""
-        return [self.farthest(sign * function)[1] for function in CORNERS for sign in (-1.0, 1.0)]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Likely:
-    """All laws whose likelihood is at least e^−drop of the largest: a convex set."""
+class Likely(Laws):
+    """All laws whose likelihood is at least e^−drop of the largest."""
 
     votes: Votes
     center: Vector  # as `likeliest` gives it
     drop: float
 
     def farthest(self, function: Vector) -> tuple[float, Vector]:
-        """The largest mean of ``function``, and a law that has it to within the precision.
-
-        A mean is linear, so that the largest is the least over λ of max(λ · mean + log likelihood) − floor,
-        divided by λ.
-        """
+        # A mean is linear and the set is convex, so that by Lagrange duality the largest mean is the least,
+        # over λ, of [max(λ · mean + log likelihood) − floor] / λ. The trade is λ.
         votes, drop, law = self.votes, self.drop, self.center
         highest, slack = votes.log_likelihood(law), CLOSE  # no center is further below the maximum
         reach = float(function.max())
@@ -116,7 +124,7 @@ class Likely:
         for _ in range(MOST_TRIALS):
             law = _centered(law, votes, trade * function, PUSH)
             lost = max(highest - votes.log_likelihood(law), 0.0)
-            # By duality every trade gives an upper bound of the mean; the least of them counts.
+            # Every trade gives an upper bound of the mean; the least of them counts.
             best = min(best, float(function @ law) + (drop - lost + slack) / trade)
             ratio = (lost + slack) / drop
             if abs(ratio - 1) < ENOUGH:
@@ -128,11 +136,9 @@ class Likely:
                 trade = float(np.sqrt(below * above))
         return min(best + ROUNDING, reach), law
 
-    @cached_property
-    def corners(self) -> list[Vector]:
-        """Laws far apart in the set, the center among them."""
-        ends = [self.farthest(sign * function)[1] for function in CORNERS for sign in (-1.0, 1.0)]
-        return [self.center, *ends]
+    @property
+    def inside(self) -> tuple[Vector, ...]:
+        return (self.center,)
 
 
 @single_threaded
@@ -147,13 +153,13 @@ def likeliest(votes: Votes) -> Vector:
 
 
 @single_threaded
-def mean_range(laws: Explaining | Likely, function: Vector) -> Ends:
+def mean_range(laws: Laws, function: Vector) -> Ends:
     """The smallest and the largest mean of ``function`` under these laws."""
     return -laws.farthest(-function)[0], laws.farthest(function)[0]
 
 
 @single_threaded
-def functional_range(laws: Explaining | Likely, functional: Functional, law: Vector) -> Ends:
+def functional_range(laws: Laws, functional: Functional, law: Vector) -> Ends:
     """The smallest and the largest value of a functional under these laws, found by climbing.
 
     From ``law`` and from the best of the set's corners, each step goes towards the law that is farthest along
@@ -169,7 +175,7 @@ def functional_range(laws: Explaining | Likely, functional: Functional, law: Vec
     return ends[0], ends[1]
 
 
-def _climb(laws: Explaining | Likely, functional: Functional, sign: float, here: Vector) -> float:
+def _climb(laws: Laws, functional: Functional, sign: float, here: Vector) -> float:
     """The highest sign · functional that is reached from a law."""
     best = sign * float(functional(law_measure(here)))
     for _ in range(MOST_CLIMBS):
@@ -285,62 +291,51 @@ class FittedVotes:
 
     def mean(self, function: Vector, limits: Ends, level: float) -> LimitEstimate:
         """The mean of a function of q, exactly."""
-        identified = mean_range(self._explaining, function)
-        ends = partial(_of_mean, self, function)
-        return _estimate(float(function @ self.law), identified, ends, limits, level)
+        return self._estimate(
+            float(function @ self.law), partial(mean_range, function=function), limits, level
+        )
 
     def limit(self, functional: Functional, limits: Ends, level: float) -> LimitEstimate:
         """Any functional of the measure of posteriors."""
         value = float(functional(law_measure(self.law)))
-        identified = functional_range(self._explaining, functional, self.law)
-        return _estimate(value, identified, partial(_of_functional, self, functional), limits, level)
+        range_over = partial(functional_range, functional=functional, law=self.law)
+        return self._estimate(value, range_over, limits, level)
 
-
-def _of_mean(fitted: FittedVotes, function: Vector, level: float) -> Ends:
-    return mean_range(fitted._likely(level), function)
-
-
-def _of_functional(fitted: FittedVotes, functional: Functional, level: float) -> Ends:
-    return functional_range(fitted._likely(level), functional, fitted.law)
-
-
-def _estimate(
-    value: float, identified: Ends, ends: Callable[[float], Ends], limits: Ends, level: float
-) -> LimitEstimate:
-    inside = cut((min(identified[0], value) + 0.0, max(identified[1], value)), limits)  # never −0
-    holding = partial(_holding, inside, ends)
-    low, high = cut(holding(level), limits)
-    return LimitEstimate(
-        value=value,
-        low=low,
-        high=high,
-        confidence_level=level,
-        method=LIKELIHOOD,
-        limits=limits,
-        identified=inside,
-        ends=holding,
-    )
-
-
-def _holding(inside: Ends, ends: Callable[[float], Ends], level: float) -> Ends:
-    """The interval at a level, with what is identified inside."""
-    low, high = ends(level)
-    return min(low, inside[0]), max(high, inside[1])
-
-
-def _in_words(naive: float, limit: LimitEstimate) -> list[Note]:
-    words = []
-    if naive < limit.value:
-        text = (
-            f"Taking the shares of votes for the probabilities would give {naive:.4g}, too small: votes make "
-            f"cases look surer than they are, the more so the fewer they are."
+    def _estimate(
+        self, value: float, range_over: Callable[[Laws], Ends], limits: Ends, level: float
+    ) -> LimitEstimate:
+        low, high = range_over(self._explaining)
+        identified = cut((min(low, value) + 0.0, max(high, value)), limits)  # never −0
+        ends = partial(self._ends, range_over, identified)
+        low, high = cut(ends(level), limits)
+        return LimitEstimate(
+            value=value,
+            low=low,
+            high=high,
+            confidence_level=level,
+            method=LIKELIHOOD,
+            limits=limits,
+            identified=identified,
+            ends=ends,
         )
-        words.append(Note("bias", text))
+
+    def _ends(self, range_over: Callable[[Laws], Ends], identified: Ends, level: float) -> Ends:
+        """The interval at a level, with what is identified inside."""
+        low, high = range_over(self._likely(level))
+        return min(low, identified[0]), max(high, identified[1])
+
+
+def _in_words(naive: float, limit: LimitEstimate) -> Iterator[Note]:
+    if naive < limit.value:
+        yield Note(
+            "bias",
+            f"Taking the shares of votes for the probabilities would give {naive:.4g}, too small: votes make "
+            f"cases look surer than they are, the more so the fewer they are.",
+        )
     low, high = limit.identified or (limit.value, limit.value)
     if high - low > PLAIN * limit.value:
-        text = (
+        yield Note(
+            "identifiability",
             f"However many the cases, as few votes on each leave the Bayes error open between {low:.4g} and "
-            f"{high:.4g}; the value is that of a smooth law of the probabilities that explains the votes."
+            f"{high:.4g}; the value is that of a smooth law of the probabilities that explains the votes.",
         )
-        words.append(Note("identifiability", text))
-    return words

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
 
 import numpy as np
 
@@ -25,17 +27,18 @@ __all__ = [
     "METHODS",
     "ROUNDING",
     "Ends",
+    "IntervalMethod",
     "LimitEstimate",
     "Mean",
     "Settings",
     "T",
     "cut",
     "estimate",
-    "mean_of",
     "scaled",
 ]
 
 T, HOEFFDING, BOOTSTRAP = "t", "hoeffding", "bootstrap"
+IntervalMethod = Literal["t", "hoeffding", "bootstrap", "likelihood"]
 METHODS = (T, HOEFFDING, BOOTSTRAP)
 NAMES = {T: T, HOEFFDING: HOEFFDING, BOOTSTRAP: "percentile"}  # what a method is called in the result
 ONE_ROW = Note(
@@ -66,39 +69,22 @@ class Settings:
     rng: int | np.random.Generator = 0
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Mean:
-    """The weighted mean of one number a row, and what an interval needs.
-
-    Attributes
-    ----------
-    value : float
-    error : float
-        Its standard error, of the linearised mean; NaN where there is one row.
-    n : int
-        Rows with a weight.
-    effective : float
-        Rows of equal weight that say as much: (Σw)² / Σw².
-    span : float
-        How far two rows can be apart.
-    carriers : float
-        Rows that carry the spread, in effect: (Σd²)² / Σd⁴ of the weighted deviations d; 0 where no row
-        differs from the others.
-    replicates : array or None
-        Resampled means.
-    """
+    """The weighted mean of one number a row, and what an interval needs."""
 
     value: float
-    error: float
-    n: int
-    effective: float
-    span: float
+    error: float  # the standard error of the linearised mean; NaN where there is one row
+    n: int  # rows with a weight
+    effective: float  # rows of equal weight that say as much: (Σw)² / Σw²
+    span: float  # how far two rows can be apart
+    # Rows that carry the spread, in effect: (Σd²)² / Σd⁴ of the weighted deviations d; 0 where none differs.
     carriers: float
-    replicates: Vector | None = None
+    replicates: Vector | None = None  # resampled means
 
     @classmethod
-    def of(cls, values: Vector, weight: Vector | None, span: float) -> Mean:
-        """The mean of ``values``, which are at most ``span`` apart."""
+    def of(cls, values: Vector, weight: Vector | None, span: float, settings: Settings | None = None) -> Mean:
+        """The mean of ``values``, at most ``span`` apart, with replicates where the settings ask for them."""
         if weight is None:
             n, share, square = len(values), 1 / len(values), 1 / len(values)
             value = float(values.sum()) * share
@@ -114,15 +100,14 @@ class Mean:
         # Of the ratio Σwv/Σw, linearised; n/(n−1) makes it the usual standard error for equal weights.
         error = math.sqrt(squares * n / (n - 1)) if n > 1 else math.nan
         carriers = _carriers(around, ROUNDING * size)
-        return cls(value=value, error=error, n=n, effective=1 / square, span=span, carriers=carriers)
-
-    def resampled(self, values: Vector, weight: Vector | None, settings: Settings) -> Mean:
-        """The same mean with its replicates, where the bootstrap was asked for."""
-        if settings.method != BOOTSTRAP:
-            return self
-        evidence = SoftLabeled(values, sample_weight=None if weight is None else scaled(weight))
-        result = evaluate(evidence, "prevalence", n_resamples=settings.n_resamples, rng=settings.rng)
-        return replace(self, replicates=result["prevalence"].replicates)
+        replicates = None
+        if settings is not None and settings.method == BOOTSTRAP:
+            # The prevalence of soft labels is their mean: one bootstrap serves both.
+            evidence = SoftLabeled(values, sample_weight=weight)
+            result = evaluate(evidence, "prevalence", n_resamples=settings.n_resamples, rng=settings.rng)
+            replicates = result["prevalence"].replicates
+        effective = 1 / square
+        return cls(value, error, n, effective, span, carriers, replicates)
 
     def ends(self, level: float, method: str) -> Ends:
         """(low, high) at a level; NaN where one row is all there is, but for Hoeffding's."""
@@ -135,8 +120,14 @@ class Mean:
         if method == BOOTSTRAP:
             assert self.replicates is not None  # drawn before
             return interval_of(self.replicates, np.asarray([self.value]), level, "percentile")
-        side = student_quantile(level, self.n - 1) * self.error
+        from scipy.special import stdtrit
+
+        side = float(stdtrit(self.n - 1, (1 + level) / 2)) * self.error
         return self.value - side, self.value + side
+
+    def certain_low(self, level: float = FIRM) -> float:
+        """What the mean exceeds whatever the rows: Hoeffding's lower limit."""
+        return self.ends(level, HOEFFDING)[0]
 
     @property
     def two_rows(self) -> float:
@@ -173,32 +164,12 @@ def _carriers(around: Vector, least: float) -> float:
     return float(squares.sum() ** 2 / integral(squares, squares))
 
 
-def mean_of(values: Vector, weight: Vector | None, span: float, settings: Settings) -> Mean:
-    """The mean of ``values`` with what the method needs for an interval."""
-    return Mean.of(values, weight, span).resampled(values, weight, settings)
-
-
-def student_quantile(level: float, df: float) -> float:
-    """How many standard errors lie on each side of a mean."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(df, (1 + level) / 2))
-
-
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LimitEstimate(Estimate):
-    """An estimate whose interval at any level is known, cut at what is possible.
+    """An estimate whose interval at any level is known, cut at what is possible."""
 
-    Attributes
-    ----------
-    ends : callable
-        The interval at a level, before the cut.
-    two_rows : float
-        Of a mean: how far two more rows, as unlike the others as can be, would move it.
-    """
-
-    ends: Callable[[float], Ends]
-    two_rows: float = 0.0
+    ends: Callable[[float], Ends]  # the interval at a level, before the cut
+    two_rows: float = 0.0  # of a mean: how far two more rows, as unlike the others as can be, would move it
 
     def interval(self, confidence_level: float, method: str | None = None) -> Ends:
         level = _checks.confidence_level(confidence_level)
@@ -234,18 +205,16 @@ def cut(ends: Ends, limits: Ends, value: float | None = None) -> Ends:
 
 def estimate(
     mean: Mean,
-    ends: Callable[[float], Ends],
     limits: Ends,
     settings: Settings,
     *,
+    ends: Callable[[float], Ends] | None = None,
     naive: float | None = None,
     notes: tuple[Note, ...] = (),
     identified: Ends | None = None,
 ) -> LimitEstimate:
-    """The estimate of a mean.
-
-    ``ends``: its interval at any level, before the cut.
-    """
+    """The estimate of a mean; ``ends`` is its interval at any level where that is not the mean's own."""
+    ends = ends or partial(mean.ends, method=settings.method)
     low, high = cut(ends(settings.level), limits, mean.value)
     boots = settings.method == BOOTSTRAP and mean.replicates is not None and mean.n > 1
     return LimitEstimate(

@@ -3,46 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, NotIdentifiable, arg, call
 from halftruth.evidence import as_evidence
 from halftruth.evidence._soft_labeled import SoftRows
-from halftruth.limits._row_means import (
-    FIRM,
-    HOEFFDING,
-    ROUNDING,
-    Ends,
-    LimitEstimate,
-    Mean,
-    Settings,
-    estimate,
-    mean_of,
-)
+from halftruth.limits._row_means import ROUNDING, Ends, LimitEstimate, Mean, Settings, estimate
 
 __all__ = [
     "EXACT",
-    "KINDS",
     "NOISY",
     "SOFT",
     "UNCERTAINTY",
-    "clean",
+    "LabelKind",
+    "from_soft_labels",
     "need_posteriors",
-    "noisy",
-    "uncertain",
-    "votes_among_many",
+    "refuse_values",
 ]
 
-SOFT, UNCERTAINTY, NOISY = "soft", "uncertainty", "noisy"
-KINDS = (SOFT, UNCERTAINTY, NOISY)
-
+LabelKind = Literal["soft", "uncertainty", "noisy"]
+SOFT: Final = "soft"
+UNCERTAINTY: Final = "uncertainty"
+NOISY: Final = "noisy"
 EXACT = Note(
     "assumption",
     "Assumes that the soft labels are the probabilities themselves. If they are right only on average, the "
@@ -77,7 +66,7 @@ HARD = Note(
 )
 
 
-def need_posteriors(evidence: Any, why: str) -> None:
+def need_posteriors(evidence: object, why: str) -> None:
     """Refuse what is no evidence, and scores, which say nothing of each case's probability."""
     remedy = (
         f"Wrap your soft labels: {call('SoftLabeled(q)', 'soft')}, or votes: "
@@ -87,20 +76,27 @@ def need_posteriors(evidence: Any, why: str) -> None:
         raise NotIdentifiable(why.format(type(evidence).__name__))
 
 
-def clean(rows: SoftRows, settings: Settings) -> LimitEstimate:
+def from_soft_labels(
+    rows: SoftRows, labels: LabelKind, sign: ArrayLike | None, settings: Settings
+) -> LimitEstimate:
+    """By what the labels are, ``sign`` being the classes that are likelier in truth."""
+    if labels == NOISY:
+        return _noisy(rows, sign, settings)
+    if labels == UNCERTAINTY:
+        return _uncertain(rows, settings)
+    return _clean(rows, settings) if rows.ballots is None else _votes_among_many(rows, settings)
+
+
+def _clean(rows: SoftRows, settings: Settings) -> LimitEstimate:
     """From soft labels that are P(class | x): the mean of 1 − max q, min(q, 1 − q) of two classes."""
     top = most(rows)
-    mean = mean_of(losses(rows.q), rows.weight, top, settings)
-    notes = (EXACT, HARD) if _hard(rows) else (EXACT,)
-    return estimate(mean, partial(mean.ends, method=settings.method), (0.0, top), settings, notes=notes)
-
-
-def _hard(rows: SoftRows) -> bool:
+    mean = Mean.of(losses(rows.q), rows.weight, top, settings)
     q = rows.q if rows.weight is None else rows.q[rows.weight > 0]
-    return bool(((q == 0) | (q == 1)).all())
+    hard = ((q == 0) | (q == 1)).all()
+    return estimate(mean, (0.0, top), settings, notes=(EXACT, HARD) if hard else (EXACT,))
 
 
-def uncertain(rows: SoftRows, settings: Settings) -> LimitEstimate:
+def _uncertain(rows: SoftRows, settings: Settings) -> LimitEstimate:
     """From uncertainty labels, the probability of the less likely class."""
     if rows.n_classes > 2 or rows.ballots is not None:
         raise InputError(
@@ -108,37 +104,32 @@ def uncertain(rows: SoftRows, settings: Settings) -> LimitEstimate:
             f"class; got {'votes' if rows.ballots is not None else f'{rows.n_classes} classes'}. Leave "
             f"{arg('labels')} out."
         )
-    above = rows.q > 0.5
-    if above.any():
-        first = int(np.argmax(above))
-        raise InputError(
-            argument="q",
-            must="lie in [0, 0.5] as uncertainty labels",
-            got=f"{int(above.sum())} value(s) above, the first ({rows.q[first]}) at index {first}",
-            remedy=f"Pass {arg('labels', 'soft')} for P(positive | x).",
-        )
-    out = clean(rows, settings)
+    must, remedy = (
+        "lie in [0, 0.5] as uncertainty labels",
+        f"Pass {arg('labels', 'soft')} for P(positive | x).",
+    )
+    refuse_values(rows.q > 0.5, rows.q, "q", must, "value(s) above", remedy, digits="")
+    out = _clean(rows, settings)
     return replace(out, notes=tuple(note for note in out.notes if note != HARD))
 
 
-def noisy(rows: SoftRows, sign: Any, settings: Settings) -> LimitEstimate:
+def _noisy(rows: SoftRows, sign: ArrayLike | None, settings: Settings) -> LimitEstimate:
     """From noisy soft labels u, right on average: with the signs of the truth, or without."""
     if sign is None:
         return _between(rows, None, settings, (NOISE,))
-    likelier = read_sign(sign, rows)
+    likelier = _read_sign(sign, rows)
     top, u = most(rows), rows.q
     if u.ndim == 1:
         lost = np.where(likelier == 1, 1 - u, u)
     else:
         lost = 1 - np.take_along_axis(u, likelier[:, None], axis=1)[:, 0]
-    mean = mean_of(lost, rows.weight, 1.0, settings)
-    ends = partial(mean.ends, method=settings.method)
+    mean = Mean.of(lost, rows.weight, 1.0, settings)
     naive = Mean.of(losses(u), rows.weight, top).value
     notes = (SIGNED, *_on_signs(mean, top))
-    return estimate(mean, ends, (0.0, top), settings, naive=naive, notes=notes)
+    return estimate(mean, (0.0, top), settings, naive=naive, notes=notes)
 
 
-def votes_among_many(rows: SoftRows, settings: Settings) -> LimitEstimate:
+def _votes_among_many(rows: SoftRows, settings: Settings) -> LimitEstimate:
     """From votes among three classes or more: the plug-in, and how far above it the truth can be."""
     ballots, u = rows.ballots, rows.q
     assert ballots is not None  # asked for by the caller
@@ -146,61 +137,47 @@ def votes_among_many(rows: SoftRows, settings: Settings) -> LimitEstimate:
     # max q ≥ Σ q², and two of a row's voters agree as often as Σ q² says: 1 − Σ q² bounds 1 − max q from
     # above. The factor m/(m−1) makes the share of pairs that disagree unbiased.
     disagree = (1 - np.einsum("ij,ij->i", u, u)) * ballots / np.where(single, 1, ballots - 1)
-    disagreement = mean_of(np.where(single, most(rows), disagree), rows.weight, 1.0, settings)
+    disagreement = Mean.of(np.where(single, most(rows), disagree), rows.weight, 1.0, settings)
     notes: tuple[Note, ...] = (VOTES,)
     if single.any():
-        notes += (
-            Note(
-                "identifiability",
-                f"{int(single.sum())} row(s) have one vote, and no second voter who might disagree: in that "
-                f"bound they count as {most(rows):.4g}, the most that is possible.",
-            ),
+        text = (
+            f"{int(single.sum())} row(s) have one vote, and no second voter who might disagree: in that "
+            f"bound they count as {most(rows):.4g}, the most that is possible."
         )
+        notes += (Note("identifiability", text),)
     return _between(rows, disagreement, settings, notes)
 
 
 def _between(
-    rows: SoftRows, above: Mean | None, settings: Settings, notes: tuple[Note, ...]
+    rows: SoftRows, disagreement: Mean | None, settings: Settings, notes: tuple[Note, ...]
 ) -> LimitEstimate:
     """The plug-in, with the interval from its lower limit to the upper limit of what bounds the truth."""
     top, u = most(rows), rows.q
-    plug_in = mean_of(losses(u), rows.weight, top, settings)
+    plug_in = Mean.of(losses(u), rows.weight, top, settings)
+    # No Bayes error exceeds the error of calling all cases one class, whichever class that is.
     others = [1 - u, u] if u.ndim == 1 else [1 - u[:, k] for k in range(u.shape[1])]
-    alike = tuple(mean_of(lost, rows.weight, 1.0, settings) for lost in others)
-    highest = min(mean.value for mean in (*alike, *([] if above is None else [above])))
-    bounds = Bounds(below=plug_in, above=above, alike=alike, method=settings.method)
-    identified = plug_in.value, max(plug_in.value, min(highest, top))
-    # An interval around the plug-in alone would not hold the truth: it is given no center.
+    above = [Mean.of(lost, rows.weight, 1.0, settings) for lost in others]
+    if disagreement is not None:
+        above.append(disagreement)
+    highest = min(mean.value for mean in above)
     out = estimate(
-        plug_in, bounds.ends, (0.0, top), settings, naive=plug_in.value, notes=notes, identified=identified
+        plug_in,
+        (0.0, top),
+        settings,
+        ends=partial(_bounded_ends, plug_in, above, settings.method),
+        naive=plug_in.value,
+        notes=notes,
+        identified=(plug_in.value, max(plug_in.value, min(highest, top))),
     )
+    # An interval around the plug-in alone would not hold the truth: it is given no center.
     return replace(out, centers=None, replicates=None)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Bounds:
-    """Means that lie below the truth and above it.
-
-    Attributes
-    ----------
-    below : Mean
-    above : Mean or None
-    alike : tuple of Mean
-        The error of calling all cases one class, for each class.
-    method : str
-    """
-
-    below: Mean
-    above: Mean | None
-    alike: tuple[Mean, ...]
-    method: str
-
-    def ends(self, level: float) -> Ends:
-        # Any of what bounds from above may be too low by chance: all of them share one tail.
-        above = [*self.alike, *([] if self.above is None else [self.above])]
-        shared_level = 1 - (1 - level) / len(above)
-        high = min(mean.ends(shared_level, self.method)[1] for mean in above)
-        return self.below.ends(level, self.method)[0], high
+def _bounded_ends(below: Mean, above: list[Mean], method: str, level: float) -> Ends:
+    """From the lower limit of a mean below the truth to the least upper limit of means above it."""
+    # Any of what bounds from above may be too low by chance: all of them share one tail (Bonferroni).
+    shared_level = 1 - (1 - level) / len(above)
+    return below.ends(level, method)[0], min(mean.ends(shared_level, method)[1] for mean in above)
 
 
 def losses(q: Vector) -> Vector:
@@ -213,28 +190,36 @@ def most(rows: SoftRows) -> float:
     return 1 - 1 / rows.n_classes
 
 
-def read_sign(sign: Any, rows: SoftRows) -> NDArray[np.intp]:
+def _read_sign(sign: ArrayLike, rows: SoftRows) -> NDArray[np.intp]:
     """The class that is likelier in truth, for each row."""
     signs = _checks.vector(sign, "sign", length=len(rows))
     n_classes = rows.n_classes
     codes = np.arange(float(n_classes))
     if n_classes == 2 and (signs == -1).any():
         codes = np.asarray([-1.0, 1.0])
-    outside = ~np.isin(signs, codes)
-    if outside.any():
-        first = int(np.argmax(outside))
-        words = (
-            "hold 0 and 1, −1 and 1, or booleans"
-            if n_classes == 2
-            else f"hold the number of the likeliest class, 0 to {n_classes - 1}"
-        )
-        raise InputError(
-            argument="sign",
-            must=f"{words}",
-            got=f"{int(outside.sum())} other value(s), the first ({signs[first]:g}) at index {first}",
-            remedy="Where classes are equally likely either will do.",
-        )
+    must = "hold 0 and 1, −1 and 1, or booleans"
+    if n_classes > 2:
+        must = f"hold the number of the likeliest class, 0 to {n_classes - 1}"
+    remedy = "Where classes are equally likely either will do."
+    refuse_values(~np.isin(signs, codes), signs, "sign", must, "other value(s)", remedy)
     return np.asarray(signs > 0 if n_classes == 2 else signs, dtype=np.intp)
+
+
+def refuse_values(
+    wrong: NDArray[np.bool_],
+    values: Vector,
+    name: str,
+    must: str,
+    what: str,
+    remedy: str,
+    *,
+    digits: str = "g",
+) -> None:
+    """Raise where values are wrong: how many there are, and the first of them."""
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        got = f"{int(wrong.sum())} {what}, the first ({values[first]:{digits}}) at index {first}"
+        raise InputError(argument=name, must=must, got=got, remedy=remedy)
 
 
 def _on_signs(mean: Mean, top: float) -> Iterator[Note]:
@@ -242,7 +227,7 @@ def _on_signs(mean: Mean, top: float) -> Iterator[Note]:
         return
     above = f"The value is above {top:.4g}, the most that is possible"
     advice = "check their order and their code"
-    if mean.ends(FIRM, HOEFFDING)[0] > top:
+    if mean.certain_low() > top:
         yield Note("refuted", f"{above}: the signs contradict the labels; {advice}.")
     else:
         text = f"{above}: by noise, or because the signs contradict the labels ({advice})."

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from functools import partial
+from dataclasses import replace
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, NotIdentifiable, Refuted, arg, call
 from halftruth.evidence import Evidence
 from halftruth.limits._bayes_error import bayes_error
-from halftruth.limits._row_means import LimitEstimate, Mean, Settings, T, estimate, scaled
-from halftruth.limits._soft_labels import NOISY, SOFT, UNCERTAINTY, need_posteriors
-from halftruth.limits._verdict import Judgement, TooGood, alternatives, notes_on, source_of
+from halftruth.limits._row_means import IntervalMethod, LimitEstimate, Mean, Settings, estimate, scaled
+from halftruth.limits._soft_labels import NOISY, SOFT, UNCERTAINTY, LabelKind, need_posteriors, refuse_values
+from halftruth.limits._verdict import TooGood, Wording
 from halftruth.results._estimate import Estimate
 
 __all__ = ["too_good_to_be_true"]
@@ -34,10 +34,10 @@ def too_good_to_be_true(
     n_test: int,
     evidence: Evidence,
     *,
-    predictions: Any = None,
-    labels: str = SOFT,
-    sign: Any = None,
-    method: str | None = None,
+    predictions: ArrayLike | None = None,
+    sign: ArrayLike | None = None,
+    labels: LabelKind = SOFT,
+    method: IntervalMethod | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     rng: int | np.random.Generator = 0,
@@ -58,7 +58,7 @@ def too_good_to_be_true(
     predictions : (n,) array, optional
         The classifier's class for each row of the soft labels: 0 or 1, or 0 … K − 1 for K classes. Then its
         error is also found with labels drawn from the soft labels instead of the test set's own.
-    labels, sign, method, confidence_level, n_resamples, rng
+    sign, labels, method, confidence_level, n_resamples, rng
         As in `bayes_error`. The test is at the level 1 − ``confidence_level``.
 
     Returns
@@ -122,30 +122,20 @@ def too_good_to_be_true(
     floor, spread = _floor(bayes)
     p_value = _p_value(error * n_test, n_test, floor, spread)
     adjusted, scatter = (None, None) if classes is None else _adjusted(classes, evidence, level)
-    judgement = Judgement(
-        error=error,
-        n=n_test,
-        bayes=bayes,
-        floor=floor,
-        p_value=p_value,
-        level=level,
-        adjusted=adjusted,
-        source=source_of(evidence),
-    )
-    return TooGood(
+    result = TooGood(
         test_error=error,
         n_test=n_test,
         bayes_error=bayes,
         difference=error - bayes.value,
         p_value=p_value,
-        too_good=judgement.too_good,
+        too_good=error < floor and p_value <= 1 - level,
         confidence_level=level,
         adjusted=adjusted,
         adjusted_spread=scatter,
-        verdict=judgement.verdict(),
-        alternatives=tuple(alternatives(judgement, evidence, labels)) if judgement.too_good else (),
-        notes=tuple(notes_on(judgement, evidence)),
     )
+    words = Wording(result=result, floor=floor, evidence=evidence, labels=labels)
+    reasons = tuple(words.alternatives()) if result.too_good else ()
+    return replace(result, verdict=words.verdict(), alternatives=reasons, notes=tuple(words.notes()))
 
 
 def _refuse_refuted(bayes: Estimate) -> None:
@@ -158,7 +148,7 @@ def _refuse_refuted(bayes: Estimate) -> None:
         )
 
 
-def _classes(predictions: Any, evidence: Evidence, labels: str) -> Vector:
+def _classes(predictions: ArrayLike, evidence: Evidence, labels: str) -> Vector:
     rows = evidence.labels
     if rows is None or labels == UNCERTAINTY:
         raise InputError(
@@ -178,15 +168,8 @@ def _classes(predictions: Any, evidence: Evidence, labels: str) -> Vector:
             remedy="Pass the number of each class, not its name.",
         )
     out = _checks.vector(array, "predictions", length=len(rows))
-    bad = (out != np.floor(out)) | (out < 0) | (out >= rows.n_classes)
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise InputError(
-            argument="predictions",
-            must=f"be {code}",
-            got=f"{int(bad.sum())} other value(s), the first ({out[first]:g}) at index {first}",
-            remedy="Pass classes, not scores.",
-        )
+    wrong = (out != np.floor(out)) | (out < 0) | (out >= rows.n_classes)
+    refuse_values(wrong, out, "predictions", f"be {code}", "other value(s)", "Pass classes, not scores.")
     return out
 
 
@@ -241,7 +224,6 @@ def _adjusted(classes: Vector, evidence: Evidence, level: float) -> tuple[Estima
     q = np.stack([1 - rows.q, rows.q], axis=1) if rows.n_classes == 2 else rows.q
     right = np.take_along_axis(q, classes.astype(np.intp)[:, None], axis=1)[:, 0]
     weight = np.ones(len(right)) if rows.weight is None else scaled(rows.weight)
-    mean = Mean.of(1 - right, rows.weight, 1.0)
-    out = estimate(mean, partial(mean.ends, method=T), (0.0, 1.0), Settings(level=level))
+    out = estimate(Mean.of(1 - right, rows.weight, 1.0), (0.0, 1.0), Settings(level=level))
     share = weight / weight.sum()
     return out, math.sqrt(float(np.sum(share**2 * right * (1 - right))))

@@ -11,10 +11,11 @@ from typing import Any
 
 from halftruth._errors import Note, arg, notes_to_dict
 from halftruth.evidence import Evidence
-from halftruth.limits._soft_labels import NOISY
+from halftruth.evidence._soft_labeled import SoftRows
+from halftruth.limits._soft_labels import NOISY, LabelKind
 from halftruth.results._estimate import Estimate, figure, interval_text, json_number
 
-__all__ = ["Judgement", "TooGood", "alternatives", "notes_on", "source_of"]
+__all__ = ["TooGood", "Wording"]
 
 SCHEMA = 1
 WIDTH = 100
@@ -63,7 +64,7 @@ class TooGood:
     confidence_level: float
     adjusted: Estimate | None
     adjusted_spread: float | None
-    verdict: str
+    verdict: str = ""
     alternatives: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
 
@@ -115,66 +116,57 @@ class TooGood:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Judgement:
-    """What the test found, and how to say it.
+class Wording:
+    """What the test found, in words."""
 
-    Attributes
-    ----------
-    error, n, bayes, p_value, level, adjusted
-        As in `TooGood`.
-    floor : float
-        The lowest Bayes error that the evidence allows.
-    source : str
-        What the evidence is called.
-    """
-
-    error: float
-    n: int
-    bayes: Estimate
-    floor: float
-    p_value: float
-    level: float
-    adjusted: Estimate | None
-    source: str
+    result: TooGood  # without words yet
+    floor: float  # the lowest Bayes error that the evidence allows
+    evidence: Evidence
+    labels: LabelKind  # as in `bayes_error`
 
     @property
-    def too_good(self) -> bool:
-        return self.error < self.floor and self.p_value <= 1 - self.level
+    def source(self) -> str:
+        """What the rows of the evidence are called."""
+        if self.evidence.labels is None:
+            return CONFIDENCES
+        return SOFT_LABELS if self.evidence.labels.ballots is None else VOTES
 
     @property
     def is_open(self) -> bool:
         """Whether the evidence leaves more open than the digits shown."""
-        ends = self.bayes.identified
+        ends = self.result.bayes_error.identified
         return ends is not None and figure(ends[0]) != figure(ends[1])
 
     def verdict(self) -> str:
         """The outcome in a sentence or two."""
         least = "the least Bayes error that the evidence leaves open" if self.is_open else "the Bayes error"
-        error, floor = figure(self.error), figure(self.floor)
-        if self.too_good:
-            error, floor = _apart(self.error, self.floor)
+        result = self.result
+        error, floor = figure(result.test_error), figure(self.floor)
+        if result.too_good:
+            error, floor = _apart(result.test_error, self.floor)
         test, least = f"a test error of {error}", f"{least}, estimated at {floor}"
-        p = f"p = {figure(self.p_value)}"
-        if math.isnan(self.p_value):
+        p = f"p = {figure(result.p_value)}"
+        if math.isnan(result.p_value):
             outcome = f"The Bayes error has no interval here, so that {test} cannot be judged."
-        elif self.too_good:
+        elif result.too_good:
             outcome = (
                 f"Too good to be true: {test} is below {least}, by more than chance explains ({p}). If the "
                 f"test labels were drawn as the {self.source} say, no classifier could have earned it."
             )
         elif error == floor:
             outcome = f"Not too good to be true: {test} does not differ from {least}."
-        elif self.error < self.floor:
+        elif result.test_error < self.floor:
             outcome = f"Not too good to be true: {test} is below {least}, but chance explains that ({p})."
         else:
             outcome = f"Not too good to be true: {test} is not below {least}."
-        return outcome if self.adjusted is None else f"{outcome} {self._after(self.adjusted)}"
+        return outcome if result.adjusted is None else f"{outcome} {self._after(result.adjusted)}"
 
     def _after(self, adjusted: Estimate) -> str:
         # What no predictions get below on these rows; of votes and noise that is not the Bayes error itself.
-        least, name = self.bayes.value, "the Bayes error"
-        if self.bayes.naive is not None:
-            least = self.bayes.naive
+        bayes = self.result.bayes_error
+        least, name = bayes.value, "the Bayes error"
+        if bayes.naive is not None:
+            least = bayes.naive
             name = f"the least that these {self.source} allow, {figure(least)}"
         gap = adjusted.value - least
         where = "at" if abs(gap) < 1e-12 else f"{figure(abs(gap))} {'above' if gap > 0 else 'below'}"
@@ -182,6 +174,83 @@ class Judgement:
             f"With labels drawn anew from the {self.source} its error is {_with_interval(adjusted)}, {where} "
             f"{name}."
         )
+
+    def alternatives(self) -> Iterator[str]:
+        """What else than overfitting may explain an error that is too low, of what can apply."""
+        source, rows = self.source, self.evidence.labels
+        yield (
+            f"The test labels come from another process than the {source}: from people who saw more of each "
+            f"case, or saw it sharper, or from the way the cases were found. Then the {source} are less sure "
+            f"than the test labels, and their Bayes error is that of a harder task."
+        )
+        if self.result.adjusted is None or rows is None or len(rows) != self.result.n_test:
+            yield f"The test cases are of another, easier population than the rows with {source}."
+        yield "Test cases, or close copies of them, were among the training cases."
+        yield (
+            "The model is the best of many, or the test set one of several, chosen by this error; the "
+            "p-value knows of one model and one test set."
+        )
+        if source == CONFIDENCES:
+            yield (
+                "The prior is too high, the confidences are too low, or the positives with confidences are "
+                "not a random sample of the positives: the Bayes error is in proportion to the prior."
+            )
+        elif source == VOTES:
+            yield (
+                "The votes are of few, hurried or careless people, or some vote at random: that pulls the "
+                "shares of votes towards each other, and the Bayes error up."
+            )
+            if rows is not None and _uneven(rows):
+                yield (
+                    "How many were asked depends on how hard the case is, e.g. more where the first "
+                    "disagreed: the Bayes error takes the number of votes for one that has nothing to do "
+                    "with the case."
+                )
+        elif self.labels == NOISY:
+            yield (
+                "The noise of the soft labels is not right on average, or signs are wrong: a label pulled to "
+                "½, or on the wrong side of it, adds to the Bayes error."
+            )
+        else:
+            yield (
+                "The soft labels are less sure than they should be, e.g. smoothed or of careless people. "
+                "Noise that is right on average is no explanation: it makes the Bayes error too small."
+            )
+
+    def notes(self) -> Iterator[Note]:
+        """What a reader should know of the test."""
+        result, bayes, rows = self.result, self.result.bayes_error, self.evidence.labels
+        yield from bayes.notes
+        if bayes.identified is not None and self.is_open:
+            low, high = bayes.identified
+            yield Note(
+                "identifiability",
+                f"The evidence leaves the Bayes error open between {figure(low)} and {figure(high)}; the "
+                f"test is against the lower end.",
+            )
+        k = result.test_error * result.n_test
+        if abs(k - round(k)) > 1e-6 * max(1.0, k):
+            yield Note(
+                "method",
+                f"{arg('test_error')} × {arg('n_test')} = {k:.5g} is no whole number of errors (a rounded "
+                f"figure, or weighted cases): the p-value lies between those of its neighbours.",
+            )
+        if result.adjusted is not None and rows is not None:
+            share = ", where q is the share of votes" if self.source == VOTES else ""
+            loss = "min(q, 1−q)" if rows.n_classes == 2 else "1 − max q"
+            yield Note(
+                "method",
+                f"By construction no predictions have an adjusted error below the mean of {loss} over these "
+                f"rows{share}.",
+            )
+            if bayes.naive is not None:
+                yield Note("method", NOT_FROM_THEM.format(self.source))
+            if result.too_good:
+                yield Note(
+                    "method",
+                    f"An adjusted error near that mean speaks for test labels that are surer than the "
+                    f"{self.source}; one far above it for predictions that know the test labels.",
+                )
 
 
 def _apart(a: float, b: float) -> tuple[str, str]:
@@ -192,11 +261,12 @@ def _apart(a: float, b: float) -> tuple[str, str]:
     return f"{a:.{digits}g}", f"{b:.{digits}g}"
 
 
-def source_of(evidence: Evidence) -> str:
-    """What the rows of evidence are called."""
-    if evidence.labels is None:
-        return CONFIDENCES
-    return SOFT_LABELS if evidence.labels.ballots is None else VOTES
+def _uneven(rows: SoftRows) -> bool:
+    """Whether rows have different numbers of votes."""
+    if rows.ballots is None:
+        return False
+    counting = rows.ballots if rows.weight is None else rows.ballots[rows.weight > 0]
+    return bool((counting != counting[0]).any())
 
 
 def _filled(text: str, lead: str = "") -> str:
@@ -206,89 +276,3 @@ def _filled(text: str, lead: str = "") -> str:
 
 def _with_interval(row: Estimate) -> str:
     return f"{figure(row.value)} ({interval_text(row)})"
-
-
-def alternatives(judgement: Judgement, evidence: Evidence, labels: str) -> Iterator[str]:
-    """What else than overfitting may explain an error that is too low, of what can apply."""
-    source = judgement.source
-    yield (
-        f"The test labels come from another process than the {source}: from people who saw more of each "
-        f"case, or saw it sharper, or from the way the cases were found. Then the {source} are less sure "
-        f"than the test labels, and their Bayes error is that of a harder task."
-    )
-    if judgement.adjusted is None or evidence.labels is None or len(evidence.labels) != judgement.n:
-        yield f"The test cases are of another, easier population than the rows with {source}."
-    yield "Test cases, or close copies of them, were among the training cases."
-    yield (
-        "The model is the best of many, or the test set one of several, chosen by this error; the p-value "
-        "knows of one model and one test set."
-    )
-    if source == CONFIDENCES:
-        yield (
-            "The prior is too high, the confidences are too low, or the positives with confidences are not a "
-            "random sample of the positives: the Bayes error is in proportion to the prior."
-        )
-    elif source == VOTES:
-        yield (
-            "The votes are of few, hurried or careless people, or some vote at random: that pulls the shares "
-            "of votes towards each other, and the Bayes error up."
-        )
-        if _uneven(evidence):
-            yield (
-                "How many were asked depends on how hard the case is, e.g. more where the first disagreed: "
-                "the Bayes error takes the number of votes for one that has nothing to do with the case."
-            )
-    elif labels == NOISY:
-        yield (
-            "The noise of the soft labels is not right on average, or signs are wrong: a label pulled to ½, "
-            "or on the wrong side of it, adds to the Bayes error."
-        )
-    else:
-        yield (
-            "The soft labels are less sure than they should be, e.g. smoothed or of careless people. Noise "
-            "that is right on average is no explanation: it makes the Bayes error too small."
-        )
-
-
-def _uneven(evidence: Evidence) -> bool:
-    """Whether rows have different numbers of votes."""
-    if evidence.labels is None or evidence.labels.ballots is None:
-        return False
-    ballots, weight = evidence.labels.ballots, evidence.labels.weight
-    counting = ballots if weight is None else ballots[weight > 0]
-    return bool((counting != counting[0]).any())
-
-
-def notes_on(judgement: Judgement, evidence: Evidence) -> Iterator[Note]:
-    """What a reader should know of the test."""
-    yield from judgement.bayes.notes
-    if judgement.bayes.identified is not None and judgement.is_open:
-        low, high = judgement.bayes.identified
-        yield Note(
-            "identifiability",
-            f"The evidence leaves the Bayes error open between {figure(low)} and {figure(high)}; the test is "
-            f"against the lower end.",
-        )
-    k = judgement.error * judgement.n
-    if abs(k - round(k)) > 1e-6 * max(1.0, k):
-        yield Note(
-            "method",
-            f"{arg('test_error')} × {arg('n_test')} = {k:.5g} is no whole number of errors (a rounded "
-            f"figure, or weighted cases): the p-value lies between those of its neighbours.",
-        )
-    if judgement.adjusted is not None and evidence.labels is not None:
-        share = ", where q is the share of votes" if judgement.source == VOTES else ""
-        loss = "min(q, 1−q)" if evidence.labels.n_classes == 2 else "1 − max q"
-        yield Note(
-            "method",
-            f"By construction no predictions have an adjusted error below the mean of {loss} over these "
-            f"rows{share}.",
-        )
-        if judgement.bayes.naive is not None:
-            yield Note("method", NOT_FROM_THEM.format(judgement.source))
-        if judgement.too_good:
-            yield Note(
-                "method",
-                f"An adjusted error near that mean speaks for test labels that are surer than the "
-                f"{judgement.source}; one far above it for predictions that know the test labels.",
-            )

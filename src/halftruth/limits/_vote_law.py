@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
-from typing import Any, TypeVar, cast
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 from scipy.special import betainc, betaln, gammaln
@@ -54,36 +54,31 @@ EDGES: Vector = np.concatenate([[0.0], np.sin((_ANGLE[1:] + _ANGLE[:-1]) / 2) **
 LOSS: Vector = np.minimum(Q, 1 - Q)  # min(q, 1 − q) at each place
 
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
-def single_threaded(function: Function) -> Function:
+def single_threaded(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """The function with the linear algebra of one thread."""
 
+    # Matrices are small: threads would cost more than they save, and change the last digits.
     @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
         with threadpool_limits(limits=1, user_api="blas"):
             return function(*args, **kwargs)
 
-    return cast("Function", call)
+    return call
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Votes:
-    """How often each (k, m) was seen.
-
-    Attributes
-    ----------
-    k, m : (c,) arrays
-    count : (c,) array
-        Rows.
-    """
+    """How often each (k, m) was seen."""
 
     k: Vector
     m: Vector
-    count: Vector
+    count: Vector  # rows
 
     @cached_property
     def total(self) -> float:

@@ -12,9 +12,9 @@ are to the last digit, and with pure labels so does γ.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from halftruth import _checks
 from halftruth._checks import Vector
@@ -46,7 +46,7 @@ class Rates:
     fpr: Number
 
 
-def auc(auc_pu: Any, alpha: Any, purity: Any = 1.0, *, clip: bool = False) -> Number:
+def auc(auc_pu: ArrayLike, alpha: ArrayLike, purity: ArrayLike = 1.0, *, clip: bool = False) -> Number:
     """The AUC of positives against negatives from that of labeled against unlabeled (Eq. 4).
 
     AUC = ½ + (AUC_pu − ½) / (ρ − α). Arrays are broadcast.
@@ -83,7 +83,7 @@ def auc(auc_pu: Any, alpha: Any, purity: Any = 1.0, *, clip: bool = False) -> Nu
     return scalar(np.clip(out, 0.0, 1.0) if clip else out)
 
 
-def rates(tpr_pu: Any, fpr_pu: Any, alpha: Any, purity: Any = 1.0) -> Rates:
+def rates(tpr_pu: ArrayLike, fpr_pu: ArrayLike, alpha: ArrayLike, purity: ArrayLike = 1.0) -> Rates:
     """True- and false-positive rate from those of labeled against unlabeled (Eqs. 1 and 2).
 
     Parameters
@@ -114,7 +114,7 @@ def rates(tpr_pu: Any, fpr_pu: Any, alpha: Any, purity: Any = 1.0) -> Rates:
     return Rates(tpr=scalar(tpr), fpr=scalar(fpr))
 
 
-def precision(tpr: Any, fpr_pu: Any, alpha: Any) -> Number:
+def precision(tpr: ArrayLike, fpr_pu: ArrayLike, alpha: ArrayLike) -> Number:
     """Precision among the unlabeled from the true recall (Eq. 3): α γ / η_pu.
 
     Parameters
@@ -140,7 +140,9 @@ def precision(tpr: Any, fpr_pu: Any, alpha: Any) -> Number:
     return scalar(ratio(alpha * numbers(tpr, "tpr"), numbers(fpr_pu, "fpr_pu")))
 
 
-def precision_from_pu(precision_pu: Any, alpha: Any, purity: Any = 1.0, *, labeled_share: Any) -> Number:
+def precision_from_pu(
+    precision_pu: ArrayLike, alpha: ArrayLike, purity: ArrayLike = 1.0, *, labeled_share: ArrayLike
+) -> Number:
     """Precision among the unlabeled from that of labeled against unlabeled.
 
     The same number as `precision`, where only the precision was kept.
@@ -179,13 +181,13 @@ def precision_from_pu(precision_pu: Any, alpha: Any, purity: Any = 1.0, *, label
     return scalar(alpha * ((1 - alpha) * lift - (1 - purity)) / (purity - alpha))
 
 
-def observed_auc(auc: Any, alpha: Any, purity: Any = 1.0) -> Number:
+def observed_auc(auc: ArrayLike, alpha: ArrayLike, purity: ArrayLike = 1.0) -> Number:
     """The inverse of `auc`: what labeled against unlabeled shows."""
     alpha, purity = shares(alpha, purity)
     return scalar(0.5 + (purity - alpha) * (numbers(auc, "auc") - 0.5))
 
 
-def shares(alpha: Any, purity: Any) -> tuple[Vector, Vector]:
+def shares(alpha: ArrayLike, purity: ArrayLike) -> tuple[Vector, Vector]:
     """α in [0, 1) and ρ in (0, 1] as arrays, ρ above α."""
     alpha = within(alpha, "alpha", ALPHA, open_at_one=True)
     purity = within(purity, "purity", _checks.SHARES["purity"])
@@ -214,7 +216,7 @@ def together(**arrays: Vector) -> list[Vector]:
         ) from None
 
 
-def rate(value: Any, name: str) -> Vector:
+def rate(value: ArrayLike, name: str) -> Vector:
     """Shares in [0, 1]; NaN stays, as the rate of an empty class."""
     out = numbers(value, name)
     if (wrong := (out < -ROUNDING) | (out > 1 + ROUNDING)).any():
@@ -227,7 +229,7 @@ def rate(value: Any, name: str) -> Vector:
     return out
 
 
-def within(value: Any, name: str, advice: str, *, open_at_one: bool = False) -> Vector:
+def within(value: ArrayLike, name: str, advice: str, *, open_at_one: bool = False) -> Vector:
     """Shares in [0, 1], perhaps without 1."""
     out = numbers(value, name)
     wrong = ~((out >= 0) & ((out < 1) if open_at_one else (out <= 1)))
@@ -239,7 +241,7 @@ def within(value: Any, name: str, advice: str, *, open_at_one: bool = False) -> 
     return out
 
 
-def numbers(value: Any, name: str) -> Vector:
+def numbers(value: ArrayLike, name: str) -> Vector:
     """Real numbers of any shape; NaN stays, as the rate of an empty class."""
     array = _checks.native(value, name)
     if array.dtype.kind not in "fiu":

@@ -14,6 +14,7 @@ bound is reached it is n_L.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -271,6 +272,16 @@ class _Cut:
         return float(self.size.sum() / (1 + np.exp(odds)) - without.sum())
 
 
+# Functions of their own: what is certified of registered metrics holds for evidence as it is.
+INDIRECT: dict[str, Callable[[ScoreMeasure], float]] = {
+    "roc_auc_indirect": lambda measure: indirect_areas(measure)[0],
+    "pr_auc_indirect": lambda measure: indirect_areas(measure)[1],
+}
+CONCAVE: dict[str, Callable[[ScoreMeasure], float]] = {
+    "roc_auc_concave": lambda measure: float(roc_auc(measure)),
+    "pr_auc_concave": lambda measure: float(pr_auc(measure)),
+}
+FULL_LABELS = "With full labels there is nothing to recover: use ht.evaluate."
 ROWS = ("roc_auc", "roc_auc_indirect", "roc_auc_concave", "pr_auc_indirect", "pr_auc_concave")
 
 
@@ -319,23 +330,18 @@ def performance(
     _checks.count(n_resamples, "n_resamples", least=1)
     if not isinstance(evidence, PositiveUnlabeled):
         raise InputError(
-            argument="evidence",
-            must="be PositiveUnlabeled",
-            got=type(evidence).__name__,
-            remedy="With full labels there is nothing to recover: use ht.evaluate.",
+            argument="evidence", must="be PositiveUnlabeled", got=type(evidence).__name__, remedy=FULL_LABELS
         )
     evidence.measure().need_prior()
     source = np.random.default_rng(rng)
     settings: dict[str, Any] = {"confidence_level": confidence_level, "n_resamples": n_resamples}
     raw = evaluate(
         evidence,
-        {"roc_auc": "roc_auc", "roc_auc_indirect": _indirect_auc, "pr_auc_indirect": _indirect_pr_auc},
+        {"roc_auc": "roc_auc"} | INDIRECT,
         rng=copy.deepcopy(source),
         **settings,
     )
-    projected = evaluate(
-        Possible.of(evidence), {"roc_auc_concave": _auc, "pr_auc_concave": _pr_auc}, rng=source, **settings
-    )
+    projected = evaluate(Possible.of(evidence), CONCAVE, rng=source, **settings)
     rows = {**raw.rows, **projected.rows}
     possible = {name: _cut(rows[name]) for name in ROWS if name != "roc_auc"}
     return replace(raw, rows={name: possible.get(name, rows[name]) for name in ROWS})
@@ -345,22 +351,3 @@ def _cut(row: Estimate) -> Estimate:
     """Within [0, 1], which joined rows can make replicates leave by a little."""
     low, high = np.clip([row.low, row.high], 0.0, 1.0)
     return replace(row, low=float(low), high=float(high), limits=(0.0, 1.0))
-
-
-# Functions of their own: what is certified of registered metrics holds for evidence as it is.
-
-
-def _auc(measure: ScoreMeasure) -> float:
-    return float(roc_auc(measure))
-
-
-def _pr_auc(measure: ScoreMeasure) -> float:
-    return float(pr_auc(measure))
-
-
-def _indirect_auc(measure: ScoreMeasure) -> float:
-    return indirect_areas(measure)[0]
-
-
-def _indirect_pr_auc(measure: ScoreMeasure) -> float:
-    return indirect_areas(measure)[1]

@@ -6,9 +6,10 @@ by the false-positive rate, and let the true-positive rate never fall.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from halftruth import _checks
 from halftruth._checks import Vector
@@ -21,17 +22,16 @@ __all__ = ["area", "indirect_areas", "precision_recall_curve", "roc_curve"]
 
 ROUNDING = 1e-12  # a rate that leaves [0, 1] by no more has not left it
 DIGITS = 11  # to which rates are told apart
-PROJECTIONS = ("jain", "none")
 
 
 def roc_curve(
-    tpr_pu: Any,
-    fpr_pu: Any,
+    tpr_pu: ArrayLike,
+    fpr_pu: ArrayLike,
     alpha: float,
     purity: float = 1.0,
     *,
-    projection: str = "jain",
-    threshold: Any = None,
+    projection: Literal["jain", "none"] = "jain",
+    threshold: ArrayLike | None = None,
 ) -> RocCurve:
     """The ROC curve of positives against negatives, from that of labeled against unlabeled.
 
@@ -67,13 +67,16 @@ def roc_curve(
     >>> ht.recover.roc_curve([0, 0.5, 0.8, 1], [0, 0.1, 0.6, 1], 0.25, projection="none").fpr.round(3)
     array([ 0.   , -0.033,  0.533,  1.   ])
     """
-    _checks.choice(projection, "projection", PROJECTIONS)
+    _checks.choice(projection, "projection", ("jain", "none"))
     seen_tpr, seen_fpr, thresholds = _points(tpr_pu, fpr_pu, threshold)
-    recovered = _rates(seen_tpr, seen_fpr, alpha, purity)
+    alpha = _checks.inside(alpha, "alpha", 0.0, 1.0, closed="left", advice=_formulas.ALPHA)
+    purity = _checks.share(purity, "purity", closed_at_one=True)
+    recovered = _formulas.rates(seen_tpr, seen_fpr, alpha, purity)
     if projection == "none":
         return RocCurve(fpr=recovered.fpr, tpr=recovered.tpr, threshold=thresholds)
     tpr, fpr, thresholds = _cleaned(recovered, thresholds)
-    if len(tpr) == 2 and _has_inner(seen_tpr, seen_fpr):
+    has_inner = ((seen_tpr != seen_fpr) | ((seen_tpr != 0) & (seen_tpr != 1))).any()
+    if len(tpr) == 2 and has_inner:  # only the ends are left
         raise InputError(
             f"No point of the curve is possible with alpha={float(alpha):g} and purity={float(purity):g}: "
             f'every recovered rate leaves [0, 1]. Check the shares; projection="none" shows the points.'
@@ -82,13 +85,13 @@ def roc_curve(
 
 
 def precision_recall_curve(
-    tpr_pu: Any,
-    fpr_pu: Any,
+    tpr_pu: ArrayLike,
+    fpr_pu: ArrayLike,
     alpha: float,
     purity: float = 1.0,
     *,
-    projection: str = "jain",
-    threshold: Any = None,
+    threshold: ArrayLike | None = None,
+    projection: Literal["jain", "none"] = "jain",
 ) -> PrecisionRecallCurve:
     """The precision-recall curve among the unlabeled, from the ROC curve of labeled against unlabeled.
 
@@ -185,7 +188,9 @@ def _precision(tpr: Vector, fpr: Vector, share: float) -> Vector:
     return _read_on(ratio(share * tpr, share * tpr + (1 - share) * fpr))
 
 
-def _points(tpr_pu: Any, fpr_pu: Any, threshold: Any) -> tuple[Vector, Vector, Vector]:
+def _points(
+    tpr_pu: ArrayLike, fpr_pu: ArrayLike, threshold: ArrayLike | None
+) -> tuple[Vector, Vector, Vector]:
     tpr = _checks.probabilities(tpr_pu, "tpr_pu")
     fpr = _checks.probabilities(fpr_pu, "fpr_pu", length=len(tpr))
     if len(tpr) == 0:
@@ -202,13 +207,6 @@ def _points(tpr_pu: Any, fpr_pu: Any, threshold: Any) -> tuple[Vector, Vector, V
     return tpr, fpr, limits
 
 
-def _rates(tpr: Vector, fpr: Vector, alpha: float, purity: float) -> _formulas.Rates:
-    """At every point, with one α and one ρ."""
-    alpha = _checks.inside(alpha, "alpha", 0.0, 1.0, closed="left", advice=_formulas.ALPHA)
-    purity = _checks.share(purity, "purity", closed_at_one=True)
-    return _formulas.rates(tpr, fpr, alpha, purity)
-
-
 def _cleaned(recovered: _formulas.Rates, threshold: Vector) -> tuple[Vector, Vector, Vector]:
     """Algorithm 1; TPR, FPR and threshold, from (0, 0) to (1, 1)."""
     possible = np.ones(len(threshold), dtype=bool)
@@ -223,11 +221,6 @@ def _cleaned(recovered: _formulas.Rates, threshold: Vector) -> tuple[Vector, Vec
     if not tpr[-1] == fpr[-1] == 1:
         tpr, fpr, threshold = (np.append(x, end) for x, end in ((tpr, 1), (fpr, 1), (threshold, np.nan)))
     return np.maximum.accumulate(tpr), np.maximum.accumulate(fpr), threshold
-
-
-def _has_inner(tpr: Vector, fpr: Vector) -> bool:
-    """Whether a curve has more than its ends."""
-    return bool(((tpr != fpr) | ((tpr != 0) & (tpr != 1))).any())
 
 
 def _read_on(values: Vector) -> Vector:

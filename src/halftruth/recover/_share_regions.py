@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
@@ -19,7 +18,7 @@ __all__ = ["ErrorMap", "Landmarks", "Line", "error_map", "estimated_auc", "landm
 FEASIBLE, REVERSED, INFEASIBLE = "feasible", "reversed", "infeasible"
 
 
-def region(auc_pu: Any, alpha: Any, purity: Any) -> Any:
+def region(auc_pu: ArrayLike, alpha: ArrayLike, purity: ArrayLike) -> str | NDArray[np.str_]:
     """Whether shares (α̂, ρ̂) make a possible AUC of one of labeled against unlabeled.
 
     Parameters
@@ -51,7 +50,7 @@ def region(auc_pu: Any, alpha: Any, purity: Any) -> Any:
     return str(out) if out.ndim == 0 else out
 
 
-def estimated_auc(auc_pu: Any, alpha: Any, purity: Any) -> Vector:
+def estimated_auc(auc_pu: ArrayLike, alpha: ArrayLike, purity: ArrayLike) -> Vector:
     """Eq. 4 for any pair of shares; NaN where they are equal."""
     gap = np.asarray(purity, dtype=np.float64) - np.asarray(alpha, dtype=np.float64)
     return np.asarray(0.5 + ratio(_formulas.numbers(auc_pu, "auc_pu") - 0.5, gap))
@@ -64,7 +63,7 @@ class Line:
     auc: float
     offset: float
 
-    def purity(self, alpha: Any) -> Number:
+    def purity(self, alpha: ArrayLike) -> Number:
         """ρ̂ at α̂; NaN where it is no share.
 
         Examples
