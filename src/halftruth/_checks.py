@@ -95,10 +95,8 @@ def vector(values: Any, name: str, *, missing: bool = False, length: int | None 
             else "Pass one number for each row."
         )
         raise InputError(argument=name, must="be one-dimensional", got=f"shape {array.shape}", remedy=hint)
-    if array.dtype == object and missing:
-        array = _objects_to_float(array, name)
-    if array.dtype.kind in "US" and missing:
-        array = _objects_to_float(array, name)  # raises, with what labels must be
+    if missing and array.dtype.kind in "OUS":
+        array = _objects_to_float(array, name)  # of text it raises, with what labels must be
     if array.dtype.kind not in "fiub":
         raise InputError(
             argument=name,
@@ -110,14 +108,9 @@ def vector(values: Any, name: str, *, missing: bool = False, length: int | None 
     # A finite sum has finite terms, and costs a fraction of a look at each.
     with np.errstate(over="ignore", invalid="ignore"):
         suspect = not np.isfinite(out.sum())
-    if suspect and (bad := np.isinf(out) if missing else ~np.isfinite(out)).any():
-        first = int(np.argmax(bad))
-        raise InputError(
-            argument=name,
-            must="be finite",
-            got=f"{int(bad.sum())} NaN or infinite value(s), the first ({out[first]}) at index {first}",
-            remedy="Drop or repair these rows.",
-        )
+    if suspect:
+        bad = np.isinf(out) if missing else ~np.isfinite(out)
+        _refuse(bad, out, name, "be finite", "NaN or infinite value(s)", "Drop or repair these rows.")
     if length is not None and len(out) != length:
         raise InputError(
             f"{arg(name)} has length {len(out)}, but the rows it belongs to number {length}.",
@@ -125,6 +118,14 @@ def vector(values: Any, name: str, *, missing: bool = False, length: int | None 
             remedy="Pass one value for each row.",
         )
     return out
+
+
+def _refuse(bad: NDArray[np.bool_], out: Vector, name: str, must: str, got: str, remedy: str) -> None:
+    """Raise where a value is bad, with how many are and where the first is."""
+    if bad.any():
+        first = int(np.argmax(bad))
+        got = f"{int(bad.sum())} {got}, the first ({out[first]}) at index {first}"
+        raise InputError(argument=name, must=must, got=got, remedy=remedy)
 
 
 def scores(values: Any, name: str, *, length: int | None = None) -> Vector:
@@ -141,14 +142,8 @@ def weights(values: Any, name: str, *, length: int) -> Vector | None:
     if values is None:
         return None
     out = vector(values, name, length=length)
-    if (out < 0).any():
-        first = int(np.argmax(out < 0))
-        raise InputError(
-            argument=name,
-            must="not be negative",
-            got=f"{int((out < 0).sum())} negative value(s), the first ({out[first]}) at index {first}",
-            remedy="A weight says how many rows a row stands for.",
-        )
+    remedy = "A weight says how many rows a row stands for."
+    _refuse(out < 0, out, name, "not be negative", "negative value(s)", remedy)
     if not out.any():
         raise InputError(
             f"{arg(name)} is zero for all {length} row(s).",
@@ -161,15 +156,8 @@ def weights(values: Any, name: str, *, length: int) -> Vector | None:
 def probabilities(values: Any, name: str, *, length: int | None = None) -> Vector:
     """Numbers in [0, 1]."""
     out = vector(values, name, length=length)
-    outside = (out < 0) | (out > 1)
-    if outside.any():
-        first = int(np.argmax(outside))
-        raise InputError(
-            argument=name,
-            must="lie in [0, 1]",
-            got=f"{int(outside.sum())} value(s) outside, the first ({out[first]}) at index {first}",
-            remedy="Pass probabilities, not margins or percentages.",
-        )
+    remedy = "Pass probabilities, not margins or percentages."
+    _refuse((out < 0) | (out > 1), out, name, "lie in [0, 1]", "value(s) outside", remedy)
     return out
 
 
