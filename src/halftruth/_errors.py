@@ -8,7 +8,7 @@ in the text, so that who shows it can put in the words of those who read it: ``p
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from types import EllipsisType
@@ -33,6 +33,7 @@ __all__ = [
     "call",
     "in_python",
     "is_refuted",
+    "merged_notes",
     "note_kinds",
     "notes_to_dict",
     "pair",
@@ -196,6 +197,20 @@ def is_refuted(notes: Iterable[Note]) -> bool:
     return "refuted" in note_kinds(notes)
 
 
+def merged_notes(notes_of: Mapping[str, Iterable[str]], shown: int = 3) -> list[str]:
+    """Every text once, with the names of those that it is about, a few of many, where these are not all."""
+    names_of: dict[str, list[str]] = {}
+    for name, notes in notes_of.items():
+        for note in dict.fromkeys(notes):
+            names_of.setdefault(note, []).append(name)
+    texts = []
+    for note, names in names_of.items():
+        more = f" and {len(names) - shown} more" if len(names) > shown else ""
+        about = f"{', '.join(names[:shown])}{more}: "
+        texts.append(note if len(names) == len(notes_of) else about + note)
+    return texts
+
+
 # Errors ----------------------------------------------------------------------------------------------
 
 
@@ -218,9 +233,9 @@ class _Message(Exception):
         return self._with(f"{self.source} {advice}")
 
     def _with(self, text: str) -> Self:
-        told = type(self)(text)
-        told.__dict__.update(self.__dict__ | {"source": text})
-        return told
+        changed = type(self)(text)
+        changed.__dict__.update(self.__dict__ | {"source": text})
+        return changed
 
 
 class HalftruthError(_Message, ValueError):
@@ -245,9 +260,9 @@ class InputError(HalftruthError):
 
     def advised(self, remedy: str) -> Self:
         """The same error with another remedy."""
-        told = self._with(f"{self.fact} {remedy}")
-        told.remedy = remedy
-        return told
+        changed = self._with(f"{self.fact} {remedy}")
+        changed.remedy = remedy
+        return changed
 
 
 class MissingColumn(InputError):

@@ -320,10 +320,9 @@ class LimitsView:
 
     def blocks(self) -> list[Block]:
         from halftruth.cli._rendering import Block
-        from halftruth.results._estimate import figure, interval_text
+        from halftruth.results._estimate import figure, interval_name, interval_text
 
-        level = f"{100 * self.error.confidence_level:g}% interval"
-        header = ["metric", "naive", "halftruth", level, "method"]
+        header = ["metric", "naive", "halftruth", interval_name(self.error.confidence_level), "method"]
         lines = [
             [name, figure(row.naive), figure(row.value), interval_text(row), row.method]
             for name, row in self._rows.items()

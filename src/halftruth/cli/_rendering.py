@@ -87,18 +87,12 @@ def plain(view: View) -> str:
 
 
 def _aligned(block: Block) -> str:
-    table = [[visible(cell) for cell in line] for line in (block.header, *block.lines)]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = [
-        "  ".join(
-            [f"{line[0]:<{widths[0]}}", *(f"{c:>{w}}" for c, w in zip(line[1:], widths[1:], strict=True))]
-        )
-        for line in table
-        if line
-    ]
+    from halftruth.results._estimate import aligned
+
     heading = [visible(block.heading), "=" * len(visible(block.heading))] if block.heading else []
     above, below = (list(map(visible, part)) for part in (block.above, block.below))
-    rows = ["", lines[0], "-" * len(lines[0]), *lines[1:]] if block.header else []
+    table = [[visible(cell) for cell in line] for line in (block.header, *block.lines)]
+    rows = ["", *aligned(table)] if block.header else []
     text = [*heading, *above, *rows, *([""] if below else []), *below]
     return "\n".join(text) + "\n"
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from halftruth._errors import HalftruthError, Note, is_refuted, notes_to_dict
+from halftruth._errors import HalftruthError, Note, is_refuted, merged_notes, notes_to_dict
 from halftruth.cli._rendering import Block, Cell, View
 from halftruth.cli._terminal import shell_text
-from halftruth.results._estimate import Estimate, Evaluation, figure
+from halftruth.results._estimate import Estimate, Evaluation, figure, interval_name
 
 if TYPE_CHECKING:
     from halftruth.prior._belief import PriorEstimate
@@ -69,7 +69,7 @@ def number_objections(numbers: Mapping[str, float | None]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Failed:
-    """A group of which nothing can be said, and why."""
+    """A group of which nothing can be said, and why; it is the view of itself."""
 
     reason: str
 
@@ -77,6 +77,21 @@ class Failed:
     def note(self) -> Note:
         """For stderr."""
         return Note("undefined", f"not evaluated: {self.reason}")
+
+    def blocks(self) -> list[Block]:
+        return [Block(above=(f"Not evaluated: {self.reason}",), header=(), lines=[])]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"schema": SCHEMA, "error": self.reason}
+
+    def records(self) -> Iterator[Sequence[Cell]]:
+        return iter(())
+
+    def notes(self) -> list[str]:
+        return [self.note]
+
+    def objections(self) -> Iterator[str]:
+        yield "not evaluated"
 
 
 def group_heading(by: str | None, group: str) -> str:
@@ -144,32 +159,25 @@ def with_unevaluated(results: Mapping[str, Evaluation | Failed]) -> dict[str, Ev
 class _Grouped:
     """A view for each value of the column ``by``."""
 
-    views: Mapping[str, StrictView | Failed]
+    views: Mapping[str, StrictView]
     by: str
 
-    def blocks(self) -> list[Block]:
-        return [block for group, view in self.views.items() for block in self._blocks(group, view)]
+    def _titled(self) -> Iterator[tuple[str, StrictView]]:
+        return ((group_heading(self.by, group), view) for group, view in self.views.items())
 
-    def _blocks(self, group: str, view: StrictView | Failed) -> Iterator[Block]:
-        title = group_heading(self.by, group)
-        if isinstance(view, Failed):
-            yield Block(heading=title, above=(f"Not evaluated: {view.reason}",), header=(), lines=[])
-            return
-        for block in view.blocks():
-            yield replace(block, heading=f"{title}, {block.heading}" if block.heading else title)
+    def blocks(self) -> list[Block]:
+        return [
+            replace(block, heading=f"{title}, {block.heading}" if block.heading else title)
+            for title, view in self._titled()
+            for block in view.blocks()
+        ]
 
     def to_dict(self) -> dict[str, Any]:
-        groups = {
-            group: {"schema": SCHEMA, "error": view.reason} if isinstance(view, Failed) else view.to_dict()
-            for group, view in self.views.items()
-        }
+        groups = {group: view.to_dict() for group, view in self.views.items()}
         return {"schema": SCHEMA, "by": self.by, "groups": groups}
 
     def records(self) -> Iterator[Sequence[Cell]]:
-        tables = {
-            group: [] if isinstance(view, Failed) else list(view.records())
-            for group, view in self.views.items()
-        }
+        tables = {group: list(view.records()) for group, view in self.views.items()}
         header = next(table[0] for table in tables.values() if table)
         yield [self.by, *header]
         for group, table in tables.items():
@@ -177,17 +185,10 @@ class _Grouped:
                 yield [group, *row]
 
     def notes(self) -> list[str]:
-        return _once(
-            {
-                group_heading(self.by, group): [view.note] if isinstance(view, Failed) else view.notes()
-                for group, view in self.views.items()
-            }
-        )
+        return merged_notes({title: view.notes() for title, view in self._titled()})
 
     def objections(self) -> Iterator[str]:
-        for group, view in self.views.items():
-            texts = ["not evaluated"] if isinstance(view, Failed) else view.objections()
-            yield from (f"{group_heading(self.by, group)}: {text}" for text in texts)
+        return (f"{title}: {text}" for title, view in self._titled() for text in view.objections())
 
 
 def view_of(
@@ -200,24 +201,7 @@ def view_of(
     if by is not None:
         return _Grouped(views, by)
     (only,) = views.values()
-    assert not isinstance(only, Failed)  # alone it is an error
     return only
-
-
-def _once(notes: Mapping[str, Iterable[str]]) -> list[str]:
-    """Every note once, with the groups it is about where it is not about all."""
-    about: dict[str, list[str]] = {}
-    for title, lines in notes.items():
-        for line in dict.fromkeys(lines):
-            about.setdefault(line, []).append(title)
-    return [
-        note if len(titles) == len(notes) else f"{_several(titles)}: {note}" for note, titles in about.items()
-    ]
-
-
-def _several(titles: Sequence[str], shown: int = 3) -> str:
-    more = len(titles) - shown
-    return ", ".join(titles[:shown]) + (f" and {more} more" if more > 0 else "")
 
 
 # Evaluations and comparisons -------------------------------------------------------------------------
@@ -232,8 +216,8 @@ class EvaluationView:
     result: Evaluation
 
     def blocks(self) -> list[Block]:
-        above = (self.result._title(), self.result._shares())
-        return [Block(above=above, header=self.result._header, lines=list(self.result._table()))]
+        header, *lines = self.result._table()
+        return [Block(above=(self.result._title(), self.result._shares()), header=header, lines=lines)]
 
     def to_dict(self) -> dict[str, Any]:
         return self.result.to_dict()
@@ -355,14 +339,14 @@ class PriorsView:
 
     def blocks(self) -> list[Block]:
         found, first = self.found, self.found.shares[0]
-        level = f"{100 * first.alpha.confidence_level:g}% interval"
-        header = ["method", "α", level, "upper", "π", level]
+        interval = interval_name(first.alpha.confidence_level)
+        header = ["method", "α", interval, "upper", "π", interval]
         population = {"all": "all rows", "unlabeled": "the unlabeled"}[found.population]
         legend = (
             f"α: positives among the unlabeled; upper: largest α not refuted; π: positives among {population}"
         )
         if first.purity is not None:
-            header += ["ρ", level]
+            header += ["ρ", interval]
             legend += "; ρ: positives among the known"
         lines = []
         for shares in found.shares:

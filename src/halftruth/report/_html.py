@@ -8,7 +8,7 @@ from html import escape
 from halftruth._registry import titled
 from halftruth.report._page_record import ModelData
 from halftruth.results._comparison import Comparison
-from halftruth.results._estimate import figure
+from halftruth.results._estimate import figure, interval_name
 
 __all__ = ["differences_table", "groups_table", "items", "metrics_table"]
 
@@ -18,7 +18,7 @@ DASH = "–"
 def metrics_table(models: Sequence[ModelData], level: float, name: str = "") -> str:
     """Naive, corrected and interval; a block of rows for each metric where there are several models."""
     several = len(models) > 1
-    head = ["metric", *(["of"] if several else []), "naive", "corrected", f"{100 * level:g}% interval"]
+    head = ["metric", *(["of"] if several else []), "naive", "corrected", interval_name(level)]
     labels = list(dict.fromkeys(label for model in models for label in model["home"]))
     blocks = [_block(label, models, several=several) for label in labels]
     return _table(name, head, "".join(blocks))
@@ -67,8 +67,8 @@ def _stacked(model: ModelData, label: str) -> str:
 
 def differences_table(comparison: Comparison, names: list[str], name: str = "") -> str:
     """First minus second model, by metric, and where the order turns."""
-    level = f"{100 * comparison.confidence_level:g}% interval"
-    head = ["metric", "models", "difference", level, "better", "order turns at π"]
+    interval = interval_name(comparison.confidence_level)
+    head = ["metric", "models", "difference", interval, "better", "order turns at π"]
     rows = []
     for (a, b), differences in comparison.pairs.items():
         pair = f"{names.index(a)}-{names.index(b)}"

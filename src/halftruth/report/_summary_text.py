@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from halftruth._errors import Note, is_refuted
+from halftruth._errors import Note, is_refuted, merged_notes
 from halftruth._registry import headline, titled
 from halftruth.report import _comparison_text
 from halftruth.report._page_record import PageData, Step, Subject
@@ -135,12 +135,12 @@ def _rows(page: PageData) -> str:
 
 def refuted(page: PageData) -> list[str]:
     """What the data contradict, each once, with the models or groups that it is about."""
-    names_of: dict[str, list[str]] = {}
-    for name, result in page.results.items():
-        for note in result.notes:
-            if note.kind == "refuted":
-                names_of.setdefault(str(note), []).append(name)
-    return _with_names(names_of, len(page.results))
+    return merged_notes(
+        {
+            name: [str(note) for note in result.notes if note.kind == "refuted"]
+            for name, result in page.results.items()
+        }
+    )
 
 
 def notes(page: PageData) -> list[str]:
@@ -151,27 +151,14 @@ def notes(page: PageData) -> list[str]:
 
 def remarks(page: PageData) -> list[str]:
     """What was assumed, whom the numbers are about, where the prior came from, and what else to know."""
-    names_of: dict[str, list[str]] = {}
-    for name, result in page.results.items():
-        for note in _remarks(result, page.subjects.get(name)):
-            names_of.setdefault(note, []).append(name)
-    texts = _with_names(names_of, len(page.results))
+    remarks_of = {
+        name: list(_remarks(result, page.subjects.get(name))) for name, result in page.results.items()
+    }
+    texts = merged_notes(remarks_of)
     if page.comparison is None:
         return texts + _on_groups(page)
-    more = [n for n in page.comparison.notes if n.kind != "refuted" and n not in names_of]
-    return [*texts, *more]
-
-
-def _with_names(names_of: Mapping[str, list[str]], n_results: int) -> list[str]:
-    """Notes, each with the results that it is about where these are not all."""
-    return [
-        note if len(names) == n_results else f"{_several(names)}: {note}" for note, names in names_of.items()
-    ]
-
-
-def _several(names: list[str], n_shown: int = 3) -> str:
-    more = len(names) - n_shown
-    return ", ".join(names[:n_shown]) + (f" and {more} more" if more > 0 else "")
+    told = set(chain.from_iterable(remarks_of.values()))
+    return texts + [note for note in page.comparison.notes if note.kind != "refuted" and note not in told]
 
 
 def _remarks(result: Evaluation, subject: Subject | None) -> Iterator[str]:

@@ -12,11 +12,15 @@ from halftruth.results._estimate import (
     Origin,
     Paged,
     Pages,
+    aligned,
     data_frame,
     figure,
+    interval_name,
     interval_text,
     json_number,
 )
+
+__all__ = ["Comparison", "Difference", "Pair"]
 
 SCHEMA = 1
 
@@ -48,11 +52,11 @@ class Difference(Estimate):
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without the replicates; undefined numbers are None."""
-        own = super().to_dict()
-        for name in ("naive", "reference", "bound"):
-            own.pop(name, None)
-        flips = [json_number(prior) for prior in self.flips]
-        return {"values": [json_number(value) for value in self.values], **own, "flips": flips}
+        values, flips = (list(map(json_number, numbers)) for numbers in (self.values, self.flips))
+        fields = super().to_dict()
+        for name in ("naive", "reference", "bound"):  # a difference has none
+            del fields[name]
+        return {"values": values, **fields, "flips": flips}
 
 
 Pair = tuple[str, str]
@@ -116,34 +120,25 @@ class Comparison(Paged):
 
     def to_frame(self) -> Any:
         """A data frame, one row a pair and metric: pandas where installed, else polars."""
-        rows = [(*pair, name, row) for pair, each in self.pairs.items() for name, row in each.items()]
-        columns: dict[str, list[Any]] = {
-            "first": [a for a, _, _, _ in rows],
-            "second": [b for _, b, _, _ in rows],
-            "metric": [name for _, _, name, _ in rows],
-            "value_of_first": [row.values[0] for *_, row in rows],
-            "value_of_second": [row.values[1] for *_, row in rows],
-        }
-        columns["difference"] = [row.value for *_, row in rows]
-        for number in ("low", "high", "method"):
-            columns[number] = [getattr(row, number) for *_, row in rows]
-        return data_frame(columns, ["first", "second", "metric"])
+        index, numbers = ["first", "second", "metric"], ["difference", "low", "high", "method"]
+        names = [*index, "value_of_first", "value_of_second", *numbers]
+        records = [
+            (*pair, name, *row.values, row.value, row.low, row.high, row.method)
+            for pair, rows in self.pairs.items()
+            for name, row in rows.items()
+        ]
+        return data_frame({name: [record[i] for record in records] for i, name in enumerate(names)}, index)
 
     def table(self, pair: Pair) -> list[tuple[str, ...]]:
         """A header and one line a metric, for people."""
-        rows = self.pairs[pair]
-        level = f"{100 * self.confidence_level:g}% interval"
-        head = ("metric", *pair, "difference", level, "better", "flips at π")
-        return [head, *(_line(name, row, pair) for name, row in rows.items())]
+        interval = interval_name(self.confidence_level)
+        header = ("metric", *pair, "difference", interval, "better", "flips at π")
+        return [header, *(_line(name, row, pair) for name, row in self.pairs[pair].items())]
 
     def __str__(self) -> str:
         how = "paired by row order" if self.paired else "independent samples"
         blocks = ["; ".join(f"{name}: {text}" for name, text in self.evidence.items()) + f"; {how}"]
-        for pair in self.pairs:
-            lines = self.table(pair)
-            widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-            text = [_aligned(line, widths) for line in lines]
-            blocks.append("\n".join([text[0], "-" * len(text[0]), *text[1:]]))
+        blocks += ["\n".join(aligned(self.table(pair))) for pair in self.pairs]
         blocks.append("\n".join([self.verdict, *(f"Note: {note}" for note in self.notes)]))
         return "\n\n".join(blocks)
 
@@ -155,11 +150,6 @@ class Comparison(Paged):
         if self.dominant is None:
             return "No model dominates: in these data no ROC curve is on top everywhere."
         return f"{self.dominant} dominates: in these data its ROC curve is nowhere below that of another."
-
-
-def _aligned(cells: tuple[str, ...], widths: list[int]) -> str:
-    first, *rest = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-    return "  ".join([f"{first.strip():<{widths[0]}}", *rest])
 
 
 def _line(name: str, row: Difference, pair: Pair) -> tuple[str, ...]:

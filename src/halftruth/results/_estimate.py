@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -15,6 +15,23 @@ from halftruth import _checks, _storage
 from halftruth._checks import Vector
 from halftruth._errors import InputError, MissingDependency, Note, arg, bare, is_refuted, notes_to_dict
 from halftruth.results._intervals import interval_of, normal_interval
+
+__all__ = [
+    "INFLUENCE",
+    "LOGIT",
+    "Estimate",
+    "Evaluation",
+    "Origin",
+    "Paged",
+    "Pages",
+    "aligned",
+    "data_frame",
+    "figure",
+    "interval_name",
+    "interval_text",
+    "json_number",
+    "share_text",
+]
 
 SCHEMA = 1
 INFLUENCE, LOGIT = "influence", "influence, logit"
@@ -109,10 +126,7 @@ class Estimate:
         numbers["identified"] = None if self.identified is None else [json_number(x) for x in self.identified]
         unbounded = self.compression is not None and math.isinf(self.compression)
         numbers["compression"] = "unbounded" if unbounded else json_number(self.compression)
-        return numbers | {
-            "method": self.method,
-            **notes_to_dict(self.notes),
-        }
+        return {**numbers, "method": self.method, **notes_to_dict(self.notes)}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -239,15 +253,11 @@ class Evaluation(Paged, Mapping[str, Estimate]):
             columns[name] = [getattr(row, name) for row in self.rows.values()]
         return data_frame(columns, ["metric"])
 
-    def _table(self) -> list[tuple[str, str, str, str]]:
-        return [
-            (name, figure(row.naive), figure(row.value), interval_text(row))
-            for name, row in self.rows.items()
-        ]
-
-    @property
-    def _header(self) -> tuple[str, str, str, str]:
-        return "metric", "naive", "halftruth", f"{100 * self.confidence_level:g}% interval"
+    def _table(self) -> list[tuple[str, ...]]:
+        """A header and one line a metric, for people."""
+        header = ("metric", "naive", "halftruth", interval_name(self.confidence_level))
+        rows = self.rows.items()
+        return [header, *((name, figure(x.naive), figure(x.value), interval_text(x)) for name, x in rows)]
 
     def _shares(self) -> str:
         if np.isnan(self.prior.value):
@@ -258,21 +268,12 @@ class Evaluation(Paged, Mapping[str, Estimate]):
         return "; ".join(parts)
 
     def __str__(self) -> str:
-        lines = [self._header, *self._table()]
-        widths = [max(len(line[i]) for line in lines) for i in range(4)]
-        text = [
-            f"{line[0]:<{widths[0]}}  " + "  ".join(f"{line[i]:>{widths[i]}}" for i in (1, 2, 3))
-            for line in lines
-        ]
-        text.insert(1, "-" * len(text[0]))
-        return "\n".join([self._title(), self._shares(), "", *text, *self._note_lines()])
+        notes = [f"Note: {note}" for note in self.all_notes()]
+        lines = [self._title(), self._shares(), "", *aligned(self._table())]
+        return "\n".join([*lines, *([""] if notes else []), *notes])
 
     def _title(self) -> str:
         return self.evidence + ("" if self.threshold is None else f"; threshold {self.threshold:g}")
-
-    def _note_lines(self) -> list[str]:
-        notes = self.all_notes()
-        return ["", *(f"Note: {note}" for note in notes)] if notes else []
 
     def all_notes(self) -> list[Note]:
         """Those of the whole, then those of the rows, each once and with the rows it is about."""
@@ -313,6 +314,11 @@ def figure(value: float | None) -> str:
     return f"{value:.3f}" if abs(value) >= 0.01 or value == 0 else f"{value:.3g}"
 
 
+def interval_name(level: float) -> str:
+    """What a column of intervals is called."""
+    return f"{100 * level:g}% interval"
+
+
 def interval_text(row: Estimate) -> str:
     """An interval for people."""
     return f"{figure(row.low)} to {figure(row.high)}"
@@ -322,3 +328,13 @@ def share_text(row: Estimate) -> str:
     """A share with its interval, where it has one."""
     certain = figure(row.low) == figure(row.high)
     return figure(row.value) + ("" if certain else f" ({interval_text(row)})")
+
+
+def aligned(table: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table, its header first and a rule below: names to the left, numbers to the right."""
+    first, *others = (max(map(len, column)) for column in zip(*table, strict=True))
+    header, *lines = (
+        "  ".join([f"{name:<{first}}", *(f"{x:>{width}}" for x, width in zip(cells, others, strict=True))])
+        for name, *cells in table
+    )
+    return [header, "-" * len(header), *lines]

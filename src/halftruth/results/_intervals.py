@@ -7,6 +7,8 @@ import numpy as np
 from halftruth import _checks
 from halftruth._checks import Vector
 
+__all__ = ["METHODS", "interval_of", "normal_interval"]
+
 METHODS = ("percentile", "basic", "normal", "bias-corrected", "fitted", "quadrature", "envelope")
 
 
