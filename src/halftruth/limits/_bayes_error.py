@@ -30,16 +30,6 @@ def overlap(evidence: object) -> Number:
     One more functional of the measure: with the posterior η as the score it is ∫ min(η, 1 − η) dμ. Of hard
     labels with distinct scores it is 0, which says nothing; `bayes_error` calibrates such scores first.
 
-    Parameters
-    ----------
-    evidence : evidence or ScoreMeasure
-
-    Returns
-    -------
-    float, or an array over the leading axes of the measure
-
-    Examples
-    --------
     >>> import halftruth as ht
     >>> round(overlap(ht.SoftLabeled([0.9, 0.2, 0.6])), 12)
     0.233333333333
@@ -134,8 +124,8 @@ def bayes_error(
         return _from_soft(rows, labels, sign, method, settings)
     kind = type(evidence).__name__
     if labels != SOFT or sign is not None:
-        what = arg("labels", labels) if labels != SOFT else arg("sign")
-        raise InputError(f"{what} is for SoftLabeled evidence, got {kind}. Leave it out.")
+        argument = arg("labels", labels) if labels != SOFT else arg("sign")
+        raise InputError(f"{argument} is for SoftLabeled evidence, got {kind}. Leave it out.")
     if evidence.confidences is not None:
         _refuse(method, METHODS, kind)
         return from_confidences(evidence, _checked(settings))
@@ -161,17 +151,19 @@ def _from_soft(
         return FittedVotes(rows=rows).bayes_error(settings.level)
     votes = call("SoftLabeled.from_votes", "votes")
     hint = f" It is for votes on two classes, {votes}." if method == LIKELIHOOD else ""
-    what = "votes on three classes or more" if rows.ballots is not None and labels == SOFT else "soft labels"
-    _refuse(method, METHODS, what, hint)
+    source = (
+        "votes on three classes or more" if rows.ballots is not None and labels == SOFT else "soft labels"
+    )
+    _refuse(method, METHODS, source, hint)
     return from_soft_labels(rows, labels, sign, _checked(settings))
 
 
-def _refuse(method: str | None, allowed: tuple[str, ...], what: str, hint: str = "") -> None:
+def _refuse(method: str | None, allowed: tuple[str, ...], source: str, hint: str = "") -> None:
     if method is not None and method not in allowed:
         words = " or ".join(repr(word) for word in allowed)
         raise InputError(
-            f"{arg('method', method)} makes no interval from {what}. Pass {words}, or leave {arg('method')} "
-            f"out.{hint}"
+            f"{arg('method', method)} makes no interval from {source}. Pass {words}, or leave "
+            f"{arg('method')} out.{hint}"
         )
 
 
@@ -218,13 +210,14 @@ def through_scores(
         notes=(BOUND, *result.notes, *right.notes),
     )
     low, high = cut((1 - right.high, 1 - right.low), POSSIBLE, wrong.value)
-    if low == high:  # no error at all was counted: the rule of three
+    # No error at all was counted: the upper limit of Clopper and Pearson for 0 of n, a rule of three.
+    if low == high:
         high = cut((low, 1 - ((1 - settings.level) / 2) ** (1 / evidence.measure().size)), POSSIBLE)[1]
     # Over a range of priors each has a bound of its own, and the truth may be below the highest.
     most = wrong.value if wrong.centers is None else float(np.max(wrong.centers))
-    kept = {field.name: getattr(wrong, field.name) for field in fields(Estimate)}
+    columns = {field.name: getattr(wrong, field.name) for field in fields(Estimate)}
     changed = {"low": low, "high": high, "limits": POSSIBLE, "identified": cut((0.0, most), POSSIBLE)}
-    return LimitEstimate(**(kept | changed), ends=wrong.interval)
+    return LimitEstimate(**(columns | changed), ends=wrong.interval)
 
 
 def _calibrated(

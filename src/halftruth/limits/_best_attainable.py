@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.special import entr
@@ -144,7 +143,7 @@ ROWS: dict[str, Functional] = {
 MEANS: dict[str, Vector] = {LOG_LOSS: entr(Q) + entr(1 - Q), "brier": Q * (1 - Q)}
 
 
-def _names(metrics: Any) -> tuple[str, ...]:
+def _names(metrics: str | Iterable[str] | None) -> tuple[str, ...]:
     if metrics is None:
         return tuple(ROWS)
     names = (metrics,) if isinstance(metrics, str) or not isinstance(metrics, Iterable) else tuple(metrics)

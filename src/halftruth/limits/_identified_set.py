@@ -44,20 +44,18 @@ __all__ = [
 ]
 
 CLOSE = 0.01  # how far below its maximum a log likelihood may be taken for the maximum
-# Weight of the likelihood against the barrier Σ log law, which then costs at most `CLOSE`.
-PUSH = PLACES / CLOSE
+PUSH = PLACES / CLOSE  # weight of the likelihood against the barrier Σ log law, which costs `CLOSE` at most
 FASTER = 20.0  # factor by which that weight grows from one search to the next
 MOST_STEPS = 80
 MOST_TRIALS = 20
-MOST_TRADE = 1e9
-# How near the log likelihood at an end must come to what is asked; the end's error is of second order.
-ENOUGH = 0.05
+MOST_TRADE = 1e9  # beyond this the function is at its largest already
+ENOUGH = 0.05  # relative error of the drop at an end, whose own error is of second order in it
 MOST_CLIMBS = 12
-STEP = 1e-3
-TINY = 1e-250
+STEP = 1e-3  # mass moved to a place, for the slope by differences
+TINY = 1e-250  # least mass of a place, so that its logarithm stays finite
 ROUNDING = 1e-9
-GAIN = 1e-6  # by which a step must climb
-PARTS = np.asarray([1.0, 0.5, 0.25, 0.1])[:, None]
+GAIN = 1e-6  # a step that climbs less is the last
+PARTS = np.asarray([1.0, 0.5, 0.25, 0.1])[:, None]  # of the way to the farthest law that are tried
 # Functions whose largest and smallest means lie at corners of a set of laws.
 CORNERS = (LOSS, Q, Q**2, (1 - Q) ** 2, np.where(Q >= 0.5, 1.0, 0.0), Q**8, (1 - Q) ** 8)
 NOTHING = 1e-15  # a mass that no sum with another shows
@@ -247,7 +245,7 @@ ASSUMPTION = Note(
     "Assumes that the votes on a case are independent given its probability, and that how many there are "
     "does not depend on it.",
 )
-MOST = 0.5  # of the Bayes error of two classes
+MOST = 0.5  # no Bayes error of two classes is larger
 PLAIN = 0.005  # a range is not worth a word where it is narrower than this share of the value
 
 

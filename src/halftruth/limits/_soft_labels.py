@@ -155,8 +155,8 @@ def _between(
     top, u = most(rows), rows.q
     plug_in = Mean.of(losses(u), rows.weight, top, settings)
     # No Bayes error exceeds the error of calling all cases one class, whichever class that is.
-    others = [1 - u, u] if u.ndim == 1 else [1 - u[:, k] for k in range(u.shape[1])]
-    above = [Mean.of(lost, rows.weight, 1.0, settings) for lost in others]
+    lost_by_class = [1 - u, u] if u.ndim == 1 else [1 - u[:, k] for k in range(u.shape[1])]
+    above = [Mean.of(lost, rows.weight, 1.0, settings) for lost in lost_by_class]
     if disagreement is not None:
         above.append(disagreement)
     highest = min(mean.value for mean in above)
@@ -210,7 +210,7 @@ def refuse_values(
     values: Vector,
     name: str,
     must: str,
-    what: str,
+    noun: str,
     remedy: str,
     *,
     digits: str = "g",
@@ -218,7 +218,7 @@ def refuse_values(
     """Raise where values are wrong: how many there are, and the first of them."""
     if wrong.any():
         first = int(np.argmax(wrong))
-        got = f"{int(wrong.sum())} {what}, the first ({values[first]:{digits}}) at index {first}"
+        got = f"{int(wrong.sum())} {noun}, the first ({values[first]:{digits}}) at index {first}"
         raise InputError(argument=name, must=must, got=got, remedy=remedy)
 
 

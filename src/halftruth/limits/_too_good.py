@@ -21,7 +21,7 @@ from halftruth.results._estimate import Estimate
 
 __all__ = ["too_good_to_be_true"]
 
-LEVEL = 0.95  # of the interval that the standard error is read from, whatever the level of the test
+LEVEL = 0.95  # of the interval that gives the standard error, whatever the level of the test
 
 OF_SCORES = (
     "Scores bound the Bayes error only from above: who sees more than the scores of {} evidence may err "

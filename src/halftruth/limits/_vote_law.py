@@ -40,8 +40,8 @@ MOST_VOTES = 2000  # more votes on a case count as so many, whose own error is a
 MANY_CELLS = 5000  # different (k, m) from which rows of nearly as many votes are counted together
 FEW = 60
 NEARLY = 1.1  # numbers of votes above `FEW` that differ by less than this factor are nearly the same
-ENOUGH_ROWS = 30
-TAIL = 1e-3  # chance below which a difference is called one
+ENOUGH_ROWS = 30  # with one number of votes, for a mean of its own
+TAIL = 1e-3  # p-value below which numbers of votes are said to depend on the case
 STRAY = 0.01  # rows with a number of votes that so few have, against the commonest, identify nothing more
 UNTOLD = 1e-13  # share of the largest eigenvalue below which votes do not tell laws apart
 
@@ -158,8 +158,8 @@ def _tally(k: Vector, m: Vector, weight: Vector) -> Votes:
     base = m.max() + 1  # k ≤ m < base: one number for each pair
     cells, place = np.unique(m * base + k, return_inverse=True)
     count = np.bincount(place, weights=weight, minlength=len(cells))
-    seen = count > 0
-    return Votes(k=cells[seen] % base, m=cells[seen] // base, count=count[seen].astype(np.float64))
+    cast = count > 0
+    return Votes(k=cells[cast] % base, m=cells[cast] // base, count=count[cast].astype(np.float64))
 
 
 def difficulty(rows: SoftRows) -> list[Note]:
@@ -173,12 +173,12 @@ def difficulty(rows: SoftRows) -> list[Note]:
     counting = weight > 0
     m, k, weight = rows.ballots[counting], (rows.q * rows.ballots)[counting], weight[counting]
     usual, place, sizes = np.unique(m, return_inverse=True, return_counts=True)
-    kept = (usual >= 2) & (sizes >= ENOUGH_ROWS)
-    if kept.sum() < 2:
+    common = (usual >= 2) & (sizes >= ENOUGH_ROWS)
+    if common.sum() < 2:
         return []
     with np.errstate(divide="ignore", invalid="ignore"):
         apart = 2 * k * (m - k) / (m * (m - 1))
-    groups = [place == i for i in np.flatnonzero(kept)]
+    groups = [place == i for i in np.flatnonzero(common)]
     means, errors = np.array([_mean_and_error(apart[rows_of], weight[rows_of]) for rows_of in groups]).T
     known = errors > 0
     if known.sum() < 2:
@@ -206,19 +206,18 @@ def _mean_and_error(values: Vector, weight: Vector) -> tuple[float, float]:
     return mean, float(np.sqrt(np.sum((share * (values - mean)) ** 2)))
 
 
-FEW_VOTES = 3
+FEW_VOTES = 3  # with no more votes a case, the shape of the law is hardly identified
 # With so few votes a law that piles up at 0 and 1 and one of two clusters inside cannot be told apart. The
 # law nearest to a Beta is right for the first, that nearest to a flat one for the second. The former has a
 # weight of .5 where the fitted a + b is .1 or less, and of .3 where it is .5 or more: this keeps the bias
 # within half of the plug-in's for either, unless it is an extreme one.
 BETA_SHARE = (0.1, 0.5), (0.5, 0.3)
-# Rows that the nearness to the reference weighs: it keeps noise out of what votes tell apart faintly.
-STRENGTH = 1.0
+STRENGTH = 1.0  # rows that nearness to the reference weighs: no noise enters what votes tell faintly
 LITTLE_STRENGTH = 1e-3  # the same with few votes, which tell nothing faintly
-SLOWER = 10.0
+SLOWER = 10.0  # factor by which nearness weighs less from one search to the next
 MOST_STEPS = 50
-PRECISE = 1e-10  # in units of the log likelihood
-LOG_LIMITS = (-7.0, 9.0)  # of the logarithms of a Beta's parameters: all votes alike, or all q alike
+PRECISE = 1e-10  # gain of log likelihood below which a search ends
+LOG_LIMITS = (-7.0, 9.0)  # range of log a and log b: from all votes alike to all q alike
 
 
 def fitted_beta(votes: Votes) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg, as_notes, call, notes_to_dict, pair
 from halftruth.measure._score_measure import Number
 
-__all__ = ["ESTIMATE", "Belief", "Curve", "PriorEstimate", "belief"]
+__all__ = ["ESTIMATE", "Belief", "Curve", "PriorEstimate", "Share", "belief"]
 
 ESTIMATE = "estimate"  # the word with which a user asks that a share be estimated from the scores
 
@@ -131,6 +131,9 @@ class PriorEstimate:
         )
 
 
+Share = float | tuple[float, float] | PriorEstimate  # as a user gives it
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Belief:
     """A share as the user gave it, in one form."""
@@ -180,7 +183,7 @@ class Belief:
         return self.replicates[np.asarray(ranks * len(self.replicates), dtype=np.intp)]
 
 
-def belief(share: Any, name: str, *, closed_at_one: bool = False) -> Belief:
+def belief(share: object, name: str, *, closed_at_one: bool = False) -> Belief:
     """Read a `prior` or `purity` argument."""
     if share is None:
         return Belief(value=None)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from halftruth import _checks
 from halftruth._errors import InputError, Note, NotIdentifiable, arg
@@ -31,7 +32,7 @@ __all__ = [
 Seed = int | np.random.Generator
 USES_NEGATIVES = ("mixture", "em")
 CONTRADICTS = 0.005  # chance of so many positives in a labeled sample below which it contradicts a smaller α
-SMALLEST = 1e-12  # of a probability that can still be told from rounding
+SMALLEST = 1e-12  # the least probability that is told from rounding
 UNUSED = Note(
     "unused",
     "Known negatives were not used: with positives of unknown purity they identify only α/ρ. Pass the purity "
@@ -41,9 +42,9 @@ UNUSED = Note(
 
 def estimate_prior(
     positive: Any,
-    unlabeled: Any = None,
+    unlabeled: ArrayLike | None = None,
     *,
-    negative: Any = None,
+    negative: ArrayLike | None = None,
     method: str = "auto",
     purity: float = 1.0,
     within: tuple[float, float] | None = None,
@@ -51,9 +52,9 @@ def estimate_prior(
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
     rng: int | np.random.Generator = 0,
-    positive_weight: Any = None,
-    unlabeled_weight: Any = None,
-    negative_weight: Any = None,
+    positive_weight: ArrayLike | None = None,
+    unlabeled_weight: ArrayLike | None = None,
+    negative_weight: ArrayLike | None = None,
 ) -> PriorEstimate:
     """The share α of positives among the unlabeled, from scores.
 
@@ -115,8 +116,8 @@ def _alpha(
     if method == SAMPLE:
         fitted, assumption = _from_sample(known, generator), SAMPLE_ASSUMPTION
     else:
-        wanted = "mixture" if method == "auto" and inputs.has_negatives else method
-        estimator = get_method(wanted, also=f", or 'sample' with {arg('labeled_sample')}")
+        name = "mixture" if method == "auto" and inputs.has_negatives else method
+        estimator = get_method(name, also=f", or 'sample' with {arg('labeled_sample')}")
         propensities = inputs.table.strata[POSITIVE].meaning is not None
         assumption = estimator.assumption_with(negatives=inputs.has_negatives, propensities=propensities)
         method = estimator.name
@@ -153,14 +154,14 @@ class PriorAndPurity:
 
 def estimate_prior_and_purity(
     positive: Any,
-    unlabeled: Any = None,
+    unlabeled: ArrayLike | None = None,
     *,
     method: str = "auto",
     confidence_level: float = 0.95,
     n_resamples: int | None = None,
     rng: int | np.random.Generator = 0,
-    positive_weight: Any = None,
-    unlabeled_weight: Any = None,
+    positive_weight: ArrayLike | None = None,
+    unlabeled_weight: ArrayLike | None = None,
 ) -> PriorAndPurity:
     """The share α of positives among the unlabeled and the purity ρ of the known positives, from scores.
 
@@ -196,11 +197,11 @@ def estimate_prior_and_purity(
 
 def prior_upper_bound(
     positive: Any,
-    unlabeled: Any = None,
+    unlabeled: ArrayLike | None = None,
     *,
     confidence_level: float = 0.95,
-    positive_weight: Any = None,
-    unlabeled_weight: Any = None,
+    positive_weight: ArrayLike | None = None,
+    unlabeled_weight: ArrayLike | None = None,
 ) -> float:
     """One-sided confidence bound on α: P_U ≥ α P₁ on every half-line of scores.
 

@@ -29,7 +29,7 @@ from halftruth.table._strata import StratumRows
 __all__ = ["estimate_prior_from_features"]
 
 N_REFITS = 5  # of the classifier on resampled rows, for the spread that it adds
-FEATURE_RESAMPLES = 20  # of the rows, for estimators that take the features themselves: each is slow
+FEATURE_RESAMPLES = 20  # resamples for estimators that take the features themselves: each is slow
 
 
 def estimate_prior_from_features(
@@ -195,7 +195,7 @@ def _mask(labeled: Any) -> NDArray[np.bool_]:
 
 N_TREES = 400
 LEAF = 5  # rows in a leaf: single rows in leaves make out-of-bag scores coarse
-N_FOLDS = 5
+N_FOLDS = 5  # of cross-fitting
 STRENGTH = 0.3  # inverse of the penalty of the logistic regression, on standardized features
 
 

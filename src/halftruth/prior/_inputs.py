@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from halftruth import _checks
 from halftruth._errors import InputError, Note, arg
@@ -23,11 +24,10 @@ from halftruth.table._strata import StratumRows
 __all__ = ["SAMPLE", "EstimateInputs", "read_inputs", "read_knowledge", "refuse_to_estimate"]
 
 SAMPLE = "sample"  # the method that takes a labeled random sample alone
-FEW_POSITIVES = 20
+FEW_POSITIVES = 20  # below so many known positives the estimate is called rough
 UNTOLD = 0.97  # where more than that of all shares is not refuted, the scores have said almost nothing
 CERTAIN = 0.9999  # confidence at which a bound on α is taken for granted
-# Distinct positive scores from which on chance would not find all of them among the unlabeled.
-MANY_DISTINCT = 20
+MANY_DISTINCT = 20  # distinct positive scores of which chance would not find all among the unlabeled
 MAX_ATOMS = 1024  # distinct scores on which an estimator is resampled
 
 
@@ -178,7 +178,11 @@ def _over_alpha(curve: Curve | None, purity: float) -> Curve | None:
 
 
 def read_inputs(
-    positive: Any, unlabeled: Any, negative: Any, purity: float, weights: tuple[Any, Any, Any]
+    positive: Any,
+    unlabeled: ArrayLike | None,
+    negative: ArrayLike | None,
+    purity: float,
+    weights: tuple[ArrayLike | None, ...],
 ) -> EstimateInputs:
     """Arrays, or one evidence."""
     if unlabeled is None:
@@ -224,7 +228,7 @@ def refuse_to_estimate(table: ScoreTable, purity: Belief, population: str) -> No
         )
 
 
-def _refuse_labels(positive: Any, unlabeled: Any) -> None:
+def _refuse_labels(positive: ArrayLike, unlabeled: ArrayLike) -> None:
     """Labels and scores, as scikit-learn's functions take them, are no two samples of scores."""
     first, second = (_checks.native(x, name) for x, name in ((positive, POSITIVE), (unlabeled, UNLABELED)))
     alike = first.ndim == 1 and first.shape == second.shape and len(first) > 2
@@ -236,7 +240,9 @@ def _refuse_labels(positive: Any, unlabeled: Any) -> None:
         )
 
 
-def read_knowledge(purity: float, within: Any, labeled_sample: Any) -> Knowledge:
+def read_knowledge(
+    purity: float, within: tuple[float, float] | None, labeled_sample: tuple[int, int] | None
+) -> Knowledge:
     """What the user knows besides the scores, checked."""
     low, high = 0.0, 1.0
     if within is not None:

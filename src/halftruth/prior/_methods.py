@@ -143,7 +143,7 @@ _ALL = (
 METHODS: Mapping[str, Method] = {method.name: method for method in _ALL}
 
 
-def get_method(name: Any, *, also: str = "") -> Method:
+def get_method(name: object, *, also: str = "") -> Method:
     """The method of this name, or an error that names them all."""
     if not isinstance(name, str) or name not in METHODS:
         raise InputError(f"{arg('method')} must be one of {', '.join(METHODS)}{also}; got {name!r}.")

@@ -5,9 +5,7 @@ SCAR cannot be proved from scores, but some of what it implies can fail, and eac
 - prior: f₀ ≥ 0 means (α/ρ) f_P ≤ f_U. Between two positives of fixed ranks P has a Beta mass whatever its
   law, so the chance of as few unlabeled rows there is a binomial tail under a Beta; ranks share the error.
 - sources: the positives of every source have one law. Neyman's smooth test with the number of components
-  chosen by the data (Fan 1996), by permutation: exact with any ties. At n = 200 + 200 its power against a
-  shift of .3 sd, a scale of 1.3 and 10% from elsewhere was .75, .76, .76 in 300 draws; Anderson–Darling had
-  .79, .54, .54, Kolmogorov–Smirnov .70, .25, .31.
+  chosen by the data (Fan 1996), by permutation: exact with any ties.
 - negatives: U = λ P + (1−λ) N with λ = α/ρ. The least distance over λ, against samples drawn from the
   likeliest laws for which that is true.
 - labeled sample: the positives found there and P have one law; with purity ρ, P = λ f₁ + (1−λ) U with
@@ -21,12 +19,14 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg, bare, notes_to_dict
-from halftruth.prior._belief import ESTIMATE, Belief, belief
-from halftruth.prior._law_tests import mixture_law, one_law, pile_up, share_within
+from halftruth.prior._belief import ESTIMATE, Belief, Share, belief
+from halftruth.prior._law_tests import Sample, aligned, counted, mixture_law, one_law, pile_up, share_within
+from halftruth.prior._shares import NAMES, Sizes
 from halftruth.results._estimate import figure, json_number
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
 
@@ -34,18 +34,17 @@ __all__ = ["ScarTest", "scar_test"]
 
 FEWEST_MIXED = 50  # rows of the mixture itself: with 5 in place of 50 its test had a size of .10 for .05
 WORDS = {"prior": "the prior", "purity": "the purity", "random negatives": "the random choice of negatives"}
-Sample = tuple[Vector, Vector]  # distinct scores, ascending, and the number of rows at each
 
 
 def scar_test(
     positive: Any,
-    unlabeled: Any = None,
+    unlabeled: ArrayLike | None = None,
     *,
-    prior: Any = None,
-    purity: Any = 1.0,
-    negative: Any = None,
-    source: Any = None,
-    labeled_sample: Any = None,
+    prior: Share | None = None,
+    purity: Share = 1.0,
+    negative: ArrayLike | None = None,
+    source: ArrayLike | None = None,
+    labeled_sample: ArrayLike | tuple[ArrayLike, ArrayLike] | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     rng: int | np.random.Generator = 0,
@@ -119,7 +118,9 @@ class _ScarInputs:
         return min(values), max(values)
 
 
-def _read(positive: Any, unlabeled: Any, prior: Any, purity: Any, negative: Any) -> _ScarInputs:
+def _read(
+    positive: Any, unlabeled: ArrayLike | None, prior: object, purity: object, negative: ArrayLike | None
+) -> _ScarInputs:
     if hasattr(positive, "table"):
         if not (unlabeled is None and prior is None and negative is None and purity == 1.0):
             raise InputError(
@@ -133,7 +134,7 @@ def _read(positive: Any, unlabeled: Any, prior: Any, purity: Any, negative: Any)
         )
     arrays = {POSITIVE: positive, UNLABELED: unlabeled, NEGATIVE: negative}
     scores = {name: _checks.scores(x, name) for name, x in arrays.items() if x is not None}
-    samples = {name: _counted(x) for name, x in scores.items()}
+    samples = {name: counted(x) for name, x in scores.items()}
     if isinstance(prior, str) and prior == ESTIMATE:
         raise InputError(
             f"{arg('prior')} must be known otherwise: one estimated from these scores assumes SCAR itself."
@@ -161,12 +162,11 @@ def _with_shares(
     samples: dict[str, Sample], rows: Vector | None, prior: Belief, purity: Belief, *, population: str
 ) -> _ScarInputs:
     """Convert the prior into α: π n = ρ n_P + α n_U where it is that of all rows."""
-    sizes = {name: int(count.sum()) for name, (_, count) in samples.items()}
+    sizes = Sizes(*(float(samples[name][1].sum()) if name in samples else 0.0 for name in NAMES))
 
     def alpha(share: float, rho: float) -> float:
-        if (prior.population or population) == UNLABELED:
-            return share
-        return (share * sum(sizes.values()) - rho * sizes[POSITIVE]) / sizes[UNLABELED]
+        of_unlabeled = (prior.population or population) == UNLABELED
+        return share if of_unlabeled else float(sizes.alpha(share, rho))
 
     pairs = [(alpha(share, rho), rho) for share in prior.ends() for rho in purity.ends()]
     if purity.value is None:
@@ -181,24 +181,23 @@ def _with_shares(
     return _ScarInputs(samples=samples, rows=rows, purity=purity.ends(), shares=pairs)
 
 
-def _prior_check(inputs: _ScarInputs) -> tuple[Check, str]:
+def _prior_check(inputs: _ScarInputs) -> Outcome:
     check = Check(name="prior", p_value=None, concerns=(SCAR, "prior", "purity"))
     if UNLABELED not in inputs.samples:
         return replace(check, says="Not made: it needs unlabeled scores."), ""
     if not inputs.shares:
         says = "Not made: without a prior it can refute nothing, since α = 0 fits any scores."
         return replace(check, says=says), ""
-    claimed, _ = inputs.range_of(_share_of_known)
-    p, u = _aligned(inputs.samples[POSITIVE], inputs.samples[UNLABELED])
+    claimed, _ = inputs.range_of(_share_of_known)  # the least share: a range is refuted only as a whole
+    p, u = aligned(inputs.samples[POSITIVE], inputs.samples[UNLABELED])
     alpha, rho = min(inputs.shares, key=lambda pair: _share_of_known(*pair))
     shares = f"α = {alpha:.4g} and purity {rho:.4g}"
-    return (
-        replace(check, p_value=pile_up(p, u, claimed), says=f"The scores are possible with {shares}."),
-        f"Known positives pile up more than the unlabeled allow with {shares}. {_jointly(check.concerns)}",
-    )
+    says = f"The scores are possible with {shares}."
+    refuted = f"Known positives pile up more than the unlabeled allow with {shares}."
+    return replace(check, p_value=pile_up(p, u, claimed), says=says), f"{refuted} {_jointly(check.concerns)}"
 
 
-def _source_check(inputs: _ScarInputs, source: Any, n: int, rng: np.random.Generator) -> tuple[Check, str]:
+def _source_check(inputs: _ScarInputs, source: ArrayLike, n: int, rng: np.random.Generator) -> Outcome:
     rows = _exact(inputs, "source")
     if np.shape(source) != rows.shape:
         raise InputError(
@@ -207,53 +206,51 @@ def _source_check(inputs: _ScarInputs, source: Any, n: int, rng: np.random.Gener
     name, label = np.unique(np.asarray(source).astype(str), return_inverse=True)
     if len(name) < 2:
         raise InputError(argument="source", must="name two sources or more", got=f"only {str(name[0])!r}")
-    counts = _aligned(*(_counted(rows[label == k]) for k in range(len(name))))
+    counts = aligned(*(counted(rows[label == k]) for k in range(len(name))))
     check = Check(name="sources", p_value=one_law(counts, n, rng), says="The sources' scores agree.")
     return check, (
         f"The scores of the {len(name)} sources differ: not all of them are a random sample of the positives."
     )
 
 
-def _negative_check(inputs: _ScarInputs, n: int, rng: np.random.Generator) -> tuple[Check, str]:
+def _negative_check(inputs: _ScarInputs, n: int, rng: np.random.Generator) -> Outcome:
     concerns = (SCAR, "random negatives", *(["prior", "purity"] if inputs.shares else []))
     check = Check(name="negatives", p_value=None, concerns=concerns)
-    counts = _aligned(*(inputs.samples[name] for name in (UNLABELED, POSITIVE, NEGATIVE)))
+    counts = aligned(*(inputs.samples[name] for name in (UNLABELED, POSITIVE, NEGATIVE)))
     if counts[0].sum() < FEWEST_MIXED:
         return replace(check, says=f"Not made: it needs {FEWEST_MIXED} unlabeled scores or more."), ""
     share = "the given share" if inputs.shares else "some share"
-    p_value = mixture_law(counts, inputs.range_of(_share_of_known), n, rng)
-    return (
-        replace(
-            check, p_value=p_value, says=f"The unlabeled can be a mixture of both, with {share} of positives."
-        ),
+    says = f"The unlabeled can be a mixture of both, with {share} of positives."
+    check = replace(check, p_value=mixture_law(counts, inputs.range_of(_share_of_known), n, rng), says=says)
+    return check, (
         f"The unlabeled are no mixture of known positives and negatives with {share.replace('some', 'any')} "
-        f"of positives. {_jointly(concerns)}",
+        f"of positives. {_jointly(concerns)}"
     )
 
 
 def _labeled_checks(
     inputs: _ScarInputs, labeled_sample: Any, n: int, rng: np.random.Generator
-) -> Iterator[tuple[Check, str]]:
+) -> Iterator[Outcome]:
     rows = _exact(inputs, "labeled_sample")
-    positives, size = _found(labeled_sample)
-    check = Check(
-        name="labeled sample", p_value=None, says="The positives found there score like the known ones."
-    )
+    positives, size = _positives_found(labeled_sample)
+    says = "The positives found there score like the known ones."
+    check = Check(name="labeled sample", p_value=None, says=says)
     refuted = (
         "The positives found in the labeled sample score otherwise than the known ones. This refutes SCAR."
     )
     if len(positives) == 0:
         check = replace(check, says="Not made: no positive was found in the labeled sample.")
     elif min(inputs.purity) == 1:
-        check = replace(check, p_value=one_law(_aligned(_counted(rows), _counted(positives)), n, rng))
+        check = replace(check, p_value=one_law(aligned(counted(rows), counted(positives)), n, rng))
     elif UNLABELED not in inputs.samples or len(rows) < FEWEST_MIXED:
         says = f"Not made: with purity < 1 it needs unlabeled scores and {FEWEST_MIXED} known positives."
         check = replace(check, says=says)
     else:
+        # P = ρ f₁ + (1−ρ) f₀ and U = α f₁ + (1−α) f₀, without f₀: P = λ f₁ + (1−λ) U, λ = (ρ−α)/(1−α).
         weights = inputs.range_of(
             lambda alpha, rho: (rho - alpha) / max(1 - alpha, 1e-300), max(inputs.purity)
         )
-        counts = _aligned(_counted(rows), _counted(positives), inputs.samples[UNLABELED])
+        counts = aligned(counted(rows), counted(positives), inputs.samples[UNLABELED])
         concerns = (SCAR, "purity", *(["prior"] if inputs.shares else []))
         check = replace(check, p_value=mixture_law(counts, weights, n, rng), concerns=concerns)
         refuted = f"The known positives are no mixture of those found and of negatives. {_jointly(concerns)}"
@@ -261,8 +258,9 @@ def _labeled_checks(
     if size is not None and inputs.shares:
         limits = inputs.range_of(lambda alpha, _: alpha)
         share = Check(name="share", p_value=share_within(len(positives), size, *limits), concerns=("prior",))
-        seen = f"{len(positives)} of {size} in the labeled sample are positive"
-        yield replace(share, says=f"{seen}, as the prior allows."), f"{seen}: the prior is refuted, not SCAR."
+        count = f"{len(positives)} of {size} in the labeled sample are positive"
+        share = replace(share, says=f"{count}, as the prior allows.")
+        yield share, f"{count}: the prior is refuted, not SCAR."
 
 
 def _share_of_known(alpha: float, rho: float) -> float:
@@ -281,33 +279,19 @@ def _exact(inputs: _ScarInputs, name: str) -> Vector:
     return inputs.rows
 
 
-def _found(labeled_sample: Any) -> tuple[Vector, int | None]:
+def _positives_found(labeled_sample: Any) -> tuple[Vector, int | None]:
     """The scores of the positives found, and the size of the sample where it was given whole."""
     name = "labeled_sample"
-    counts = isinstance(labeled_sample, tuple) and len(labeled_sample) == 2
-    if counts and all(isinstance(x, (int, np.integer)) for x in labeled_sample):
+    is_pair = isinstance(labeled_sample, tuple) and len(labeled_sample) == 2
+    if is_pair and all(isinstance(x, (int, np.integer)) for x in labeled_sample):
         raise InputError(
             f"{arg(name)} holds scores here: of the positives found, or a pair (scores, labels); got "
             f"{labeled_sample!r}."
         )
-    if not (isinstance(labeled_sample, tuple) and len(labeled_sample) == 2 and np.ndim(labeled_sample[0])):
+    if not (is_pair and np.ndim(labeled_sample[0])):
         return _checks.vector(labeled_sample, name) + 0.0, None
     score = _checks.scores(labeled_sample[0], name)
     return score[_checks.binary_labels(labeled_sample[1], f"{name}[1]", length=len(score))], len(score)
-
-
-def _counted(score: Vector) -> Sample:
-    distinct, count = np.unique(score, return_counts=True)
-    return distinct, count.astype(np.float64)
-
-
-def _aligned(*samples: Sample) -> Vector:
-    """Counts of each sample at the distinct scores of all."""
-    score = np.unique(np.concatenate([distinct for distinct, _ in samples]))
-    out = np.zeros((len(samples), len(score)))
-    for row, (distinct, count) in zip(out, samples, strict=True):
-        row[np.searchsorted(score, distinct)] = count
-    return out
 
 
 SCAR = "SCAR"
@@ -324,17 +308,21 @@ LITTLE = Note(
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One implication and what the data say to it.
-
-    ``p_value`` is None where the check could not be made; ``concerns`` names what cannot all be true if it is
-    refuted.
-    """
+    """One implication and what the data say to it."""
 
     name: str
-    p_value: float | None
+    p_value: float | None  # None where the check could not be made
     refuted: bool = False
-    concerns: tuple[str, ...] = (SCAR,)
+    concerns: tuple[str, ...] = (SCAR,)  # what cannot all be true if it is refuted
     says: str = ""
+
+    @property
+    def tests_scar(self) -> bool:
+        """Whether it was made, and SCAR is among what it can refute."""
+        return self.p_value is not None and SCAR in self.concerns
+
+
+Outcome = tuple[Check, str]  # and what it says if it is refuted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -373,8 +361,9 @@ class ScarTest:
 
     @property
     def p_value(self) -> float:
-        p_values = [c.p_value for c in self.checks if SCAR in c.concerns and c.p_value is not None]
-        return min(1.0, len(p_values) * min(p_values, default=1.0)) if p_values else 1.0
+        # Bonferroni over the checks that were made; `refuted` is Holm's, which refutes no less.
+        p_values = [c.p_value for c in self.checks if c.p_value is not None and c.tests_scar]
+        return min(1.0, len(p_values) * min(p_values)) if p_values else 1.0
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -385,7 +374,7 @@ class ScarTest:
         return head | {"checks": rows, **notes_to_dict(self.notes)}
 
     def __str__(self) -> str:
-        tested = any(SCAR in c.concerns and c.p_value is not None for c in self.checks)
+        tested = any(check.tests_scar for check in self.checks)
         verdict = f"is {'' if self.refuted else 'not '}refuted" if tested else "could not be tested"
         lines = [f"SCAR {verdict} (p = {figure(self.p_value)}, confidence {self.confidence_level:g})", ""]
         width = max(len(check.name) for check in self.checks)
@@ -394,11 +383,13 @@ class ScarTest:
         return "\n".join([*lines, "", *(f"Note: {note}" for note in self.notes)])
 
 
-def judged_by_holm(checks: Sequence[tuple[Check, str]], error: float) -> tuple[Check, ...]:
+def judged_by_holm(checks: Sequence[Outcome], error: float) -> tuple[Check, ...]:
     """Holm's method over the checks of SCAR. What tests the prior alone is judged alone."""
-    p = [c.p_value for c, _ in checks if c.p_value is not None and SCAR in c.concerns]
-    passed = [k for k, value in enumerate(sorted(p)) if value * (len(p) - k) > error]
-    highest = sorted(p)[passed[0]] if passed else 1.0
+    p = sorted(c.p_value for c, _ in checks if c.p_value is not None and c.tests_scar)
+    # In rising order the k-th of m p-values is compared with error/(m − k); from the first that fails on
+    # nothing is refuted (Holm 1979).
+    not_refuted = [value for k, value in enumerate(p) if value * (len(p) - k) > error]
+    highest = not_refuted[0] if not_refuted else 1.0
 
     def judged(check: Check, refuted: str) -> Check:
         p_value = 1.0 if check.p_value is None else check.p_value
@@ -410,7 +401,7 @@ def judged_by_holm(checks: Sequence[tuple[Check, str]], error: float) -> tuple[C
 
 def notes_on(judged: tuple[Check, ...], n: int, error: float) -> Iterator[Note]:
     """What a reader should know of the checks."""
-    tested = [c for c in judged if c.p_value is not None and SCAR in c.concerns]
+    tested = [check for check in judged if check.tests_scar]
     yield UNSEEN
     if not tested:
         yield LITTLE

@@ -9,29 +9,23 @@ confidence 1 − δ at any sample size. A few ranks on both sides share the erro
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from halftruth._checks import Vector
 
 __all__ = ["FEWEST_RANKED", "LOWER_SIDE", "Tail", "ranks_of", "upper_bound"]
 
-# Of each rank to the next. Wider spacing would gain little, and lose much where scores are tied.
-SPACING = 0.8
-# Shares of the positives that are the best to take where the classes hardly overlap.
-NEARLY_ALL = (0.9, 0.95)
-# A half-line of fewer positives bounds their share too loosely to be worth its part of the error.
-FEWEST_RANKED = 4
-# Part of the error spent on low scores, on every third rank: positives are seldom purest there.
-LOWER_SIDE = 0.1
+SPACING = 0.8  # ratio of each rank to the next larger: a wider one gains little, and loses much at ties
+NEARLY_ALL = (0.9, 0.95)  # best shares of the positives where the classes hardly overlap
+FEWEST_RANKED = 4  # fewer positives bound their share too loosely to be worth a part of the error
+LOWER_SIDE = 0.1  # part of the error for low scores, at every third rank: there positives are seldom pure
 TOLERANCE = 1e-6  # By how much, relatively, rounding may raise a bound. It never lowers one.
 
 
 def upper_bound(
-    positive_mass: Any,
-    unlabeled_mass: Any,
+    positive_mass: ArrayLike,
+    unlabeled_mass: ArrayLike,
     n_positive: float,
     n_unlabeled: float,
     confidence_level: float,
@@ -97,12 +91,12 @@ def _least_quantile(rank: Vector, count: Vector, error: Vector, n_rank: float, n
     guess = float(np.min(guesses))
     tail = Tail(x, y, y_variance < x_variance)
     at, low, high = 0.0, -np.inf, 0.0
-    kept = np.arange(len(rank))
-    excess = limit - tail(at, kept)
+    rows = np.arange(len(rank))
+    excess = limit - tail(at, rows)
     while (refutes := excess > 0).any() or at < high:
         if refutes.any():
             # What does not refute this α only refutes larger ones.
-            high, kept, slope, excess = at, kept[refutes], slope[refutes], excess[refutes]
+            high, rows, slope, excess = at, rows[refutes], slope[refutes], excess[refutes]
         else:
             low = at
         root = guess if at == 0 > guess else float(np.min(at - slope * excess))
@@ -111,7 +105,7 @@ def _least_quantile(rank: Vector, count: Vector, error: Vector, n_rank: float, n
         last, before, at = at, excess, root + TOLERANCE / 2
         if not (floor := max(low, high - 20)) < at < high:
             at = (floor + high) / 2
-        excess = limit[kept] - tail(at, kept)
+        excess = limit[rows] - tail(at, rows)
         rise = (excess - before) / (at - last)
         slope = np.divide(1, rise, out=slope, where=rise > 0)
     return float(np.exp(high))
@@ -138,12 +132,12 @@ class Tail:
         )
         self.node = betaincinv(*narrow, ndtr(score))
 
-    def __call__(self, log_alpha: float, kept: NDArray[np.intp]) -> Vector:
+    def __call__(self, log_alpha: float, rows: NDArray[np.intp]) -> Vector:
         from scipy.special import betainc, ndtri
 
-        over_y, node = self.over_y[kept], self.node[kept]
+        over_y, node = self.over_y[rows], self.node[rows]
         alpha = np.exp(log_alpha)
         other = np.minimum(np.where(over_y, node / alpha, node * alpha), 1)
-        below = betainc(*(shape[kept] for shape in self.wide), other)
+        below = betainc(*(shape[rows] for shape in self.wide), other)
         chance = np.where(over_y, below, 1 - below) @ self.mass
         return np.asarray(ndtri(np.clip(chance, 1e-300, 1 - 1e-16)))

@@ -34,7 +34,7 @@ __all__ = [
     "within",
 ]
 
-ROUNDING = 1e-9  # by which a rate that was computed may leave [0, 1]
+ROUNDING = 1e-9  # how far rounding may carry a computed rate out of [0, 1]
 ALPHA = "Pass the share of positives among the unlabeled."
 
 
@@ -78,8 +78,8 @@ def auc(auc_pu: ArrayLike, alpha: ArrayLike, purity: ArrayLike = 1.0, *, clip: b
     1.0
     """
     alpha, purity = shares(alpha, purity)
-    alpha, purity, seen = together(alpha=alpha, purity=purity, auc_pu=rate(auc_pu, "auc_pu"))
-    out = 0.5 + (seen - 0.5) / (purity - alpha)
+    alpha, purity, observed = together(alpha=alpha, purity=purity, auc_pu=rate(auc_pu, "auc_pu"))
+    out = 0.5 + (observed - 0.5) / (purity - alpha)  # Eq. 4
     return scalar(np.clip(out, 0.0, 1.0) if clip else out)
 
 
@@ -106,11 +106,12 @@ def rates(tpr_pu: ArrayLike, fpr_pu: ArrayLike, alpha: ArrayLike, purity: ArrayL
     (0.8, 0.2)
     """
     alpha, purity = shares(alpha, purity)
-    alpha, purity, seen_tpr, seen_fpr = together(
+    alpha, purity, observed_tpr, observed_fpr = together(
         alpha=alpha, purity=purity, tpr_pu=rate(tpr_pu, "tpr_pu"), fpr_pu=rate(fpr_pu, "fpr_pu")
     )
-    apart = (seen_tpr - seen_fpr) / (purity - alpha)
-    tpr, fpr = np.broadcast_arrays(seen_tpr + (1 - purity) * apart, seen_fpr - alpha * apart)
+    # γ_pu − η_pu = (ρ − α)(γ − η): from here each rate is what is observed plus a multiple of γ − η.
+    apart = (observed_tpr - observed_fpr) / (purity - alpha)
+    tpr, fpr = np.broadcast_arrays(observed_tpr + (1 - purity) * apart, observed_fpr - alpha * apart)
     return Rates(tpr=scalar(tpr), fpr=scalar(fpr))
 
 
@@ -174,10 +175,12 @@ def precision_from_pu(
         raise InputError(
             argument="labeled_share", must="lie in (0, 1)", got="0", remedy="Pass n_L / (n_L + n_U)."
         )
-    alpha, purity, c, seen = together(
+    alpha, purity, c, observed = together(
         alpha=alpha, purity=purity, labeled_share=c, precision_pu=rate(precision_pu, "precision_pu")
     )
-    lift = (1 - c) / c * ratio(seen, 1 - seen)
+    # The odds of a labeled case among those called positive are c γ_pu : (1−c) η_pu. Their ratio γ_pu/η_pu is
+    # the lift, and Eqs. 1 and 3 in terms of it leave the rates themselves out.
+    lift = (1 - c) / c * ratio(observed, 1 - observed)
     return scalar(alpha * ((1 - alpha) * lift - (1 - purity)) / (purity - alpha))
 
 

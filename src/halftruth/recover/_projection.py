@@ -16,7 +16,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,8 +98,8 @@ def _shares(mass: Vector, pos_mass: Vector) -> Vector:
     """
     from scipy.optimize import brentq, isotonic_regression
 
-    total, wanted = mass.sum(), pos_mass.sum()
-    if not 0 <= wanted <= total or total == 0:
+    total, positives = mass.sum(), pos_mass.sum()
+    if not 0 <= positives <= total or total == 0:
         return np.full(len(mass), np.nan)
     used = np.flatnonzero(mass > 0)
     below = np.maximum(np.searchsorted(used, np.arange(len(mass)), side="right") - 1, 0)
@@ -107,10 +107,10 @@ def _shares(mass: Vector, pos_mass: Vector) -> Vector:
     share = np.maximum(isotonic_regression(pos / used_mass, weights=used_mass).x, 0.0)
 
     def over(log_scale: float) -> float:
-        return float(used_mass @ np.minimum(share * np.exp(log_scale), 1.0) - wanted)
+        return float(used_mass @ np.minimum(share * np.exp(log_scale), 1.0) - positives)
 
-    if wanted > 0 and abs(over(0.0)) > 1e-12 * total:
-        share = np.maximum(share, TINY * wanted / total)
+    if positives > 0 and abs(over(0.0)) > 1e-12 * total:
+        share = np.maximum(share, TINY * positives / total)
         share = share * np.exp(brentq(over, -60.0, 60.0, xtol=1e-13))
     return np.asarray(np.minimum(share, 1.0)[below])
 
@@ -183,19 +183,11 @@ class _Projected(MassRule):
 
 TINY = 1e-12  # chance of a label where no row has one, so that every pair of shares is fitted by some laws
 ROUNDING = 1e-12
-FARTHEST = 40.0  # where log B/A is looked for, on either side of 0
+FARTHEST = 40.0  # log B/A is sought within so much of 0
 
 
 def likeliest(labeled: Vector, unlabeled: Vector, alpha: float, purity: float) -> tuple[Vector, Vector]:
-    """f₁ and f₀ at each score, ascending.
-
-    Parameters
-    ----------
-    labeled, unlabeled : (m,) arrays
-        Rows at each score.
-    alpha, purity : float
-        NaN comes back where they say nothing, alpha ≥ purity.
-    """
+    """f₁ and f₀ at each score, ascending, from the rows of both kinds there; NaN where alpha ≥ purity."""
     rows = labeled + unlabeled
     if not (0 <= alpha < purity <= 1 and labeled.sum() > 0 and unlabeled.sum() > 0):
         return np.full(len(rows), np.nan), np.full(len(rows), np.nan)
@@ -334,14 +326,10 @@ def performance(
         )
     evidence.measure().need_prior()
     source = np.random.default_rng(rng)
-    settings: dict[str, Any] = {"confidence_level": confidence_level, "n_resamples": n_resamples}
-    raw = evaluate(
-        evidence,
-        {"roc_auc": "roc_auc"} | INDIRECT,
-        rng=copy.deepcopy(source),
-        **settings,
-    )
-    projected = evaluate(Possible.of(evidence), CONCAVE, rng=source, **settings)
+    evaluated = partial(evaluate, confidence_level=confidence_level, n_resamples=n_resamples)
+    # Both see the same resamples, so that differences between the rows are those of the ways.
+    raw = evaluated(evidence, {"roc_auc": "roc_auc", **INDIRECT}, rng=copy.deepcopy(source))
+    projected = evaluated(Possible.of(evidence), CONCAVE, rng=source)
     rows = {**raw.rows, **projected.rows}
     possible = {name: _cut(rows[name]) for name in ROWS if name != "roc_auc"}
     return replace(raw, rows={name: possible.get(name, rows[name]) for name in ROWS})

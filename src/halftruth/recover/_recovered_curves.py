@@ -21,7 +21,7 @@ from halftruth.recover import _formulas
 __all__ = ["area", "indirect_areas", "precision_recall_curve", "roc_curve"]
 
 ROUNDING = 1e-12  # a rate that leaves [0, 1] by no more has not left it
-DIGITS = 11  # to which rates are told apart
+DIGITS = 11  # decimals to which rates are told apart
 
 
 def roc_curve(

@@ -132,6 +132,8 @@ def landmarks(auc: float, alpha: float, purity: float = 1.0) -> Landmarks:
     (0.7, 0.4)
     """
     gap, auc = _gap(alpha, purity), _auc(auc)
+    # Eq. 4 with AUC_pu − ½ = gap · (AUC − ½) is 1 where ρ̂ − α̂ = gap · (2 AUC − 1), and 0 where it is −1 times
+    # that.
     edge = gap * (2 * auc - 1)
     return Landmarks(
         auc_pu=float(_formulas.observed_auc(auc, alpha, purity)),
@@ -188,9 +190,9 @@ def error_map(auc: float, alpha: float, purity: float = 1.0, *, n_points: int = 
     """
     share = np.linspace(0, 1, _checks.count(n_points, "n_points", least=2))
     _gap(alpha, purity)
-    seen = float(_formulas.observed_auc(_auc(auc), alpha, purity))
-    recovered = estimated_auc(seen, share, share[:, None])
-    where = np.asarray(region(seen, share, share[:, None]))
+    auc_pu = float(_formulas.observed_auc(_auc(auc), alpha, purity))
+    recovered = estimated_auc(auc_pu, share, share[:, None])
+    where = np.asarray(region(auc_pu, share, share[:, None]))
     error = np.where(where == INFEASIBLE, np.nan, np.abs(recovered - auc))
     return ErrorMap(alpha=share, purity=share, auc=recovered, region=where, error=error)
 

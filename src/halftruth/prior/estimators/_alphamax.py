@@ -36,25 +36,17 @@ __all__ = ["fit_alphamax", "fit_noisy"]
 # With twice the bins: this rule .069 and .024, fall of 2 units .096 and .054. BINS and MAY_BIND were chosen
 # on other draws of the same laws.
 
-# Times the cube root of the smaller sample: more let noise make the elbow early, fewer blur pure bins.
-BINS = 1.2
-# Three tell positives from what lies above or below them; 64, reached at 150,000 rows, bounds the cost.
-BINS_RANGE = (3, 64)
-# Standard errors that a bin of positives only may hold above α's share of unlabeled: 98% hold no more.
-MAY_BIND = 2.0
+BINS = 1.2  # per cube root of the smaller sample: more make an early elbow by noise, fewer blur pure bins
+BINS_RANGE = (3, 64)  # three tell positives from what lies above and below; 64, from 150,000 rows on, suffice
+MAY_BIND = 2.0  # standard errors of unlabeled above α's share that 98% of bins of positives only stay below
 FALL_PER_BIN = 0.5  # mean of the squared positive part of a standard normal
-# Unlabeled rows added, spread as the positives: a bin without unlabeled rows must not forbid every α.
-PRIOR_ROWS = 1.0
+PRIOR_ROWS = 1.0  # unlabeled rows added, spread as P: a bin without any must not forbid every α
 N_GRID = 100  # values of α at which the profile is computed
 ZOOM = 12  # points of each of the two finer grids in the cell that holds the elbow: an error of 1e-4 at most
-# Enough to halve the bracket of a multiplier, and its gap, down to rounding. About ten are taken.
-STEPS = 100
-# Relative error of Σv = α: above the rounding of 64 terms, and far below what the likelihood shows.
-ENOUGH = 1e-12
-# Distance from 0 and 1 at which the authors' warning is given: there the elbow is short or missing.
-NEAR_EDGE = 0.05
-# Below this, D is mostly noise: P and U are then so alike that α and ρ cannot be told apart.
-UNRESOLVED = 0.05
+STEPS = 100  # enough to halve the bracket of a multiplier down to rounding; about ten are taken
+ENOUGH = 1e-12  # relative error of Σv = α: above the rounding of 64 terms, far below what shows
+NEAR_EDGE = 0.05  # where the authors warn: so near to 0 or 1 the elbow is short or missing
+UNRESOLVED = 0.05  # below this D is mostly noise: P and U are too alike to tell α from ρ
 
 
 def fit_alphamax(samples: Samples) -> Fit:

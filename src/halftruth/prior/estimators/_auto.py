@@ -28,13 +28,12 @@ N_DRAWS = 2000
 # Quantile of the posterior that is the estimate. The median leans low, since negatives that resemble the
 # positives are always possible; .5, .55 and .6 were tried on the simulators.
 POINT = 0.55
-N_BINS = 28
+N_BINS = 28  # half of them, ever finer, in the top 30% of the positives, where α shows
 FINEST = 0.004  # share of the positives in the first bin, where they are enough
-# Deviance per degree of freedom beyond which no shape fits well: all counts are taken as so much fewer.
-MISFIT = 1.3
+MISFIT = 1.3  # deviance per degree of freedom beyond which all counts are taken as so much fewer
 GROSS = 4.0  # beyond this that would cost too much: only the top is looked at, where shapes are simpler
 TOPS = (1.0, 0.6, 0.3, 0.15)  # shares of the positives, from the top, that are looked at
-FEWEST_BINS = 6
+FEWEST_BINS = 6  # that are looked at from the top: shapes have seven parameters
 PURE = 0.15  # prior probability that every known positive is one, where the purity is estimated
 LEAST_PURE = 0.15  # least purity considered: labels are made by people who try to get them right
 
@@ -143,8 +142,8 @@ class _Ranked:
 
     def top(self, share: float) -> _Ranked:
         """The bins down to a share of the positives alone: what lies lower says less of α."""
-        kept = max(int((self.v <= share + 1e-9).sum()), min(len(self.v), FEWEST_BINS))
-        return _Ranked(self.positive[:kept], self.unlabeled[:kept], self.v[:kept], self.ratio)
+        n_bins = max(int((self.v <= share + 1e-9).sum()), min(len(self.v), FEWEST_BINS))
+        return _Ranked(self.positive[:n_bins], self.unlabeled[:n_bins], self.v[:n_bins], self.ratio)
 
     def thinned(self, factor: float) -> _Ranked:
         return _Ranked(self.positive / factor, self.unlabeled / factor, self.v, self.ratio)
@@ -210,10 +209,9 @@ NO_LIKENESS = (0.35, 0.9)
 NONE_BELOW = 0.5  # prior probability that no separate share of the negatives is below every positive
 STRAIGHT = 0.25  # prior probability of b = 1, and of c = 1
 EQUAL_SPREADS = 0.5  # prior probability that both normal classes have one spread
-# The larger, the smaller is the part of the negatives that resembles the positives: it is Beta(1, this).
-RARELY_ALIKE = 5.0
-FARTHEST_APART = 5.0  # largest d
-SPREADS = (0.6, 1.3)  # of the negatives, as a multiple of the positives'
+RARELY_ALIKE = 5.0  # the part of the negatives that resembles the positives is Beta(1, this): mostly small
+FARTHEST_APART = 5.0  # largest d of the binormal shapes
+SPREADS = (0.6, 1.3)  # range of the negatives' standard deviation, in units of the positives'
 MOST_ALIKE, STEEPEST, LOWEST = 3.0, 40.0, 300.0  # largest a, b and 1/c; their logarithms are uniform
 
 
@@ -272,8 +270,7 @@ LogLikelihood = Callable[[Vector], Vector]  # (n_draws, n_parameters) in the uni
 
 MOVES = 8  # Metropolis steps at each temperature, and twice as many at the last
 ALIVE = 0.5  # share of the draws that a step of the temperature leaves in effect
-# How often one parameter is drawn afresh from its prior: the way from one kind of shape to another.
-ANYWHERE = 0.3
+ANYWHERE = 0.3  # how often a parameter is drawn from its prior: the way between kinds of shapes
 
 
 def draw_posterior(
@@ -328,10 +325,10 @@ def _all_moved(draws: Vector, rng: np.random.Generator) -> Vector:
 def _one_moved(draws: Vector, rng: np.random.Generator) -> Vector:
     """A step of one parameter, short or anywhere."""
     n, k = draws.shape
-    row, which = np.arange(n), rng.integers(0, k, n)
-    near = draws[row, which] + rng.standard_normal(n) * draws.std(axis=0)[which]
+    row, column = np.arange(n), rng.integers(0, k, n)
+    near = draws[row, column] + rng.standard_normal(n) * draws.std(axis=0)[column]
     moved = draws.copy()
-    moved[row, which] = _into_cube(np.where(rng.random(n) < ANYWHERE, rng.random(n), near))
+    moved[row, column] = _into_cube(np.where(rng.random(n) < ANYWHERE, rng.random(n), near))
     return moved
 
 

@@ -27,15 +27,13 @@ from halftruth.prior._samples import Curve, Fit, Samples
 
 __all__ = ["fit_dedpul"]
 
-# Points of the grid of logits. The bandwidth is many of its steps at any size that fits in memory.
-GRID = 2048
+GRID = 2048  # points of the grid of logits: the bandwidth is many of its steps at any size in memory
 EXTREME_RANK = 1e-12  # ranks are kept this far from 0 and 1, where logits end
 NEGLIGIBLE = 1e-12  # a share of U below this is lost in the rounding of the FFT
 TOLERANCE = 1e-5  # EM has stopped when it moves by less
-GROWTH = 1.02  # of each trial prior over the one before: small priors are resolved as finely as large ones
+GROWTH = 1.02  # ratio of trial priors: small ones are resolved as finely as large ones
 SMALLEST = 1e-5  # the least trial prior
-# The discrepancy is 0 at the prior but for noise: a bend above this is another one.
-LARGEST_DISCREPANCY = 0.05
+LARGEST_DISCREPANCY = 0.05  # it is 0 at the prior but for noise: a bend above this is another one
 
 
 class Ratio(NamedTuple):

@@ -34,10 +34,11 @@ def fit_elkan_noto(samples: Samples, *, form: Literal["mean", "ratio"] = "mean")
     """
     labeled, rows = _blocks(samples.p * samples.n_positive, samples.u * samples.n_unlabeled)
     at_positive, at_unlabeled = _left_out(labeled, rows)
-    total = labeled @ at_positive
+    total = labeled @ at_positive  # Σ g over the positives, and with the unlabeled over all rows
     everywhere = total + (rows - labeled) @ at_unlabeled
-    whole = float(labeled.sum()) if form == "mean" else float(everywhere)
-    c = float(total) / whole if whole > 0 else 0.0
+    denominator = float(labeled.sum()) if form == "mean" else float(everywhere)
+    c = float(total) / denominator if denominator > 0 else 0.0
+    # c = n_P/(n_P + α n_U), solved for α.
     ratio = samples.n_positive / samples.n_unlabeled
     value = 1.0 if c <= 0 else min(1.0, ratio * max(0.0, 1 - c) / c)
     curve = Curve(
@@ -65,8 +66,8 @@ def _blocks(positive: Vector, unlabeled: Vector) -> tuple[Vector, Vector]:
 def _left_out(labeled: Vector, rows: Vector) -> tuple[Vector, Vector]:
     """The g of a positive and of an unlabeled row from the rest of its block; a lone row keeps its own."""
     several = rows > 1
-    others = np.where(several, rows - 1, 1.0)
+    n_others = np.where(several, rows - 1, 1.0)
     share = labeled / rows
-    at_positive = np.where(several, np.maximum(labeled - 1, 0) / others, share)
-    at_unlabeled = np.where(several, np.minimum(labeled / others, 1), share)
+    at_positive = np.where(several, np.maximum(labeled - 1, 0) / n_others, share)
+    at_unlabeled = np.where(several, np.minimum(labeled / n_others, 1), share)
     return at_positive, at_unlabeled

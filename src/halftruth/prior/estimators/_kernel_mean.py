@@ -33,16 +33,14 @@ from halftruth.prior.estimators._mixture import joined, mid_ranks
 __all__ = ["fit_divergence", "fit_divergence_features", "fit_km", "fit_km_features"]
 
 FORMS = ("km1", "km2")
-# Rows of each sample that are used: a fit then takes about a second at most, in any number of dimensions.
-MAX_ROWS = 400
+MAX_ROWS = 400  # rows used of each sample: a fit then takes a second at most, in any dimension
 # Kernel widths tried, in medians of the distances; the one that tells P from U best is used.
 WIDTHS = 10.0 ** np.linspace(-1, 1, 5)
 FIRST_STEP = 0.05  # λ − 1 of the first slope
-FIRST_PART = 0.8  # its part of the threshold of KM2
+FIRST_PART = 0.8  # weight of the first slope in the threshold of KM2
 LARGEST = 0.99  # Largest α looked at: λ = 100. If the slope is still low there, the positives are all of U.
-HALVINGS = 9  # of the interval of α: the last is 1/500, well below the noise of so few rows
-# P and U are one law if their squared distance is within so many standard deviations of what that gives.
-SAME_LAW = 3.0
+HALVINGS = 9  # of the interval of α, down to 1/500: well below the noise of so few rows
+SAME_LAW = 3.0  # standard deviations of the squared distance within which P and U count as one law
 SUM_WEIGHT = 100.0  # weight of Σw = 1 among the equations, whose others are of size one at most
 
 
@@ -105,18 +103,18 @@ def _fit_km(positive: Vector, unlabeled: Vector, form: str, sizes: tuple[float, 
         same = Note("identifiability", text)
         return Fit(value=1.0, notes=(*notes, same))
     threshold = gap.threshold(form)
-    low, high, seen = 0.0, LARGEST, {LARGEST: gap.at(LARGEST)[1]}
-    if seen[LARGEST] < threshold:
+    low, high, slopes = 0.0, LARGEST, {LARGEST: gap.at(LARGEST)[1]}
+    if slopes[LARGEST] < threshold:
         low = high = 1.0
     for _ in range(HALVINGS if high < 1 else 0):
         middle = (low + high) / 2
-        seen[middle] = gap.at(middle)[1]
-        low, high = (low, middle) if seen[middle] >= threshold else (middle, high)
+        slopes[middle] = gap.at(middle)[1]
+        low, high = (low, middle) if slopes[middle] >= threshold else (middle, high)
     value = (low + high) / 2
-    x = np.array(sorted(seen))
+    x = np.array(sorted(slopes))
     curve = Curve(
         x=x,
-        y=np.array([seen[alpha] for alpha in x]),
+        y=np.array([slopes[alpha] for alpha in x]),
         x_label="α = (λ−1)/λ",
         y_label=f"slope of the distance to the simplex; threshold {threshold:.3g}",
         chosen=value,
@@ -208,19 +206,16 @@ def _factor(kernel: Vector) -> Vector:
     return factor
 
 
-# Values of α looked at. Their step is below the noise of any sample that fits this method.
-GRID = np.linspace(0, 1, 201)
+GRID = np.linspace(0, 1, 201)  # values of α; the step is below the noise of any sample
 FOLDS = 5
-# The held-out objective is linear in 1/η: the ends are what it mostly chooses.
-RIDGES = (1e-3, 1e-2, 1e-1, 1e0, 1e1)
+RIDGES = (1e-3, 1e-2, 1e-1, 1e0, 1e1)  # the held-out objective is linear in 1/η: mostly an end wins
 RANK_WIDTHS = (0.02, 0.05, 0.1, 0.2, 0.5)  # widths of the bases on ranks, which run from 0 to 1
 RANK_BASES = 50  # bases on ranks: as far apart as the narrowest is wide
 CELLS = 250  # scores are joined into so many cells of the pooled ranks, a fifth of the narrowest width each
 # Widths of the bases on features, in medians of the distances. Narrower ones hold few rows: more noise.
 FEATURE_WIDTHS = (0.2, 0.35, 0.5, 1.0, 2.0)
 BASES = 100  # bases on features, at rows drawn from both samples
-# Rows of each sample that are used of features: more would take seconds, and add little to 100 means.
-MAX_FEATURE_ROWS = 20_000
+MAX_FEATURE_ROWS = 20_000  # rows used of each sample: more take seconds, and add little to 100 means
 
 
 def fit_divergence(samples: Samples, *, rng: np.random.Generator) -> Fit:
@@ -264,10 +259,10 @@ def fit_divergence_features(
         of_fold = np.arange(len(square)) % FOLDS
         counts.append(np.bincount(of_fold, minlength=FOLDS))
         total = np.zeros((len(FEATURE_WIDTHS), FOLDS, len(centre)))
-        for which, width in enumerate(FEATURE_WIDTHS):
+        for k, width in enumerate(FEATURE_WIDTHS):
             bases = np.exp(-square / (2 * width**2 * scale))
             for fold in range(FOLDS):
-                total[which, fold] = bases[fold::FOLDS].sum(axis=0)
+                total[k, fold] = bases[fold::FOLDS].sum(axis=0)
         totals.append(total)
     means = totals[0].sum(axis=1) / len(drawn[0]), totals[1].sum(axis=1) / len(drawn[1])
     return _fit_divergence(means, totals, counts, notes)
@@ -305,8 +300,8 @@ def _fit_divergence(
     return Fit(value=value, curve=curve, notes=notes)
 
 
-def _violation(fitted: Sequence[Vector], seen: Sequence[Vector]) -> Vector:
-    """Σ max(0, β) β′ over the bases for each α, first axis: β of the rows fitted, β′ of the rows seen."""
+def _violation(fitted: Sequence[Vector], counted: Sequence[Vector]) -> Vector:
+    """Σ max(0, β) β′ over the bases for each α, first axis: β of the rows fitted, β′ of those counted."""
     alpha = GRID.reshape(-1, *[1] * fitted[0].ndim)
     weight = np.maximum(alpha * fitted[0] - fitted[1], 0.0)
-    return np.asarray(np.einsum("...k,...k->...", weight, alpha * seen[0] - seen[1]))
+    return np.asarray(np.einsum("...k,...k->...", weight, alpha * counted[0] - counted[1]))

@@ -27,18 +27,14 @@ from halftruth.prior._samples import Curve, Fit, Samples
 
 __all__ = ["fit_em", "fit_mixture", "joined", "mid_ranks"]
 
-# Bins are this many times n^(1/3) of the smaller labeled sample: best of several in simulations.
-BINS_PER_CUBE_ROOT = 1.5
+BINS_PER_CUBE_ROOT = 1.5  # of the smaller labeled sample: the best of several in simulations
 PSEUDO_ROWS = 0.5  # added to each bin of the labeled samples, so that no bin excludes a class outright
-# Cells of the presence-only likelihood, which is smooth in z: more change α̂ by less than its noise.
-TILT_CELLS = 128
+TILT_CELLS = 128  # of a likelihood smooth in z: more change α̂ by less than its noise
 STEEPEST = 30.0  # Largest |b| on the standardised scale. Classes this far apart do not overlap in any sample.
-# 95% of χ² with two degrees of freedom: what a tilt gains in twice the log likelihood if there is none.
-FREE_FIT = 5.99
+FREE_FIT = 5.99  # 95% of χ²(2): what a tilt gains in twice the log likelihood where there is none
 CLIP = 1e-6  # probabilities are kept this far from 0 and 1 before taking logits
 ENOUGH = 1e-4  # a step that gains less log likelihood than this is the last
-# Values of α at which the presence-only likelihood is maximised at once; they close in twice on the best.
-GRID = 17
+GRID = 17  # values of α at which the likelihood is maximised at once, closing in twice on the best
 
 
 def fit_em(samples: Samples) -> Fit:
@@ -234,11 +230,9 @@ def joined(masses: tuple[Vector, ...], rank: Vector, count: int) -> list[Vector]
 
 
 CELLS = 4096  # scores are joined into so many cells of the pooled ranks: h hardly changes within one
-# Penalty, in rows, on the coefficients of 1, z and z²: the best of seven in simulations of small samples.
-RIDGE = (0.0, 0.3, 10.0)
+RIDGE = (0.0, 0.3, 10.0)  # penalty in rows on 1, z and z²: the best of seven for small samples
 STEPS = 30  # Most steps of Newton and of the iteration of α, h. Both take four to eight.
-# Standard errors by which E_P h and E_N h differ at least, or a note says that α̂ is mostly noise.
-HARDLY = 2.0
+HARDLY = 2.0  # standard errors between E_P h and E_N h below which a note says that α̂ is mostly noise
 ROUNDS = 4  # Rounds of α, h. The estimate is consistent after each; the variance settles after the second.
 OUTERMOST = 1e-12  # ranks are kept this far from 0 and 1, where only scores without mass can be
 

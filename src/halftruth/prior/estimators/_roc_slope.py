@@ -26,16 +26,12 @@ __all__ = ["fit_bbe", "fit_bbe_corrected", "fit_roc_curve", "fit_roc_slope"]
 
 DELTA = 0.1  # chance that a bound of Blanchard et al. or of Garg et al. fails, as published
 GAMMA = 0.01  # margin of the bound of Garg et al., as published
-# Groups of positives in order of score: three of them are the top 5 %, and cost does not grow with rows.
-N_CELLS = 60
+N_CELLS = 60  # groups of positives: three are the top 5%, and the cost does not grow with rows
 FAINT = 1e-3  # Expected rows below which a cell is as good as empty. It keeps logarithms and weights finite.
-# Of reweighted least squares: forty moved values by less than 1e-4, or by 0.02 where no shape fits.
-ROUNDS = 8
-# Of the binormal curve, from classes that can hardly be told apart to ones that never meet.
-SEPARATIONS = np.linspace(0.25, 8, 32)
+ROUNDS = 8  # of reweighting: forty moved values by less than 1e-4, or .02 where no shape fits
+SEPARATIONS = np.linspace(0.25, 8, 32)  # of binormal classes, from hardly any to no overlap
 ANCHORS = np.linspace(0, 0.9, 10)  # share of the positives above the highest negative, in the power curve
-# How fast negatives come in below that, from uniform scores to a sudden end.
-POWERS = np.array([1, 1.5, 2, 3, 5, 8, 15, 30])
+POWERS = np.array([1, 1.5, 2, 3, 5, 8, 15, 30])  # how fast negatives come in below the anchor
 
 
 def fit_roc_slope(samples: Samples) -> Fit:
@@ -172,10 +168,8 @@ TAILS = np.array([0.05, 0.08, 0.1, 0.14, 0.2, 0.27, 0.35, 0.45, 0.55, 0.65, 0.75
 FEWEST_CELLS = 3  # a curve of three parameters has something to say about no fewer
 # Of the negatives' tail in the positives' tail. Below 2 it could hardly be told from α itself.
 TAIL_POWERS = np.array([2, 2.5, 3, 4, 5.5, 8, 12, 20])
-# Log likelihood that a cell outside the tail costs. Akaike's 1 keeps cells that do not fit too long.
-COST_OF_LEAVING = 0.7
-# Log likelihood in favour of a tail without negatives: Akaike's charge for the parameter it spares.
-FOR_NO_NEGATIVES = 1.0
+COST_OF_LEAVING = 0.7  # log likelihood a cell outside the tail costs: Akaike's 1 keeps bad cells too long
+FOR_NO_NEGATIVES = 1.0  # log likelihood for a tail without negatives: Akaike's charge for a parameter
 
 
 def fit_bbe(samples: Samples) -> Fit:
@@ -212,10 +206,10 @@ def fit_bbe_corrected(samples: Samples) -> Fit:
     alpha, log_likelihood = _tail_fits(cells, size)
     weight = likelihood_weights(log_likelihood)
     of_tail = weight.sum(1)
-    seen = of_tail > 0
+    weighty = of_tail > 0
     curve = Curve(
-        x=cells.above[size[seen] - 1],
-        y=(weight * alpha).sum(1)[seen] / of_tail[seen],
+        x=cells.above[size[weighty] - 1],
+        y=(weight * alpha).sum(1)[weighty] / of_tail[weighty],
         x_label="positives in the tail",
         y_label="α extrapolated from the tail",
         chosen=float(cells.above[size[np.argmax(of_tail)] - 1]),

@@ -22,18 +22,16 @@ from halftruth.prior._samples import Curve, Fit, Samples
 
 __all__ = ["fit_tice", "fit_tice_features"]
 
-ITERATIONS = 2  # of the label frequency under the root, as published
+ITERATIONS = 2  # rounds in which c under the root becomes what came out, as published
 FEWEST_ROWS = 10  # subsets of fewer rows say nothing, as published
 LEAST_ERROR = 0.025  # δ of large tables, as published
 ERROR_RATE = 0.004  # δ = 1/(1 + 0.004 T) in small tables of T rows, as published
 FOLDS = 5  # each finds subsets once, for the others to count in
-SPLITS = 500  # of a tree at most, as published
-# Most promising nodes of a level that are split further. A level is counted in one pass over the rows.
-WIDTH = 32
-# Rows without label that a node is charged when its share of labels is compared, as published.
-UNPROMISING = 5
+SPLITS = 500  # most splits of a tree, as published
+WIDTH = 32  # most promising nodes of a level that are split further; a level takes one pass over the rows
+UNPROMISING = 5  # rows without label charged to a node when shares of labels are compared, as published
 QUANTILES = 32  # Cells of a feature. A tree of ten levels seldom cuts one feature finer.
-QUARTERS = (0.25, 0.5, 0.75)  # of a node's rows: where each feature may split it
+QUARTERS = (0.25, 0.5, 0.75)  # shares of a node's rows at which a feature may split it
 CURVE_POINTS = 1000  # a curve to be looked at needs no more
 
 Counts = NDArray[np.intp]
@@ -112,10 +110,10 @@ def _curve(bounds: _Bounds, c: float) -> Curve | None:
     y = bounds.at(c)
     best = int(np.argmax(y))
     evenly = np.linspace(0, len(y) - 1, min(len(y), CURVE_POINTS)).astype(np.intp)
-    shown = np.unique(np.append(evenly, best))
-    shown = shown[np.argsort(bounds.size[shown], kind="stable")]
+    points = np.unique(np.append(evenly, best))
+    points = points[np.argsort(bounds.size[points], kind="stable")]
     labels = {"x_label": "share of rows in the subset", "y_label": "lower bound on c"}
-    return Curve(x=bounds.size[shown], y=y[shown], chosen=float(bounds.size[best]), **labels)
+    return Curve(x=bounds.size[points], y=y[points], chosen=float(bounds.size[best]), **labels)
 
 
 def _cells(feature: Vector) -> NDArray[np.uint8]:
@@ -144,12 +142,12 @@ def _nodes(
         # Below a node of too few rows there is nothing to count.
         fertile = splits[:, None] & (child[..., 2:].sum(axis=-1) >= FEWEST_ROWS)
         ranked = np.argsort(np.where(fertile, -_promise(child), np.inf), axis=None, kind="stable")
-        kept = ranked[: min(int(fertile.sum()), WIDTH, max(budget, 0))]
+        promising = ranked[: min(int(fertile.sum()), WIDTH, max(budget, 0))]
         renamed = np.full(fertile.size, -1)
-        renamed[kept] = np.arange(len(kept))
+        renamed[promising] = np.arange(len(promising))
         node = renamed[2 * node + (code[feature[node], rows] > cut[node])]
         rows, node = rows[node >= 0], node[node >= 0]
-        total = child.reshape(-1, 4)[kept]
+        total = child.reshape(-1, 4)[promising]
     count = np.concatenate(counts).astype(np.float64)
     return count[:, 3], count[:, 2] + count[:, 3]
 
@@ -161,7 +159,7 @@ def _best_splits(
 
     The split that isolates labels best, among the quartiles of each feature in the node.
     """
-    width, every = len(total), np.arange(len(total))
+    width, nodes = len(total), np.arange(len(total))
     best = np.full(width, -1.0)
     feature, cut, left = np.zeros(width, np.intp), np.zeros(width, np.intp), np.zeros_like(total)
     seeking = total[:, 0] + total[:, 1]
@@ -172,8 +170,8 @@ def _best_splits(
         seeking_below = below[..., 0] + below[..., 1]
         for quarter in QUARTERS:
             at = np.argmax(seeking_below >= quarter * seeking[:, None], axis=1)
-            side = below[every, at]
-            both = (seeking_below[every, at] > 0) & (seeking_below[every, at] < seeking)
+            side = below[nodes, at]
+            both = (seeking_below[nodes, at] > 0) & (seeking_below[nodes, at] < seeking)
             promise = np.where(both, np.maximum(_promise(side), _promise(total - side)), -1.0)
             better = promise > best
             best[better], feature[better], cut[better] = promise[better], number, at[better]
