@@ -51,7 +51,7 @@ def get(name: str) -> Metric:
 
 def default_rows(measure: ScoreMeasure, threshold: float | None) -> tuple[str, ...]:
     """The rows of an evaluation where none are asked for: of all thresholds first, then those at one."""
-    shown = [metric for metric in REGISTRY.values() if metric.default]
+    shown = [metric for metric in REGISTRY.values() if metric.default or metric.headline]
     of_scores = [m.name for m in shown if not m.threshold and (measure.bounded or not m.probability)]
     at_threshold = [m.name for m in shown if m.threshold and threshold is not None]
     return (*of_scores, *at_threshold)

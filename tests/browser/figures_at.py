@@ -11,7 +11,7 @@ import numpy as np
 from halftruth.evaluation import _page_data
 from halftruth.evaluation._page_data import without_prior
 from halftruth.evidence import Evidence, Scenario
-from halftruth.inference._influence import gradients, unsigned, variance
+from halftruth.inference._influence import gradients, variance
 from halftruth.inference._requests import Request
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.results._intervals import normal_interval
@@ -37,7 +37,7 @@ def figures_at(
 ) -> Figures:
     """Values at a prior that is taken as exact, with their intervals where these have a closed form."""
     measure = measure_at(model, evidence, prior, purity)
-    regular = unsigned(measure)
+    regular = measure.unsigned
     smooth = [r for r in requests if r.smooth(curves=regular)]
     errors = _errors(model, evidence, smooth, Scenario(prior=prior, purity=purity))
     out = {}

@@ -25,7 +25,7 @@ from halftruth.evaluation._page_data import (
     without_prior,
 )
 from halftruth.evidence import Evidence, Scenario
-from halftruth.inference._influence import gradients, unsigned, variance
+from halftruth.inference._influence import gradients, variance
 from halftruth.inference._prior_range import prior_span
 from halftruth.inference._requests import Request, read_requests
 from halftruth.results._estimate import figure
@@ -267,7 +267,7 @@ def test_every_metric_with_its_error_and_interval(
     assert all(metric["twin"] for metric in metrics)
     found = _evaluated(page, AT, model=model, metrics=metrics, prior=prior, purity=purity, level=LEVEL)
     measure = measure_at(model, _evidence(case), prior, purity)
-    regular = unsigned(measure)
+    regular = measure.unsigned
     smooth = [] if _evidence(case).lone_positive else [r for r in requests if r.smooth(curves=regular)]
     errors = _errors(case, smooth, Scenario(prior=prior, purity=purity))
     for request in requests:

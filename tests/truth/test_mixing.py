@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.evidence import _positive_unlabeled
+from halftruth.evidence import _positive_mass
 
 MODEL = ht.simulate.GaussianClasses(prior=0.3, separation=1.5)
 CUTS = np.linspace(0.05, 0.95, 19)
@@ -21,7 +21,7 @@ SETTINGS = {
 def variance(setting: str, n_sets: int, weight: float | None, monkeypatch: pytest.MonkeyPatch) -> float:
     """Mean over thresholds of the variance of μ̂₁[s ≥ t]/n, on the same data sets for every weight."""
     if weight is not None:
-        monkeypatch.setattr(_positive_unlabeled, "mixing_weight", lambda *_: np.asarray(weight))
+        monkeypatch.setattr(_positive_mass, "_mixing_weight", lambda *_: np.asarray(weight))
     found = []
     for seed in range(n_sets):
         evidence = MODEL.positive_unlabeled(60, 400, seed, n_negative=80, **SETTINGS[setting])

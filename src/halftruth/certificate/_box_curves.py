@@ -12,15 +12,8 @@ from halftruth._checks import Vector
 from halftruth.certificate._boxes import ANYTHING, Boxes, Interval, quotient
 from halftruth.metrics._areas import bend as bend_of
 
-__all__ = [
-    "average_precision",
-    "partial_auc",
-    "pr_auc",
-    "precision_at_k",
-    "recall_at_fpr",
-    "recall_at_k",
-    "roc_auc",
-]
+__all__ = ["average_precision", "partial_auc", "pr_auc", "precision_at_k", "recall_at_fpr", "recall_at_k"]
+__all__ += ["roc_auc"]
 
 TIE = 1e-12
 """By how much a rate or a budget must be passed, in `metrics.areas`."""

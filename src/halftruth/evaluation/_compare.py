@@ -15,10 +15,10 @@ from halftruth._errors import InputError, Note, arg
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence, as_evidence
 from halftruth.inference import _notes as remarks
-from halftruth.inference._influence import identified_range, unsigned
-from halftruth.inference._match import Match, ModelRows, is_distance
+from halftruth.inference._influence import identified_range
+from halftruth.inference._match import Match, is_distance
 from halftruth.inference._prior_range import Range, prior_range
-from halftruth.inference._requests import read_requests
+from halftruth.inference._requests import ModelRows, read_requests
 from halftruth.prior._belief import Belief
 from halftruth.results._comparison import Comparison, Difference
 from halftruth.results._estimate import Evaluation, Origin, Pages
@@ -102,7 +102,9 @@ def compare(
         origin=Origin(
             evidence=evidence,
             requests=requests,
-            one_sample=all(_one_sample(e, stratified) for e in evidence.values()),
+            one_sample=all(e.rows_are_one_sample for e in evidence.values())
+            if stratified is None
+            else not stratified,
             n_resamples=n_resamples,
             # A generator has no seed to keep: one is drawn from a stream of its own, which nobody else reads.
             seed=int(rng if isinstance(rng, Integral) else streams[0].integers(2**32)),
@@ -112,10 +114,6 @@ def compare(
             dict.fromkeys([*of_prior, *_notes(evidence, level, metrics is None), *distances, *joined])
         ),
     )
-
-
-def _one_sample(evidence: Evidence, stratified: bool | None) -> bool:
-    return evidence.rows_are_one_sample if stratified is None else not stratified
 
 
 def _checked(models: Mapping[str, Evidence]) -> dict[str, Evidence]:
@@ -173,18 +171,14 @@ def _refuse_different(models: Mapping[str, Evidence]) -> None:
     (first, one), *others = models.items()
     for name, other in others:
         for share in ("population", "prior", "purity"):
-            a, b = getattr(one, share, None), getattr(other, share, None)
-            if not _equal(a, b):
+            a, b = getattr(one, share), getattr(other, share)
+            if not (a.equals(b) if isinstance(a, Belief) else a == b):
                 estimated = all(isinstance(x, Belief) and x.estimate is not None for x in (a, b))
                 why = ": it was estimated from each one's own cases" if estimated else ""
                 raise InputError(
                     f"{first!r} and {name!r} have different {arg(share)}{why}. Models are compared on one "
                     "population: give both the same."
                 )
-
-
-def _equal(one: Any, other: Any) -> bool:
-    return bool(one.equals(other)) if isinstance(one, Belief) else one == other
 
 
 def _shared_range(evidence: Mapping[str, Evidence], level: float) -> Range:
@@ -217,7 +211,7 @@ def _dominant(evidence: Mapping[str, Evidence]) -> str | None:
     measures = {name: e.measure() for name, e in evidence.items()}
     if any(measure.shapeless for measure in measures.values()):
         return None
-    roc = all(map(unsigned, measures.values()))
+    roc = all(measure.unsigned for measure in measures.values())
     sweeps = {name: measure.sweep for name, measure in measures.items()}
     curves = {
         name: (sweep.fpr if roc else sweep.predicted / sweep.total, sweep.tpr)

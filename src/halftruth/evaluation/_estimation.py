@@ -10,11 +10,10 @@ import numpy as np
 from halftruth._checks import Vector
 from halftruth.evidence import Evidence
 from halftruth.inference import _notes as remarks
-from halftruth.inference._influence import gradients, spread_of, unsigned, variance
-from halftruth.inference._match import ModelRows, Values
+from halftruth.inference._influence import gradients, spread_of, variance
 from halftruth.inference._prior_range import Range, drawn_scenarios
 from halftruth.inference._progress import progress
-from halftruth.inference._requests import Request
+from halftruth.inference._requests import ModelRows, Request, Values
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.results._estimate import INFLUENCE, LOGIT, Estimate
 from halftruth.results._intervals import interval_of, normal_interval
@@ -54,7 +53,7 @@ class Estimation:
         if span.scenarios != (evidence.scenario,):
             measures = [evidence.measure_at(scenario) for scenario in span.scenarios]
             self.centers = {r: np.asarray([r.at(measure) for measure in measures]) for r in requests}
-        self.unsigned = all(map(unsigned, measures))
+        self.unsigned = all(measure.unsigned for measure in measures)
         near = self.centers if self.support is full else self.model.near(requests, span.scenarios)
         # Resamples are drawn on joined rows; their values are moved by what the joining changed. Not so
         # where a few rows decide: their jumps are the sample's own, and no resample has them.

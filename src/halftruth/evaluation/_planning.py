@@ -32,7 +32,6 @@ from halftruth._errors import HalftruthError, is_refuted
 from halftruth.calibration._isotonic import possible, shares
 from halftruth.evaluation._estimation import FEWER_ATOMS, Estimation
 from halftruth.evidence import Evidence, Scenario
-from halftruth.inference._influence import unsigned
 from halftruth.inference._prior_range import Range, prior_range
 from halftruth.inference._requests import Request
 from halftruth.measure._score_measure import ScoreMeasure
@@ -351,7 +350,7 @@ def smooth(
     evidence: Evidence, requests: Iterable[Request], scenarios: Iterable[Scenario]
 ) -> tuple[Request, ...]:
     """Those with an error in closed form."""
-    curves = all(unsigned(evidence.measure_at(scenario)) for scenario in scenarios)
+    curves = all(evidence.measure_at(scenario).unsigned for scenario in scenarios)
     return tuple(r for r in requests if r.smooth(curves=curves))
 
 

@@ -16,14 +16,7 @@ from halftruth.prior._shares import NAMES, Sizes, from_positives
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
 from halftruth.table._support import Column, Sums, Support
 
-__all__ = [
-    "StrataNoise",
-    "StrataSum",
-    "mixing_weight",
-    "mixture_share",
-    "through_negatives",
-    "through_positives",
-]
+__all__ = ["StrataNoise", "StrataSum", "mixture_share", "two_estimates"]
 
 
 def mixture_share(sums: Sums, positive_column: Column, purity: Number) -> Number:
@@ -94,7 +87,24 @@ class StrataSum:
     moves: Vector | None = None
 
 
-def through_positives(
+def two_estimates(
+    prior: Number,
+    purity: Number,
+    alpha: Number,
+    sizes: Sizes,
+    n: Number,
+    noise: StrataNoise | None,
+    *,
+    one_sample: bool,
+) -> tuple[StrataSum, StrataSum, Number]:
+    """μ₁ through the positives and through the negatives, and the weight of the second: 0 without noise."""
+    first = _through_positives(prior, purity, alpha, sizes, one_sample=one_sample)
+    second = _through_negatives(prior, sizes, one_sample=one_sample)
+    mix = 0.0 if noise is None else _mixing_weight(first, second, noise, sizes.shares, n)[..., None]
+    return first, second, mix
+
+
+def _through_positives(
     prior: Number, purity: Number, alpha: Number, sizes: Sizes, *, one_sample: bool
 ) -> StrataSum:
     """π f̂₁, with f̂₁ from the known positives (and the unlabeled, where those are not pure)."""
@@ -112,7 +122,7 @@ def through_positives(
     return StrataSum(on=on, moves=alpha_moves[..., :, None] * change[..., None, :])
 
 
-def through_negatives(prior: Number, sizes: Sizes, *, one_sample: bool) -> StrataSum:
+def _through_negatives(prior: Number, sizes: Sizes, *, one_sample: bool) -> StrataSum:
     """μ̂ − (1−π) N/n_N: what is left of the population when the negatives are taken out."""
     negatives = np.asarray(1 - prior)[..., None] * np.asarray([0.0, 0.0, 1.0])
     if not one_sample:
@@ -120,7 +130,7 @@ def through_negatives(prior: Number, sizes: Sizes, *, one_sample: bool) -> Strat
     return StrataSum(on=sizes.shares - negatives, moves=np.eye(3))
 
 
-def mixing_weight(
+def _mixing_weight(
     first: StrataSum, second: StrataSum, noise: StrataNoise, shares: Vector, n: Number
 ) -> Vector:
     """The weight of the second estimate that makes the variance of the mix least.

@@ -16,14 +16,7 @@ from halftruth._errors import InputError, Note, NotIdentifiable, arg, call
 from halftruth.engines import tensors
 from halftruth.evidence._evidence import Evidence, Population, Scenario
 from halftruth.evidence._labeled import labels_as_given
-from halftruth.evidence._positive_mass import (
-    StrataNoise,
-    StrataSum,
-    mixing_weight,
-    mixture_share,
-    through_negatives,
-    through_positives,
-)
+from halftruth.evidence._positive_mass import StrataNoise, StrataSum, mixture_share, two_estimates
 from halftruth.measure._arithmetic import Number, scalar
 from halftruth.measure._mass_rule import MassRule, total
 from halftruth.measure._score_measure import ScoreMeasure
@@ -158,10 +151,8 @@ class PositiveUnlabeled(Evidence):
 
         def stratum(name: str, mask: NDArray[np.bool_]) -> StratumRows:
             if weight is not None and not weight[mask].any():
-                raise InputError(
-                    f"{arg('sample_weight')} is zero for all {mask.sum()} {name} row(s). Drop them or "
-                    "weigh some."
-                )
+                text = f"is zero for all {mask.sum()} {name} row(s). Drop them or weigh some."
+                raise InputError(f"{arg('sample_weight')} {text}")
             weights = None if weight is None else weight[mask]
             return _rows(score[mask], weights, name, propensity if name == POSITIVE else None)
 
@@ -217,18 +208,15 @@ class PositiveUnlabeled(Evidence):
 
     def _check_shares(self) -> None:
         """Refuse priors and purities that the counts rule out; an estimate may miss them by its error."""
-        if self.prior.value is None:
-            return
-        sizes = self._sizes
         # Replicates of a prior and a purity may belong together one by one, so their ends are not crossed.
         priors, purities = (
             [x.value] if x.replicates is not None else [*x.ends(), x.value] for x in (self.prior, self.purity)
         )
         for prior, purity in product(priors, purities):
             if prior is not None and purity is not None:
-                alpha = float(self._shares(sizes, prior, purity)[1])
+                alpha = float(self._shares(self._sizes, prior, purity)[1])
                 if self.prior.replicates is None:
-                    refuse_prior(prior, purity, alpha, sizes, self.population)
+                    refuse_prior(prior, purity, alpha, self._sizes, self.population)
                 refuse_purity(purity, alpha)
 
     @cached_property
@@ -303,11 +291,8 @@ class PositiveUnlabeled(Evidence):
         n = sizes.unlabeled if self.population == "unlabeled" else sizes.n
         # Propensities that identify the prior count the positives of the table, whatever their number.
         counted = scenario.prior is None and self.propensity_given and self.population == "all"
-        first = through_positives(prior, purity, alpha, sizes, one_sample=self.rows_are_one_sample)
-        second = through_negatives(prior, sizes, one_sample=self.rows_are_one_sample)
-        mix: Number = 0.0
-        if self.noise is not None:
-            mix = mixing_weight(first, second, self.noise, sizes.shares, n)[..., None]
+        one_sample = self.rows_are_one_sample
+        first, second, mix = two_estimates(prior, purity, alpha, sizes, n, self.noise, one_sample=one_sample)
         by_positives, by_negatives = (1 - mix) * first.on, mix * second.on
 
         # Coefficients are those of distributions of mass one; sums of a stratum are divided by its total.

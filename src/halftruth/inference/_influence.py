@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 from halftruth.evidence import Evidence
-from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.results._intervals import normal_interval
 from halftruth.table._support import Cells, Column, Sums, Support, with_batch_axis
 
@@ -27,7 +26,6 @@ __all__ = [
     "of_cells",
     "scatter",
     "spread_of",
-    "unsigned",
     "variance",
 ]
 
@@ -39,11 +37,6 @@ STEP = 1e-3
 """Part of a sum by which it moves up and down: far above rounding, and no sum changes its sign."""
 ROUNDING = 1e-14
 """Smaller changes, relative to the value, are none."""
-
-
-def unsigned(measure: ScoreMeasure) -> bool:
-    """Whether no mass is negative, so that curves never turn back and shares stay in [0, 1]."""
-    return measure.unsigned
 
 
 def gradients(functionals: Callable[[Sums], Mapping[Key, Any]], support: Support) -> dict[Key, Gradient]:

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from halftruth._checks import Vector
 from halftruth.evidence import Evidence, Scenario
-from halftruth.inference._influence import gradients, spread_of, unsigned
+from halftruth.inference._influence import gradients, spread_of
 from halftruth.inference._paired_rows import IndependentRows, PairedRows
 from halftruth.inference._prior_range import Range, alpha_bound, drawn_scenarios
 from halftruth.inference._progress import progress
-from halftruth.inference._requests import Request
+from halftruth.inference._requests import ModelRows, Request, Values
 from halftruth.prior._shares import Sizes
 from halftruth.results._comparison import Difference
 from halftruth.results._estimate import INFLUENCE
 from halftruth.results._intervals import interval_of, normal_interval
-from halftruth.table._support import Sums, Support, with_batch_axis
 
-__all__ = ["Match", "ModelRows", "Values", "is_distance"]
+__all__ = ["Match", "is_distance"]
 
 N_PRIORS = 201
 """Priors at which the order of two models is looked at."""
@@ -30,37 +27,6 @@ N_EXACT = 9
 """Those of them at which every row is looked at."""
 FEW_RESAMPLES = 1000
 """Resamples of what has no derivative, where none were asked for."""
-
-Values = dict[Request, Vector]
-
-
-@dataclass(frozen=True, eq=False)
-class ModelRows:
-    """One model: its evidence, and its rows joined to some distinct scores."""
-
-    evidence: Evidence
-    support: Support
-
-    @cached_property
-    def joined(self) -> Sums:
-        """The sums of the joined rows, with one leading axis of length one."""
-        return with_batch_axis(self.support.sums())
-
-    def values(self, requests: Iterable[Request], scenario: Scenario, sums: Sums) -> Values:
-        """Values of these sums of the joined rows."""
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            measure = self.evidence.rule(sums, scenario).apply(self.support.score, sums)
-            return {request: request.over(measure) for request in requests}
-
-    def exact(self, requests: Iterable[Request], scenarios: tuple[Scenario, ...]) -> Values:
-        """Values of the rows as they came, by scenario."""
-        measures = [self.evidence.measure_at(scenario) for scenario in scenarios]
-        return {r: np.asarray([r.at(measure) for measure in measures]) for r in requests}
-
-    def near(self, requests: Iterable[Request], scenarios: tuple[Scenario, ...]) -> Values:
-        """The same of the joined rows."""
-        by_scenario = [self.values(requests, scenario, self.joined) for scenario in scenarios]
-        return {r: np.concatenate([values[r] for values in by_scenario]) for r in requests}
 
 
 class Match:
@@ -175,7 +141,7 @@ class Match:
     def _variances(self) -> dict[Request, tuple[Vector, Vector]]:
         """Variances (n_scenarios,) of smooth differences, in closed form: of rows, and of joined rows."""
         scenarios, sides = self.span.scenarios, (self.a, self.b)
-        curves = all(unsigned(side.evidence.measure_at(s)) for side in sides for s in scenarios)
+        curves = all(side.evidence.measure_at(s).unsigned for side in sides for s in scenarios)
         requests = [request for request in self.requests if request.smooth(curves=curves)]
         rng = np.random.default_rng(0)
         drawn = drawn_scenarios(self.a.evidence, scenarios, FEW_RESAMPLES, rng, even=True)
@@ -196,12 +162,12 @@ class Match:
         evidence, other = self.a.evidence, self.b.evidence
         if evidence.population is None or other.population is None:
             return dict.fromkeys(self.requests, ())
-        priors, given = _not_refuted(evidence, other, level=level)
-        scenario = Scenario(prior=given, purity=evidence.purity.value)
+        priors, as_read = _not_refuted(evidence, other, level=level)
+        scenario = Scenario(prior=as_read, purity=evidence.purity.value)
         difference = self._minus(*(s.values(self.requests, scenario, s.joined) for s in (self.a, self.b)))
         # The joined rows are off by a little that changes slowly with the prior.
         some = np.linspace(0, N_PRIORS - 1, N_EXACT).astype(int)
-        at = tuple(Scenario(prior=float(x), purity=evidence.purity.value) for x in np.asarray(given)[some])
+        at = tuple(Scenario(prior=float(x), purity=evidence.purity.value) for x in as_read[some])
         exact = self._minus(*(side.exact(self.requests, at) for side in (self.a, self.b)))
         out = {}
         for r, near in difference.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,11 @@ from halftruth._checks import Vector
 from halftruth._errors import EmptyClassWarning, InputError, NotIdentifiable, arg
 from halftruth._registry import Metric
 from halftruth.certificate import _compression
-from halftruth.evidence import Evidence
+from halftruth.evidence import Evidence, Scenario
 from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.table._support import Sums, Support, with_batch_axis
 
-__all__ = ["ALPHA", "PRIOR", "Request", "read_requests"]
+__all__ = ["ALPHA", "PRIOR", "ModelRows", "Request", "Values", "read_requests"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,6 +91,38 @@ class Request:
             raise InputError(
                 f"The metric {self.label!r} must return one number, got {type(value).__name__}."
             ) from None
+
+
+Values = dict[Request, Vector]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelRows:
+    """One model: its evidence, and its rows joined to some distinct scores."""
+
+    evidence: Evidence
+    support: Support
+
+    @cached_property
+    def joined(self) -> Sums:
+        """The sums of the joined rows, with one leading axis of length one."""
+        return with_batch_axis(self.support.sums())
+
+    def values(self, requests: Iterable[Request], scenario: Scenario, sums: Sums) -> Values:
+        """Values of these sums of the joined rows."""
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            measure = self.evidence.rule(sums, scenario).apply(self.support.score, sums)
+            return {request: request.over(measure) for request in requests}
+
+    def exact(self, requests: Iterable[Request], scenarios: tuple[Scenario, ...]) -> Values:
+        """Values of the rows as they came, by scenario."""
+        measures = [self.evidence.measure_at(scenario) for scenario in scenarios]
+        return {r: np.asarray([r.at(measure) for measure in measures]) for r in requests}
+
+    def near(self, requests: Iterable[Request], scenarios: tuple[Scenario, ...]) -> Values:
+        """The same of the joined rows."""
+        by_scenario = [self.values(requests, scenario, self.joined) for scenario in scenarios]
+        return {r: np.concatenate([values[r] for values in by_scenario]) for r in requests}
 
 
 PRIOR = Request(label="π", call=lambda measure: measure.prior, limits=(0.0, 1.0))

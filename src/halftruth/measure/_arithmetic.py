@@ -31,6 +31,7 @@ __all__ = [
     "split_to_nodes",
     "spread_to_nodes",
     "where_both",
+    "within",
 ]
 
 Number = Any
@@ -93,6 +94,13 @@ def where_both(value: Number, positives: Number, negatives: Number) -> Vector:
     positives, negatives = np.abs(positives), np.abs(negatives)
     # A class that is there only by rounding is empty.
     return np.where(np.minimum(positives, negatives) <= 1e-12 * (positives + negatives), np.nan, value)
+
+
+def within(pos: Vector, mass: Vector) -> bool:
+    """Whether 0 ≤ pos ≤ mass everywhere, rounding apart."""
+    # Masses that are off by this share of the largest are off by rounding.
+    slack = 1e-9 * float(np.abs(mass).max(initial=0.0))
+    return bool((pos >= -slack).all() and (pos <= mass + slack).all())
 
 
 def ratio(numerator: Number, denominator: Number) -> Vector:
@@ -184,6 +192,7 @@ class Sweep:
 
 
 def _from_above(masses: Vector) -> Vector:
+    # The first threshold is +inf, which nothing reaches.
     out = np.zeros((*masses.shape[:-1], masses.shape[-1] + 1))
     np.cumsum(masses[..., ::-1], axis=-1, out=out[..., 1:])
     return out
@@ -198,6 +207,7 @@ def split_to_nodes(values: Vector, position: Vector) -> tuple[Index, Vector]:
         return np.zeros(0, dtype=np.intp), np.zeros((*values.shape[:-1], 0))
     cell = np.floor(position).astype(np.intp)
     first = np.flatnonzero(np.diff(cell, prepend=cell[0] - 1))
+    # What lies a share of the way into a cell goes by that share to the node at the cell's end.
     of_cell = np.add.reduceat(values, first, axis=-1)
     upper = np.add.reduceat(values * (position - cell), first, axis=-1)
     used = cell[first]

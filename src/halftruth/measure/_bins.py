@@ -132,7 +132,7 @@ class Noise:
 
     def joined(self, score: Vector, index: Index) -> Noise:
         """With the rows of each group of scores at one score; ``index`` is the group of each."""
-        return replace(self, score=score, strata=[each.joined(index, len(score)) for each in self.strata])
+        return replace(self, score=score, strata=[x.joined(index, len(score)) for x in self.strata])
 
     def covariance(self, index: Index, n_bins: int) -> Vector:
         """Covariance (..., n_bins, n_bins) of the gaps, in rows; ``index`` is the bin of each score."""

@@ -75,6 +75,7 @@ class MassRule:
         """How a stratum's two coefficients change with the share of each stratum."""
 
         def by_share(column: str) -> Vector:
+            # No entry: the share of that stratum does not move this coefficient.
             changes = [self.moves.get(other, {}).get((name, column), 0.0) for other in strata]
             return np.stack(np.broadcast_arrays(*changes), -1)
 
@@ -82,6 +83,7 @@ class MassRule:
 
     def apply(self, score: Vector, sums: Sums) -> ScoreMeasure:
         """The measure of these sums at the distinct scores."""
+        # A coefficient over resamples gives its mass a leading axis, which the others then get as well.
         mass, pos_mass, neg_mass = np.broadcast_arrays(
             *(_combine(of, sums) for of in (self.mass, self.pos_mass, self.neg_mass))
         )

@@ -31,27 +31,25 @@ from halftruth.measure._arithmetic import (
     scalar,
     split_to_nodes,
     spread_to_nodes,
-    where_both,
+    within,
 )
 from halftruth.measure._bins import BINNINGS, BinSums, Noise, mass_bins, optimal_bins, width_bins
 
-__all__ = [
-    "HasMeasure",
-    "Measurable",
-    "Number",
-    "ScoreMeasure",
-    "as_measure",
-    "integral",
-    "ratio",
-    "scalar",
-    "where_both",
-    "within",
-]
+__all__ = ["HasMeasure", "MassName", "Measurable", "ScoreMeasure", "as_measure"]
+# Who reads a measure mostly needs these as well.
+__all__ += ["Number", "integral", "ratio", "scalar"]
 
 EPSILON = float(np.finfo(np.float64).eps)
 MassName = Literal["mass", "pos_mass", "neg_mass"]
-ROUNDING = 1e-9
-"""Masses that are off by this share of the largest are off by rounding."""
+
+
+def _sum_of(name: MassName) -> cached_property[Vector]:
+    """The property that is the sum of one of the masses over all scores."""
+
+    def add(measure: ScoreMeasure) -> Vector:
+        return measure._sum(name)
+
+    return cached_property(add)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -91,7 +89,7 @@ class ScoreMeasure:
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        if self.neg_mass is not None:
+        if self.neg_mass is not None:  # made by a rule, of sorted sums; by hand there are two masses
             return
         for name in ("score", "mass", "pos_mass"):
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.float64))
@@ -99,20 +97,12 @@ class ScoreMeasure:
             raise InputError(f"{arg('score')} must be ascending and distinct. Make measures from evidence.")
         object.__setattr__(self, "neg_mass", self.mass - self.pos_mass)
 
-    def _sum(self, part: MassName) -> Vector:
-        return np.asarray(getattr(self, part).sum(axis=-1))
+    total = _sum_of("mass")
+    positives = _sum_of("pos_mass")
+    negatives = _sum_of("neg_mass")
 
-    @cached_property
-    def total(self) -> Vector:
-        return self._sum("mass")
-
-    @cached_property
-    def positives(self) -> Vector:
-        return self._sum("pos_mass")
-
-    @cached_property
-    def negatives(self) -> Vector:
-        return self._sum("neg_mass")
+    def _sum(self, name: MassName) -> Vector:
+        return np.asarray(getattr(self, name).sum(axis=-1))
 
     @property
     def prior(self) -> float:
@@ -170,6 +160,7 @@ class ScoreMeasure:
         if self.shape or self.unidentified is not None:
             return ()
         masses = {"positive": self.positives, "negative": self.negatives}
+        # A class that is there only by rounding is empty.
         return tuple(name for name, mass in masses.items() if abs(mass) <= 1e-12 * abs(self.total))
 
     def result(self, value: Number) -> float:
@@ -193,6 +184,7 @@ class ScoreMeasure:
     def roc_area(self) -> Area:
         """∫ μ₁(above s) d(μ − μ₁), cases of one score by half."""
         sweep = self.sweep
+        # Half of the positives of one score count as above its negatives (Hanley & McNeil 1982).
         above = (sweep.tp[..., 1:] + sweep.tp[..., :-1]) / 2
         return Area(integral(above, self.neg_mass[..., ::-1]), sweep.positives, sweep.negatives)
 
@@ -220,6 +212,7 @@ class ScoreMeasure:
 
     def log_loss(self) -> Vector:
         """−∫ log s dμ₁ − ∫ log(1−s) d(μ − μ₁); s is clipped at float64 eps."""
+        # Clipped as by scikit-learn: a score that is certain and wrong costs −log ε.
         if_positive = -np.log(np.clip(self.score, EPSILON, 1 - EPSILON))
         if_negative = -np.log(np.clip(1 - self.score, EPSILON, 1 - EPSILON))
         return integral(if_positive, self.pos_mass) + integral(if_negative, self.neg_mass)
@@ -405,9 +398,3 @@ def as_measure(evidence: object, needs: str = "prior") -> ScoreMeasure:
     if needs == "prior" or (needs == "shape" and measure.shapeless):
         measure.need_prior()
     return measure
-
-
-def within(pos: Vector, mass: Vector) -> bool:
-    """Whether 0 ≤ pos ≤ mass everywhere, rounding apart."""
-    slack = ROUNDING * float(np.abs(mass).max(initial=0.0))
-    return bool((pos >= -slack).all() and (pos <= mass + slack).all())

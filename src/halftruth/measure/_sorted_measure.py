@@ -23,9 +23,10 @@ from halftruth.measure._arithmetic import (
     RankSums,
     coarser_nodes,
     ratio,
+    within,
 )
 from halftruth.measure._bins import BINNINGS, BinSums, Noise, StratumNoise, moments_of_rows
-from halftruth.measure._score_measure import MassName, ScoreMeasure, within
+from halftruth.measure._score_measure import MassName, ScoreMeasure
 from halftruth.table._sorted_rows import SortedRows
 from halftruth.table._support import Shares, SortedSupport
 
@@ -97,11 +98,11 @@ class SortedMeasure(ScoreMeasure):
     def neg_mass(self) -> Vector:
         return self._at_scores("neg_mass")
 
-    def _at_scores(self, part: MassName) -> Vector:
+    def _at_scores(self, name: MassName) -> Vector:
         out = np.zeros(len(self.score))
-        for name, cells in self.support.strata.items():
-            if self.shares[part][name] != 0:
-                out[cells.atom] += self.shares[part][name] * cells.count
+        for stratum, cells in self.support.strata.items():
+            if self.shares[name][stratum] != 0:  # known rows beside the population add nothing to it
+                out[cells.atom] += self.shares[name][stratum] * cells.count
         return out
 
     @cached_property
@@ -127,8 +128,9 @@ class SortedMeasure(ScoreMeasure):
 
     # --- What the numbers of rows tell --------------------------------------------------------------------
 
-    def _sum(self, part: MassName) -> Vector:
-        return np.asarray(sum(self.shares[part][name] * n for name, n in self.support.n_rows.items()))
+    def _sum(self, name: MassName) -> Vector:
+        shares = self.shares[name]
+        return np.asarray(sum(shares[stratum] * n for stratum, n in self.support.n_rows.items()))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -306,6 +308,7 @@ class SortedRowsMeasure(SortedMeasure):
 
         by_stratum = {name: logit_nodes(rows, step) for name, rows in self.support.rows.items() if len(rows)}
         inner = [(start, start + len(count)) for start, count, _, _ in by_stratum.values() if len(count)]
+        # Each stratum has its own stretch of nodes; together they reach from the first to the last.
         first = min((start for start, _ in inner), default=0)
         stop = max((stop for _, stop in inner), default=0)
         mass, pos, gap = np.zeros((1, stop - first)), np.zeros((1, stop - first)), np.zeros(2)

@@ -38,7 +38,6 @@ point = partial(metric, influence=None, local=True, certificate="own")
     aliases=("auc", "auroc"),
     formula="P(s₁ > s₀) + ½ P(s₁ = s₀) = ∫ (μ₁[s > x] + ½ μ₁{x}) d(μ − μ₁)(x) / (π (1−π) n²)",
     paper="Hanley & McNeil 1982; Jain, White & Radivojac 2017",
-    default=True,
     headline=1,
     certificate="own",
 )
@@ -46,10 +45,6 @@ def roc_auc(evidence: Measurable) -> float:
     """Area under the ROC curve, P(s₁ > s₀) + ½ P(s₁ = s₀).
 
     Linear in μ₁ for a given prior, so it needs no projection; it may leave [0, 1] by noise.
-
-    Parameters
-    ----------
-    evidence : evidence or ScoreMeasure
 
     Examples
     --------
@@ -140,7 +135,6 @@ def _first_passage(fpr: Vector, tpr: Vector, limit: float) -> tuple[NDArray[np.b
     meaning="mean precision as more and more cases are flagged",
     aliases=("ap", "auprc"),
     formula="Σ precision · Δrecall, precision clipped to [0, 1]",
-    default=True,
     headline=2,
     influence="unsigned",
     clips=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,17 +33,16 @@ __all__ = [
 
 EPSILON = float(np.finfo(np.float64).eps)
 
+proper_loss = partial(metric, better="low", probability=True, certificate="own")
+"""Declares a mean loss of probabilities that is least where they are true."""
 
-@metric(
+
+@proper_loss(
     title="Brier score",
     meaning="mean squared error of the scores; lower is better",
     formula="(∫ s² dμ − 2 ∫ s dμ₁ + ∫ dμ₁) / n",
     paper="Brier 1950",
-    better="low",
-    probability=True,
-    default=True,
     headline=7,
-    certificate="own",
 )
 def brier(evidence: Measurable) -> float:
     """Brier score, ∫ s² dμ − 2 ∫ s dμ₁ + ∫ dμ₁, per case.
@@ -58,13 +58,7 @@ def brier(evidence: Measurable) -> float:
     return measure.result(ratio(measure.squared_loss(), measure.total))
 
 
-@metric(
-    formula="1 − Brier / (π (1−π))",
-    paper="Murphy 1988",
-    limits=(-INFINITY, 1.0),
-    probability=True,
-    certificate="own",
-)
+@proper_loss(formula="1 − Brier / (π (1−π))", paper="Murphy 1988", better="high", limits=(-INFINITY, 1.0))
 def brier_skill(evidence: Measurable) -> float:
     """1 − Brier / π(1−π): 0 for a forecast of the prior, 1 for perfection.
 
@@ -80,18 +74,14 @@ def brier_skill(evidence: Measurable) -> float:
     return measure.result(where_both(skill, measure.positives, measure.negatives))
 
 
-@metric(
+@proper_loss(
     title="Log loss",
     meaning="price of confident mistakes; lower is better",
     aliases=("logloss", "cross_entropy"),
     formula="(−∫ log s dμ₁ − ∫ log(1−s) d(μ − μ₁)) / n, s clipped at float64 eps",
     paper="Good 1952",
-    better="low",
     limits=(0.0, INFINITY),
-    probability=True,
-    default=True,
     headline=8,
-    certificate="own",
 )
 def log_loss(evidence: Measurable) -> float:
     """Logarithmic loss, −∫ log s dμ₁ − ∫ log(1−s) d(μ−μ₁), per case; s is clipped at float64 eps.

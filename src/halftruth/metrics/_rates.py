@@ -144,7 +144,6 @@ class Confusion:
         meaning="share of flagged cases that are positive",
         aliases=("ppv",),
         formula="TP / (TP + FP)",
-        default=True,
         headline=3,
         denominator=lambda table: table.predicted,
     )
@@ -158,7 +157,6 @@ class Confusion:
         aliases=("tpr", "sensitivity"),
         formula="TP / (TP + FN)",
         needs="shape",
-        default=True,
         headline=4,
     )
     def recall(self) -> float:
@@ -199,7 +197,6 @@ class Confusion:
         meaning="precision and recall in one number",
         formula="2 TP / (2 TP + FP + FN)",
         paper="van Rijsbergen 1979",
-        default=True,
         headline=5,
         denominator=lambda table: table.positives + table.predicted,
     )
@@ -241,7 +238,6 @@ class Confusion:
         title="Accuracy",
         meaning="share of cases called right",
         formula="(TP + TN) / n",
-        default=True,
         headline=6,
     )
     def accuracy(self) -> float:

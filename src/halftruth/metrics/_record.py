@@ -60,7 +60,7 @@ class Metric:
     example: Mapping[str, Any] = field(default_factory=dict)
     """Parameters without a default, or worth showing; tests use them."""
     default: bool = False
-    """Whether an evaluation shows it unasked: at a threshold, or where scores allow it."""
+    """Whether an evaluation shows it unasked, as it does headlines, where scores or a threshold allow it."""
     headline: int | None = None
     """Its place among those that are spoken of first."""
     interval: Literal["percentile", "envelope"] = "percentile"

@@ -41,8 +41,8 @@ def strata_of(grid: Grid, found: Mapping[str, Any], by: str | None = None) -> di
     by : str, optional
         The column that the groups come from, for messages.
     """
-    kept = np.asarray(found["key"]) >= 0
-    columns = {name: column[kept] for name, column in found.items()}
+    binned = np.asarray(found["key"]) >= 0  # others are rows that were refused
+    columns = {name: column[binned] for name, column in found.items()}
     if "weight" in columns:
         refuse_weights(float(columns["lightest"].min()), float(columns["heaviest"].max()))
     if columns["rows"].max(initial=0) > MOST:

@@ -127,10 +127,11 @@ class Bins:
             from halftruth.kernels._row_bins import bin_rows
 
             dense = bin_rows(score, weight, value, **grid.to_dict())
-            kept = np.flatnonzero(dense[:, 0]).astype(np.int32)
-            columns: dict[str, Any] = dict(zip(names, dense[kept].T.copy(), strict=False))
-            columns |= dict(zip(("low", "high"), dense.view(np.float64)[kept, -2:].T.copy(), strict=True))
-            return cls(grid=grid, index=kept, **columns, meaning=meaning)
+            used = np.flatnonzero(dense[:, 0]).astype(np.int32)
+            columns: dict[str, Any] = dict(zip(names, dense[used].T.copy(), strict=False))
+            # The last two columns hold the bits of floats: the lowest and the highest score.
+            columns |= dict(zip(("low", "high"), dense.view(np.float64)[used, -2:].T.copy(), strict=True))
+            return cls(grid=grid, index=used, **columns, meaning=meaning)
         adds = _adds(score, np.ones(len(score)) if weight is None else weight, value)
         columns = {name: fixed(adds[name]) for name in names if name != "rows"}
         columns["rows"] = np.ones(len(score), dtype=np.int64)

@@ -119,17 +119,8 @@ class ScoreTable:
 
         if isinstance(path, (str, Path)) and str(path).endswith(".npz"):
             raise InputError(f"{path} looks like a saved table: use ScoreTable.load.")
-        read = files.read(
-            path,
-            score=score,
-            label=label,
-            weight=weight,
-            unlabeled=unlabeled,
-            by=by,
-            id=id,
-            grid=_as_grid(grid),
-            max_rows=max_rows,
-        )
+        columns: dict[str, Any] = {"score": score, "label": label, "weight": weight, "by": by, "id": id}
+        read = files.read(path, **columns, unlabeled=unlabeled, grid=_as_grid(grid), max_rows=max_rows)
 
         def tables(rows: Any) -> Any:
             if isinstance(rows, files.BinnedRows):

@@ -40,10 +40,10 @@ class SortedRows(SortedSupport):
     def distinct(self) -> Support:
         from halftruth.kernels._sorting import sort
 
-        made = {name: _runs(score) for name, score in self.sorted.items()}
-        score, _ = _runs(sort(np.concatenate([own for own, _ in made.values()])))
-        strata = {name: Cells(atom=np.searchsorted(score, own), count=n) for name, (own, n) in made.items()}
-        return Support(score=score, strata=strata)
+        runs = {name: _runs(scores) for name, scores in self.sorted.items()}
+        score, _ = _runs(sort(np.concatenate([distinct for distinct, _ in runs.values()])))
+        cells = {name: Cells(atom=np.searchsorted(score, x), count=n) for name, (x, n) in runs.items()}
+        return Support(score=score, strata=cells)
 
     @property
     def n_rows(self) -> Mapping[str, int]:
@@ -60,7 +60,7 @@ class SortedRows(SortedSupport):
     def pass_sums(self, mass: Shares, pos: Shares, neg: Shares) -> PassSums:
         from halftruth.kernels._one_pass import pass_sums
 
-        a, b, d = (np.asarray([part[name] for name in self.sorted]) for part in (mass, pos, neg))
+        a, b, d = (np.asarray([shares[name] for name in self.sorted]) for shares in (mass, pos, neg))
         return pass_sums(tuple(self.sorted.values()), a, b, d, bounded=self.bounded)
 
     def moments(self, mass: Shares, n_bins: int, binning: str) -> dict[str, Vector]:
@@ -70,14 +70,14 @@ class SortedRows(SortedSupport):
         if binning == "width":
             return {name: width_moments(x, n_bins) for name, x in self.rows.items()}
         inside = [mass[name] != 0 for name in self.sorted]
-        each = mass_moments(tuple(self.sorted.values()), inside, n_bins)
-        return dict(zip(self.sorted, each, strict=True))
+        by_stratum = mass_moments(tuple(self.sorted.values()), inside, n_bins)
+        return dict(zip(self.sorted, by_stratum, strict=True))
 
     def masses_around(self, stratum: str, column: str = "weight") -> dict[str, NDArray[np.int64]]:
-        own = self.sorted[stratum]
-        deep = np.unique(np.geomspace(1, len(own), N_EDGES // 2).astype(np.int64))
-        even = np.linspace(0, len(own) - 1, N_EDGES).astype(np.int64)
-        edge = np.unique(own[np.concatenate([deep - 1, even, len(own) - deep])])
+        scores = self.sorted[stratum]
+        deep = np.unique(np.geomspace(1, len(scores), N_EDGES // 2).astype(np.int64))
+        even = np.linspace(0, len(scores) - 1, N_EDGES).astype(np.int64)
+        edge = np.unique(scores[np.concatenate([deep - 1, even, len(scores) - deep])])
         return {
             name: np.diff(np.concatenate([[0], np.searchsorted(x, edge), [len(x)]]))
             for name, x in self.sorted.items()
@@ -99,13 +99,8 @@ class SortedRows(SortedSupport):
         last = np.nextafter(np.append(edge[1:], np.inf), -np.inf)
         mean = np.clip(total[used] / rows[used], edge[used], np.minimum(last, high)[used])
         at = np.cumsum(used) - 1
-        return Support(
-            score=mean,
-            strata={
-                name: Cells(atom=at[count > 0], count=count[count > 0]) for name, count in counts.items()
-            },
-            edge=edge[used],
-        )
+        cells = {name: Cells(atom=at[n > 0], count=n[n > 0]) for name, n in counts.items()}
+        return Support(score=mean, strata=cells, edge=edge[used])
 
 
 def _runs(score: Vector) -> tuple[Vector, NDArray[np.int64]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -62,10 +62,10 @@ class StratumRows:
 
     def __post_init__(self) -> None:
         if self.weight is not None and not self.weight.all():
-            kept = self.weight > 0
+            weighed = self.weight > 0
             for name in ("score", "weight", "value"):
                 column = getattr(self, name)
-                object.__setattr__(self, name, None if column is None else column[kept])
+                object.__setattr__(self, name, None if column is None else column[weighed])
         # Weights of one are none, so that rows with and without them are the same rows.
         if self.weight is not None and (self.weight == 1).all():
             object.__setattr__(self, "weight", None)
@@ -207,15 +207,12 @@ class Strata(Mapping[str, "StratumRows | Bins"]):
             )
         if not self:
             return self
-        exact = self.exact
-        ends = [end for rows in exact.values() for end in (rows.score.min(), rows.score.max())]
-        chosen = grid or grid_for(np.asarray(ends))
-        return Strata(
-            {
-                name: Bins.of(chosen, rows.score, rows.weight, value=rows.value, meaning=rows.meaning)
-                for name, rows in exact.items()
-            }
-        )
+        chosen = grid or grid_for(np.asarray([rows.span for rows in self.values()]))
+        binned = {
+            name: Bins.of(chosen, rows.score, rows.weight, value=rows.value, meaning=rows.meaning)
+            for name, rows in self.exact.items()
+        }
+        return Strata(binned)
 
     def to_host(self) -> Strata:
         """The same strata, on the host if they are histograms."""
@@ -230,7 +227,7 @@ class Strata(Mapping[str, "StratumRows | Bins"]):
         distinct = {name: rows.cells() for name, rows in self.exact.items()}
         score = np.unique(np.concatenate([scores for scores, _ in distinct.values()]))
         cells = {
-            name: cells.moved(np.searchsorted(score, scores)[cells.atom])
+            name: replace(cells, atom=np.searchsorted(score, scores)[cells.atom])
             for name, (scores, cells) in distinct.items()
         }
         return Support(score=score, strata=cells)

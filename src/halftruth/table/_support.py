@@ -40,10 +40,6 @@ class Cells:
     spread: Vector | None = None
     """Lower Cholesky factor (3, n) of the covariance of (weight, value) inside a joined cell."""
 
-    def moved(self, atom: Index) -> Cells:
-        """The same cells at other positions of the score axis."""
-        return replace(self, atom=atom)
-
     def scaled(self, factor: float) -> Cells:
         """The same cells with other counts, which need not be whole."""
         count: NDArray[Any] = self.count * factor
