@@ -318,10 +318,11 @@ def share(value: Any, name: str, *, closed_at_one: bool = False) -> float:
     return inside(value, name, 0.0, 1.0, closed=closed, advice=SHARES.get(name, "Pass a fraction."))
 
 
-def instance(value: Any, name: str, kind: type[T]) -> T:
+def instance(value: Any, name: str, kind: type[T], remedy: str = "") -> T:
     """An object of this class."""
     if not isinstance(value, kind):
-        raise InputError(argument=name, must=f"be a {kind.__name__}", got=type(value).__name__)
+        got = type(value).__name__
+        raise InputError(argument=name, must=f"be a {kind.__name__}", got=got, remedy=remedy)
     return value
 
 

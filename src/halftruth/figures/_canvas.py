@@ -5,14 +5,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from halftruth._checks import Vector
 from halftruth._errors import InputError, MissingDependency, arg
 from halftruth.evidence import Evidence
-from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.measure._score_measure import Measurable, ScoreMeasure
 from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ __all__ = [
     "ROW",
     "SYMBOLS",
     "Canvas",
+    "Models",
     "curve_points",
     "look",
     "naive_of",
@@ -76,6 +77,9 @@ HEADROOM = 0.45
 """For a legend within the user's axes, as a share of what is drawn."""
 ROW = 64
 """Characters of three labels that fit in one row of the legend."""
+Models = Measurable | Mapping[str, Measurable]
+"""One model, or several by the names to show."""
+T = TypeVar("T")
 Corner = Literal["best", "lower right", "upper left"]
 """Where a legend has room within the user's axes."""
 
@@ -208,7 +212,7 @@ def thinned(
 # --- one model, or a few by name ----------------------------------------------------------------------
 
 
-def named(evidence: Any, what: str = "models") -> dict[str, Any]:
+def named(evidence: T | Mapping[str, T], what: str = "models") -> dict[str, T]:
     """By name what a figure draws, from one to four; one that stands alone has no name."""
     several = dict(evidence) if isinstance(evidence, Mapping) else {"": evidence}
     if not 0 < len(several) <= len(COLORS):
@@ -221,7 +225,7 @@ def named(evidence: Any, what: str = "models") -> dict[str, Any]:
     return {str(name): model for name, model in several.items()}
 
 
-def naive_of(several: Mapping[str, Any]) -> ScoreMeasure | None:
+def naive_of(several: Mapping[str, object]) -> ScoreMeasure | None:
     """The naive measure where one model is drawn, and there is another than its own."""
     (only, *others) = several.values()
     if others or not isinstance(only, Evidence):

@@ -10,8 +10,8 @@ import numpy as np
 from halftruth import _checks
 from halftruth._errors import InputError
 from halftruth.figures import _canvas
-from halftruth.figures._canvas import BASELINE, NAIVE, Canvas, look, naive_of, named, plain, thinned
-from halftruth.measure._score_measure import ScoreMeasure, as_measure, ratio
+from halftruth.figures._canvas import BASELINE, NAIVE, Canvas, Models, look, naive_of, named, plain, thinned
+from halftruth.measure._score_measure import Measurable, ScoreMeasure, as_measure, ratio
 from halftruth.metrics._areas import average_precision, roc_auc
 from halftruth.metrics._curves import PrecisionRecallCurve, RocCurve, precision_recall_curve, roc_curve
 from halftruth.results._estimate import figure as number_text
@@ -28,7 +28,7 @@ PANEL = 2.1
 """Inches of one of several."""
 
 
-def roc(evidence: Any, *, naive: bool = True, ax: Axes | None = None, title: str | None = None) -> Figure:
+def roc(evidence: Models, *, naive: bool = True, ax: Axes | None = None, title: str | None = None) -> Figure:
     """Draw ROC curves, with the area under each.
 
     Parameters
@@ -63,7 +63,7 @@ def roc(evidence: Any, *, naive: bool = True, ax: Axes | None = None, title: str
 
 
 def precision_recall(
-    evidence: Any, *, naive: bool = True, ax: Axes | None = None, title: str | None = None
+    evidence: Models, *, naive: bool = True, ax: Axes | None = None, title: str | None = None
 ) -> Figure:
     """Draw precision-recall curves, with the average precision of each and the prior, which chance gives.
 
@@ -95,7 +95,7 @@ def precision_recall(
 
 
 def _draw_curves(
-    evidence: Any,
+    evidence: Models,
     naive: bool,
     ax: Axes | None,
     curve_of: Callable[[ScoreMeasure], RocCurve | PrecisionRecallCurve],
@@ -104,7 +104,7 @@ def _draw_curves(
     **style: Any,
 ) -> tuple[Canvas, Axes, list[ScoreMeasure]]:
     """The curve of each model, and the naive one where there is one, on a square; and the measures drawn."""
-    several = named(evidence)
+    several: dict[str, Measurable] = named(evidence)
     drawn = _measures(several)
     canvas = Canvas.open(ax, 4.6, 5.0)
     main = canvas.main()
@@ -124,7 +124,7 @@ def _draw_curves(
     return canvas, main, list(drawn.values())
 
 
-def _measures(several: Mapping[str, Any]) -> dict[str, ScoreMeasure]:
+def _measures(several: Mapping[str, Measurable]) -> dict[str, ScoreMeasure]:
     """The measure of each model, whose prior must be known."""
     by_name = {name: as_measure(model) for name, model in several.items()}
     if many := next((measure.shape for measure in by_name.values() if measure.shape), None):
@@ -144,7 +144,7 @@ def _draw_priors(ax: Axes, priors: list[float]) -> None:
     ax.plot([], [], label="priors", **BASELINE)
 
 
-def scores(evidence: Any, n_bins: int = 40, *, ax: Axes | None = None, title: str | None = None) -> Figure:
+def scores(evidence: Models, n_bins: int = 40, *, ax: Axes | None = None, title: str | None = None) -> Figure:
     """Draw how the scores of the inferred positives and negatives are distributed, one panel a model.
 
     Parameters

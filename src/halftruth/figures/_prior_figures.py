@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -73,16 +73,9 @@ def prior(estimate: PriorEstimate, *, ax: Axes | None = None) -> Figure:
     return canvas.finish(canvas.fitted(f"Class prior by {estimate.method}: {symbol} = {estimate.value:.3g}"))
 
 
-def _checked(estimate: Any, name: str = "estimate") -> PriorEstimate:
-    """The estimate, or an error that says what to pass."""
-    if not isinstance(estimate, PriorEstimate):
-        raise InputError(
-            argument=name,
-            must="be a PriorEstimate",
-            got=type(estimate).__name__,
-            remedy="Pass what ht.estimate_prior gives; of a PriorAndPurity, its `.prior`.",
-        )
-    return estimate
+def _checked(estimate: object, name: str = "estimate") -> PriorEstimate:
+    remedy = "Pass what ht.estimate_prior gives; of a PriorAndPurity, its `.prior`."
+    return _checks.instance(estimate, name, PriorEstimate, remedy)
 
 
 def _runs_over_share(estimate: PriorEstimate, curve: Curve) -> bool:
@@ -280,13 +273,7 @@ def prior_and_purity(both: PriorAndPurity, *, ax: Axes | None = None) -> Figure:
     >>> ht.figures.prior_and_purity(both).axes[0].get_xlabel()
     'α, the share of positives among the unlabeled'
     """
-    if not isinstance(both, PriorAndPurity):
-        raise InputError(
-            argument="both",
-            must="be a PriorAndPurity",
-            got=type(both).__name__,
-            remedy="Pass what ht.estimate_prior_and_purity gives.",
-        )
+    _checks.instance(both, "both", PriorAndPurity, "Pass what ht.estimate_prior_and_purity gives.")
     share, purity = both.prior, both.purity
     symbol = SYMBOLS[share.population]
     canvas = Canvas.open(ax, height=4.6)

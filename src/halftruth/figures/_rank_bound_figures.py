@@ -83,14 +83,14 @@ def curve_bounds(
     true : RocCurve or PrecisionRecallCurve, optional
         The curve itself, where it is known.
     ax : matplotlib Axes, optional
-        Where to draw.
+        As in `rank_band`.
 
     Examples
     --------
     >>> import halftruth as ht
     >>> evidence = ht.simulate.GaussianClasses(prior=0.2).positive_unlabeled(200, 1000, rng=0)
-    >>> figure = ht.figures.curve_bounds(ht.bounds(evidence, "pr", n_resamples=200))
-    >>> figure.axes[0].get_ylabel()
+    >>> bounds = ht.bounds(evidence, "pr", n_resamples=200)
+    >>> ht.figures.curve_bounds(bounds).axes[0].get_ylabel()
     'precision'
     """
     several = _named(bounds)
@@ -117,7 +117,7 @@ def curve_bounds(
     return canvas.finish("Precision-recall bounds", "lower right" if least > FREE else "best")
 
 
-def _named(bounds: Any) -> dict[str, CurveBounds]:
+def _named(bounds: CurveBounds | Mapping[str, CurveBounds]) -> dict[str, CurveBounds]:
     several = dict(bounds) if isinstance(bounds, Mapping) else {"": bounds}
     wrong = next((bound for bound in several.values() if not isinstance(bound, CurveBounds)), None)
     if wrong is not None or not 0 < len(several) <= len(COLORS):

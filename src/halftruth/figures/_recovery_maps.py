@@ -12,6 +12,7 @@ from halftruth.recover._share_regions import ErrorMap, error_map, landmarks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
     from matplotlib.figure import Figure
 
 __all__ = ["recovery_error_map", "recovery_regions"]
@@ -146,7 +147,7 @@ def recovery_regions(
     return canvas.figure
 
 
-def _draw_errors(ax: Axes, errors: ErrorMap) -> Any:
+def _draw_errors(ax: Axes, errors: ErrorMap) -> QuadMesh:
     """The errors as colours; grey where the AUC is impossible."""
     ax.set_facecolor("0.75")
     ax.set_aspect("equal")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from halftruth._checks import Vector
 from halftruth.calibration._reliability import ReliabilityCurve, reliability_curve
 from halftruth.figures import _canvas
 from halftruth.figures._canvas import COLORS, DASHES, MARGIN, Canvas
+from halftruth.measure._score_measure import Measurable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +29,7 @@ CORNER = 0.6
 
 
 def reliability(
-    evidence: Any,
+    evidence: Measurable | ReliabilityCurve | Mapping[str, Measurable | ReliabilityCurve],
     *,
     method: str = "binned",
     ax: Axes | None = None,
@@ -60,9 +62,10 @@ def reliability(
     >>> [axes.get_ylabel() for axes in figure.axes]
     ['share of positives', 'share of cases']
     """
+    several: dict[str, Measurable | ReliabilityCurve] = _canvas.named(evidence, "curves")
     curves = {
         name: model if isinstance(model, ReliabilityCurve) else reliability_curve(model, method, **settings)
-        for name, model in _canvas.named(evidence, "curves").items()
+        for name, model in several.items()
     }
     canvas = Canvas.open(ax, width=5.2, height=6.2)
     if ax is None:

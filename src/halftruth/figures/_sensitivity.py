@@ -38,7 +38,7 @@ PANEL = (2.35, 2.1)
 
 
 def sensitivity(
-    evidence: Any,
+    evidence: Evidence | Mapping[str, Evidence],
     metrics: str | Iterable[Any] | Mapping[str, Any] | None = None,
     *,
     priors: Any = None,
@@ -100,7 +100,7 @@ def sensitivity(
 class _Model:
     """Evidence whose prior moves, and the priors to draw."""
 
-    given: Evidence
+    evidence: Evidence
     moved: Evidence
     """The same rows, with nothing but the range believed of the prior, so that a scenario's prior is π."""
     priors: Vector
@@ -126,17 +126,17 @@ class _Model:
 
     def values(self, requests: Sequence[Request]) -> Vector:
         """Of each request at each prior."""
-        purity = self.given.purity.value
+        purity = self.evidence.purity.value
         at = (self.moved.measure_at(Scenario(prior=float(x), purity=purity)) for x in self.priors)
         return np.transpose([[request.at(measure) for request in requests] for measure in at])
 
     @property
     def prior(self) -> float:
         """The prior given or identified; NaN where there is none."""
-        return PRIOR.at(self.given.measure())
+        return PRIOR.at(self.evidence.measure())
 
 
-def _movable(evidence: Any) -> Evidence:
+def _movable(evidence: object) -> Evidence:
     what = type(evidence).__name__
     if as_measure(evidence, "nothing") is evidence:
         raise InputError(f"A {what} holds one prior. Pass the evidence that it was made from.")
@@ -187,7 +187,7 @@ def _draw(
 ) -> None:
     heights: list[float] = []
     for i, ((name, model), line) in enumerate(zip(models.items(), values, strict=True)):
-        value, color = request.at(model.given.measure()), look(i)["color"]
+        value, color = request.at(model.evidence.measure()), look(i)["color"]
         label = plain(name) or "corrected"
         ax.plot(model.priors, line, label=label if labeled else "_", **look(i))
         ax.plot([model.prior], [value], "o", color=color, markeredgecolor="white", ms=6, zorder=8)
@@ -209,9 +209,9 @@ def _mark(ax: Axes, models: list[_Model], *, labeled: bool) -> None:
     if len(models) == 1 and known:
         label = once(f"prior {number_text(known[0])}")
         ax.axvline(known[0], color=_canvas.ESTIMATE, linestyle=":", linewidth=1.4, zorder=2, label=label)
-        given, ends = models[0].given, models[0].given.prior_ends()
+        evidence, ends = models[0].evidence, models[0].evidence.prior_ends()
         if ends and ends[0] < ends[1]:
-            estimate = given.prior.estimate
+            estimate = evidence.prior.estimate
             name = f"{_canvas.percent(estimate.confidence_level)} interval" if estimate else "range"
             label = once(f"{name} {number_text(ends[0])} to {number_text(ends[1])}")
             ax.axvspan(*ends, color=_canvas.INTERVAL, linewidth=0, zorder=0, label=label)
@@ -237,7 +237,9 @@ def _set_limits(ax: Axes, models: Iterable[_Model], heights: Vector, request: Re
     if len(heights):
         beside = max(float(np.ptp(heights)), 0.02) * BESIDE
         ax.set_ylim(heights.min() - beside, heights.max() + beside)
-    places = [x for model in models for x in (*model.priors[[0, -1]], model.prior, *model.given.prior_ends())]
+    places = [
+        x for model in models for x in (*model.priors[[0, -1]], model.prior, *model.evidence.prior_ends())
+    ]
     left, right = np.nanmin(places), np.nanmax(places)
     beside = BESIDE * (right - left)
     ax.set_xlim(max(left - beside / 2, -beside / 2), min(right + beside, 1.0 + beside / 2))
