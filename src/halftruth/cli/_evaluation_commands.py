@@ -99,7 +99,7 @@ def evaluate(
     strict: Strict = False,
 ) -> int:
     """True metrics, with intervals, from a file or table of scores and labels."""
-    from halftruth.cli._gates import Gate, judge_evaluations, remark_on_threshold, worst
+    from halftruth.cli._gates import Gate, judge_results, remark_on_threshold, worst
     from halftruth.cli._option_values import metric_settings, share_settings
     from halftruth.cli._outputs import check_page, check_table_file, page_title, write_page, write_tables
     from halftruth.cli._rendering import object_strictly, show
@@ -107,6 +107,7 @@ def evaluate(
     from halftruth.cli._views import EvaluationView, by_group, group_heading, view_of, with_unevaluated
     from halftruth.evaluation import _evaluate
 
+    # Whatever can be refused is refused here, before long files are read.
     gates = [Gate.read(text) for text in require or ()]
     settings = metric_settings(numbers, method=method, lipschitz=lipschitz)
     known = share_settings(shares)
@@ -116,16 +117,17 @@ def evaluate(
         gate.check(settings["metrics"], numbers.threshold)
     source = TableSource(files=files, by=by, grid=grid, **vars(rows))
     tables = source.tables()
+    # The table is kept even if nothing can be said of it: to read the rows may have taken long.
     write_tables(tables, save_table, by)
     evaluated = by_group(
         tables, lambda table: _evaluate.evaluate(evidence_of(table, **known), **settings), by
     )
     results = with_unevaluated(evaluated)
-    view = view_of(results, by, EvaluationView)
+    view = view_of({group: EvaluationView(result) for group, result in results.items()}, by)
     show(view, style)
     remark_on_threshold(tables.values(), numbers.threshold)
     write_page(results if by else results[""], html, page_title(files, source.score_columns), by)
-    required = judge_evaluations(gates, {group_heading(by, name): result for name, result in results.items()})
+    required = judge_results(gates, {group_heading(by, name): result for name, result in results.items()})
     return worst([required, object_strictly(view.objections() if strict else ())])
 
 
@@ -156,15 +158,16 @@ def compare(
     strict: Strict = False,
 ) -> int:
     """Which model is better: differences with intervals, and where the order hangs on the prior."""
-    from halftruth.cli._gates import Gate, judge_comparisons, remark_on_threshold, worst
+    from halftruth.cli._gates import Gate, judge_results, remark_on_threshold, worst
     from halftruth.cli._option_values import metric_settings, share_settings
     from halftruth.cli._outputs import check_page, page_title, write_page
     from halftruth.cli._rendering import object_strictly, show
     from halftruth.cli._table_source import evidence_of
-    from halftruth.cli._views import ComparisonView, by_group, group_heading, view_of
+    from halftruth.cli._views import ComparisonView, Failed, by_group, group_heading, view_of
     from halftruth.evaluation import _compare
 
     scores = score or ["score"]
+    # Whatever can be refused is refused here, before long files are read.
     gates = [Gate.read(text) for text in require or ()]
     settings = metric_settings(numbers)
     known = share_settings(shares)
@@ -183,7 +186,8 @@ def compare(
 
     groups = _tables(files, scores, vars(labels) | {"by": by}, id)
     results = by_group(groups, compared, by)
-    view = view_of(results, by, ComparisonView)
+    views = {name: x if isinstance(x, Failed) else ComparisonView(x) for name, x in results.items()}
+    view = view_of(views, by)
     show(view, style)
     for name in models:
         remark_on_threshold(
@@ -191,7 +195,7 @@ def compare(
         )
     if html is not None:
         write_page(results[""], html, page_title(files, scores))
-    required = judge_comparisons(gates, {group_heading(by, name): result for name, result in results.items()})
+    required = judge_results(gates, {group_heading(by, name): result for name, result in results.items()})
     return worst([required, object_strictly(view.objections() if strict else ())])
 
 

@@ -11,19 +11,21 @@ import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from halftruth._errors import InputError, is_refuted
 from halftruth.cli._option_values import parse_metric, row_label
 from halftruth.cli._terminal import Status, say
 from halftruth.cli._views import Failed
+from halftruth.results._estimate import Evaluation
 
 if TYPE_CHECKING:
     from halftruth.results._comparison import Comparison, Difference, Pair
-    from halftruth.results._estimate import Estimate, Evaluation
+    from halftruth.results._estimate import Estimate
     from halftruth.table._score_table import ScoreTable
 
-__all__ = ["Gate", "judge_comparisons", "judge_evaluations", "remark_on_threshold", "worst"]
+__all__ = ["Gate", "judge_results", "remark_on_threshold", "worst"]
 
 OPERATORS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 FIELDS = ("value", "low", "high", "naive")
@@ -178,29 +180,18 @@ def _possible(label: str, row: Difference) -> bool:
     return all(low <= value <= high or math.isnan(value) for value in row.values)
 
 
-def judge_evaluations(gates: Iterable[Gate], results: Mapping[str, Evaluation]) -> Status:
+def judge_results(
+    gates: Iterable[Gate], results: Mapping[str, Evaluation] | Mapping[str, Comparison | Failed]
+) -> Status:
     """Try every gate on every result, name on stderr each that does not hold, and give the exit status."""
-    return _tell((name, gate, gate.judge(result)) for name, result in results.items() for gate in gates)
-
-
-def judge_comparisons(gates: Iterable[Gate], comparisons: Mapping[str, Comparison | Failed]) -> Status:
-    """The same for comparisons."""
-    return _tell(
-        (name, gate, verdict)
-        for name, comparison in comparisons.items()
-        for gate in gates
-        for verdict in gate.judge_pairs(comparison)
-    )
-
-
-def _tell(judged: Iterable[tuple[str, Gate, Verdict]]) -> Status:
-    """Name the gates that do not hold, each with what it is about, and why; the status of all."""
     codes = {Status.FINE}
-    for name, gate, (code, why) in judged:
-        codes.add(code)
-        if code:
-            kind = "Failed" if code == Status.FAILED else "Not identifiable"
-            say(f"{kind}: {f'{name}: ' if name else ''}{gate}: {why}")
+    for (name, result), gate in product(results.items(), gates):
+        verdicts = [gate.judge(result)] if isinstance(result, Evaluation) else gate.judge_pairs(result)
+        for code, why in verdicts:
+            codes.add(code)
+            if code:
+                kind = "Failed" if code == Status.FAILED else "Not identifiable"
+                say(f"{kind}: {f'{name}: ' if name else ''}{gate}: {why}")
     return worst(codes)
 
 

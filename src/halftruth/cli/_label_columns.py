@@ -280,7 +280,7 @@ class LabelColumns(LabelColumnOptions):
         """A column that names one class a row."""
         codes, meaning = self._codes(column)
 
-        def holds(cells: Vector) -> Any:
+        def holds(cells: Vector) -> NDArray[np.bool_]:
             signs = self.classes is None and (cells == -1).any()
             return np.isin(cells, [-1.0, 1.0] if signs else codes)
 
@@ -343,8 +343,8 @@ class LabelColumns(LabelColumnOptions):
 def _share_demand(columns: Sequence[str], what: str, votes: str = "of votes, pass --votes") -> Demand:
     """Columns of probabilities."""
 
-    def holds(*cells: Vector) -> Any:
-        return np.all([(cell >= 0) & (cell <= 1) for cell in cells], axis=0)
+    def holds(*cells: Vector) -> NDArray[np.bool_]:
+        return np.asarray(np.all([(cell >= 0) & (cell <= 1) for cell in cells], axis=0))
 
     must = f"{what} must be probabilities in [0, 1]"
     return Demand(columns, holds, must, f"Divide percentages by 100; {votes}.")
@@ -353,8 +353,8 @@ def _share_demand(columns: Sequence[str], what: str, votes: str = "of votes, pas
 def _whole_demand(columns: Sequence[str]) -> Demand:
     """Columns of votes."""
 
-    def holds(*cells: Vector) -> Any:
-        return np.all([(cell >= 0) & (cell == np.floor(cell)) for cell in cells], axis=0)
+    def holds(*cells: Vector) -> NDArray[np.bool_]:
+        return np.asarray(np.all([(cell >= 0) & (cell == np.floor(cell)) for cell in cells], axis=0))
 
     def remedy(bad: NDArray[np.bool_], *cells: Vector) -> str:
         if any((cell != np.floor(cell)).any() for cell in cells):

@@ -256,7 +256,7 @@ def parse_metrics(texts: Iterable[str] | None) -> list[Any] | dict[str, Any] | N
 
 def _requested(texts: Iterable[str] | None) -> list[RequestedMetric]:
     """The metrics of comma-separated lists."""
-    return [parse_metric(part) for text in texts or () for part in _parts(text)]
+    return [parse_metric(metric) for text in texts or () for metric in _split(text)]
 
 
 def parse_metric(text: str) -> RequestedMetric:
@@ -309,14 +309,13 @@ def _malformed(text: str) -> InputError:
     )
 
 
-def _parts(text: str) -> Iterator[str]:
-    """The parts of a list at commas outside parentheses; empty ones are left out."""
-    depth, part = 0, ""
+def _split(text: str) -> list[str]:
+    """The items of a list at commas outside parentheses; empty ones are left out."""
+    items, depth = [""], 0
     for sign in text:
         depth += (sign == "(") - (sign == ")")
         if sign == "," and depth <= 0:
-            yield from filter(str.strip, [part])
-            part = ""
+            items.append("")
         else:
-            part += sign
-    yield from filter(str.strip, [part])
+            items[-1] += sign
+    return [item for item in items if item.strip()]

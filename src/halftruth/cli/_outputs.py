@@ -221,8 +221,8 @@ class CalibratorFiles:
             calibrator.save(self.output)
             return
         form = Path(self.scores).suffix.lower()
-        with replaced(self.scores) as part:
-            write_with(source.files, _columns(source), CALIBRATED, calibrator.predict, part, form)
+        with replaced(self.scores) as path:
+            write_with(source.files, _columns(source), CALIBRATED, calibrator.predict, path, form)
             calibrator.save(self.output)
 
 

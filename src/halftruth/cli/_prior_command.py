@@ -25,7 +25,7 @@ from halftruth.cli._options import (
 )
 
 if TYPE_CHECKING:
-    from halftruth.cli._views import FoundPriors, Shares
+    from halftruth.cli._views import PriorsView, Shares
     from halftruth.evidence import PositiveUnlabeled
     from halftruth.prior._belief import PriorEstimate
     from halftruth.table._score_table import ScoreTable
@@ -79,7 +79,7 @@ def prior(
     """
     from halftruth.cli._rendering import object_strictly, show
     from halftruth.cli._table_source import TableSource
-    from halftruth.cli._views import PriorsView, by_group, view_of
+    from halftruth.cli._views import by_group, view_of
 
     request = PriorRequest(
         methods=parse_names(estimators.method) or [],
@@ -90,7 +90,7 @@ def prior(
         settings={name: getattr(estimators, name) for name in ("confidence_level", "n_resamples", "rng")},
     )
     source = TableSource(files=files, by=by, **vars(rows))
-    view = view_of(by_group(source.tables(), request.find, by), by, PriorsView)
+    view = view_of(by_group(source.tables(), request.find, by), by)
     show(view, style)
     return object_strictly(view.objections() if strict else ())
 
@@ -133,10 +133,10 @@ class PriorRequest:
         """Whether the purity is to be estimated too."""
         return bool(self.purity == ESTIMATE)
 
-    def find(self, table: ScoreTable) -> FoundPriors:
+    def find(self, table: ScoreTable) -> PriorsView:
         """The estimates from one table."""
         from halftruth.cli._table_source import refuse_without_positives
-        from halftruth.cli._views import FoundPriors
+        from halftruth.cli._views import PriorsView
         from halftruth.evidence import PositiveUnlabeled
         from halftruth.inference._progress import progress
 
@@ -154,12 +154,12 @@ class PriorRequest:
                 shares.append(self._shares(evidence, name))
                 advance(1)
         alone = Note("unused", "--within and --labeled-sample are read by auto and sample alone.")
-        return FoundPriors(
+        return PriorsView(
             evidence=repr(evidence),
             population=self.population,
             identified=NEGATIVE in table.strata and not self.noisy,
             shares=tuple(shares),
-            notes=(alone,) if self.known and self.all_methods else (),
+            remarks=(alone,) if self.known and self.all_methods else (),
         )
 
     def _names(self, table: ScoreTable) -> list[str]:

@@ -90,7 +90,7 @@ def _aligned(block: Block) -> str:
     from halftruth.results._estimate import aligned
 
     heading = [visible(block.heading), "=" * len(visible(block.heading))] if block.heading else []
-    above, below = (list(map(visible, part)) for part in (block.above, block.below))
+    above, below = (list(map(visible, texts)) for texts in (block.above, block.below))
     table = [[visible(cell) for cell in line] for line in (block.header, *block.lines)]
     rows = ["", *aligned(table)] if block.header else []
     text = [*heading, *above, *rows, *([""] if below else []), *below]

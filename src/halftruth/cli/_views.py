@@ -23,7 +23,6 @@ __all__ = [
     "ComparisonView",
     "EvaluationView",
     "Failed",
-    "FoundPriors",
     "PriorsView",
     "Shares",
     "StrictView",
@@ -191,13 +190,8 @@ class _Grouped:
         return (f"{title}: {text}" for title, view in self._titled() for text in view.objections())
 
 
-def view_of(
-    results: Mapping[str, Result | Failed] | Mapping[str, Result],
-    by: str | None,
-    view: Callable[[Result], StrictView],
-) -> StrictView:
-    """The view of the one result, or all views of the groups."""
-    views = {name: x if isinstance(x, Failed) else view(x) for name, x in results.items()}
+def view_of(views: Mapping[str, StrictView], by: str | None) -> StrictView:
+    """The one view, or all of the groups together."""
     if by is not None:
         return _Grouped(views, by)
     (only,) = views.values()
@@ -302,46 +296,21 @@ class Shares:
 
 
 @dataclass(frozen=True)
-class FoundPriors:
-    """What was found in one table, method by method."""
+class PriorsView:
+    """What was found of the prior in one table, method by method."""
 
     evidence: str
     population: str
     identified: bool
     """Whether known negatives say which α it is."""
     shares: tuple[Shares, ...]
-    notes: tuple[Note, ...] = ()
-
-    @property
-    def upper(self) -> float:
-        """The largest α that the scores do not refute, whatever the method."""
-        return float(self.shares[0].alpha.upper or 0.0)
-
-    def all_notes(self) -> Iterator[Note]:
-        """What each method assumes, those together that assume the same; then what else is to be said."""
-        about: dict[str, list[str]] = {}
-        for shares in self.shares:
-            about.setdefault(shares.alpha.assumption, []).append(shares.alpha.method)
-        for assumption, methods in about.items():
-            verb = "assumes" if len(methods) == 1 else "assume"
-            yield Note("assumption", f"{', '.join(methods)} {verb} that {assumption}.")
-        for shares in self.shares:
-            others = (note for note in shares.notes() if note.kind != "assumption")
-            yield from (note.about(shares.alpha.method) for note in others)
-        yield from self.notes
-
-
-@dataclass(frozen=True)
-class PriorsView:
-    """What was found of the prior, method by method."""
-
-    found: FoundPriors
+    remarks: tuple[Note, ...] = ()
 
     def blocks(self) -> list[Block]:
-        found, first = self.found, self.found.shares[0]
+        first = self.shares[0]
         interval = interval_name(first.alpha.confidence_level)
         header = ["method", "α", interval, "upper", "π", interval]
-        population = {"all": "all rows", "unlabeled": "the unlabeled"}[found.population]
+        population = {"all": "all rows", "unlabeled": "the unlabeled"}[self.population]
         legend = (
             f"α: positives among the unlabeled; upper: largest α not refuted; π: positives among {population}"
         )
@@ -349,15 +318,16 @@ class PriorsView:
             header += ["ρ", interval]
             legend += "; ρ: positives among the known"
         lines = []
-        for shares in found.shares:
+        for shares in self.shares:
             cells = [shares.alpha.method]
             for name, share in shares.named():
                 cells += [figure(share.value), f"{figure(share.low)} to {figure(share.high)}"]
                 cells += [figure(share.upper)] if name == "alpha" else []
             lines.append(tuple(cells))
-        scores = "Without the known negatives the scores" if found.identified else "The scores"
-        allowed = f"{scores} alone allow every α from 0 to {figure(found.upper)}."
-        return [Block(above=(found.evidence, legend), header=tuple(header), lines=lines, below=(allowed,))]
+        scores = "Without the known negatives the scores" if self.identified else "The scores"
+        # The largest α that the scores do not refute is the same whatever the method.
+        allowed = f"{scores} alone allow every α from 0 to {figure(first.alpha.upper or 0.0)}."
+        return [Block(above=(self.evidence, legend), header=tuple(header), lines=lines, below=(allowed,))]
 
     def to_dict(self) -> dict[str, Any]:
         numbers = ("value", "low", "high", "upper")
@@ -369,24 +339,37 @@ class PriorsView:
                 "assumption": shares.alpha.assumption,
                 **notes_to_dict(shares.notes()),
             }
-            for shares in self.found.shares
+            for shares in self.shares
         ]
-        about = {"evidence": self.found.evidence, "population": self.found.population}
+        about = {"evidence": self.evidence, "population": self.population}
         return {"schema": SCHEMA, **about, "estimates": estimates}
 
     def records(self) -> Iterator[Sequence[Cell]]:
         numbers = ("value", "low", "high", "upper", "confidence_level")
         yield ["method", "share", *numbers]
-        for shares in self.found.shares:
+        for shares in self.shares:
             for name, share in shares.named():
                 yield [shares.alpha.method, name, *(getattr(share, number) for number in numbers)]
 
     def notes(self) -> list[str]:
-        return list(map(shell_text, self.found.all_notes()))
+        return list(map(shell_text, self._notes()))
+
+    def _notes(self) -> Iterator[Note]:
+        """What each method assumes, those together that assume the same; then what else is to be said."""
+        methods_by_assumption: dict[str, list[str]] = {}
+        for shares in self.shares:
+            methods_by_assumption.setdefault(shares.alpha.assumption, []).append(shares.alpha.method)
+        for assumption, methods in methods_by_assumption.items():
+            verb = "assumes" if len(methods) == 1 else "assume"
+            yield Note("assumption", f"{', '.join(methods)} {verb} that {assumption}.")
+        for shares in self.shares:
+            others = (note for note in shares.notes() if note.kind != "assumption")
+            yield from (note.about(shares.alpha.method) for note in others)
+        yield from self.remarks
 
     def objections(self) -> Iterator[str]:
         """That the scores refute an estimate, or the sample that it rests on."""
-        for alpha in (shares.alpha for shares in self.found.shares):
+        for alpha in (shares.alpha for shares in self.shares):
             yield from note_objections(alpha.notes)
             if alpha.upper is not None and alpha.value > alpha.upper:
                 most = f"the scores refute more than {alpha.upper:.4g}"

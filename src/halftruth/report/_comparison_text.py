@@ -45,11 +45,13 @@ def _ahead(row: Difference, names: tuple[str, str]) -> str:
     sign = -1 if leader else 1
     better, other = names[leader], names[1 - leader]
     low, high = sorted((sign * row.low, sign * row.high))
-    said = f"{better} is better than {other}" if row.leader is not None else "no model is better beyond noise"
+    verdict = (
+        f"{better} is better than {other}" if row.leader is not None else "no model is better beyond noise"
+    )
     if np.isnan(row.value):
-        return f"{said}: the difference is {figure(low)} to {figure(high)} over all priors not refuted"
+        return f"{verdict}: the difference is {figure(low)} to {figure(high)} over all priors not refuted"
     values = f"{better} has {figure(row.values[leader])}, {other} {figure(row.values[1 - leader])}"
-    return f"{said}: {values}, difference {figure(sign * row.value)} ({figure(low)} to {figure(high)})"
+    return f"{verdict}: {values}, difference {figure(sign * row.value)} ({figure(low)} to {figure(high)})"
 
 
 def _turns(row: Difference) -> str:
@@ -58,11 +60,11 @@ def _turns(row: Difference) -> str:
     return f" The order turns where the share of positives passes {', '.join(map(figure, row.flips))}."
 
 
-def _otherwise(rows: Rows, told: Difference, names: tuple[str, str]) -> str:
+def _otherwise(rows: Rows, first: Difference, names: tuple[str, str]) -> str:
     """Metrics by which another model is better beyond noise."""
     others: dict[int, list[str]] = {}
     for label, row in rows.items():
-        if row.leader is not None and row.leader != told.leader:
+        if row.leader is not None and row.leader != first.leader:
             others.setdefault(row.leader, []).append(titled(label)[0])
     return "".join(f" By {', '.join(labels)} {names[k]} is better." for k, labels in others.items())
 

@@ -157,8 +157,8 @@ def remarks(page: PageData) -> list[str]:
     texts = merged_notes(remarks_of)
     if page.comparison is None:
         return texts + _on_groups(page)
-    told = set(chain.from_iterable(remarks_of.values()))
-    return texts + [note for note in page.comparison.notes if note.kind != "refuted" and note not in told]
+    shown = set(chain.from_iterable(remarks_of.values()))
+    return texts + [note for note in page.comparison.notes if note.kind != "refuted" and note not in shown]
 
 
 def _remarks(result: Evaluation, subject: Subject | None) -> Iterator[str]:

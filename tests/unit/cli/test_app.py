@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pytest
 
 import halftruth as ht
 from halftruth.cli import main
-from halftruth.cli._gates import Gate, judge_evaluations
+from halftruth.cli._gates import Gate, judge_results
 from halftruth.cli._option_values import parse_names, parse_share
 from halftruth.cli._options import Population
 from halftruth.cli._rendering import plain, render
@@ -337,7 +338,7 @@ def test_gates_on_rows_that_will_not_be(run: Any, args: list[str], message: str)
 
 def test_a_gate_on_a_row_that_turns_out_missing() -> None:
     with pytest.raises(ht.InputError, match="the result has no row brier, only roc_auc, recall"):
-        judge_evaluations([Gate.read("brier<1")], {"": KNOWN})
+        judge_results([Gate.read("brier<1")], {"": KNOWN})
 
 
 @pytest.mark.parametrize(
@@ -351,7 +352,7 @@ def test_a_gate_on_a_row_that_turns_out_missing() -> None:
 def test_every_failed_gate_is_named(
     capsys: pytest.CaptureFixture[str], gates: list[str], status: int
 ) -> None:
-    assert judge_evaluations([Gate.read(text) for text in gates], {"": KNOWN}) == status
+    assert judge_results([Gate.read(text) for text in gates], {"": KNOWN}) == status
     out, err = capsys.readouterr()
     failed = [text for text in gates if text.endswith(("=2", ">2", "recall<0"))]
     assert out == ""
@@ -367,14 +368,14 @@ def test_gates_are_exact_at_their_limit() -> None:
 
 
 def test_a_gate_without_a_value(capsys: pytest.CaptureFixture[str]) -> None:
-    assert judge_evaluations([Gate.read("roc_auc>=0.1")], {"": UNKNOWN}) == 3
+    assert judge_results([Gate.read("roc_auc>=0.1")], {"": UNKNOWN}) == 3
     assert "Not identifiable: roc_auc>=0.1: roc_auc has no value; all that is known is" in (
         capsys.readouterr().err
     )
     # The low end of the range holds whatever the prior, so a gate on it can be decided.
-    assert judge_evaluations([Gate.read("roc_auc.low>=0.1")], {"": UNKNOWN}) == 0
-    assert judge_evaluations([Gate.read("roc_auc>=0.1")], {"a": UNKNOWN, "b": KNOWN}) == 3
-    assert judge_evaluations([Gate.read("roc_auc>=2")], {"a": UNKNOWN, "b": KNOWN}) == 1
+    assert judge_results([Gate.read("roc_auc.low>=0.1")], {"": UNKNOWN}) == 0
+    assert judge_results([Gate.read("roc_auc>=0.1")], {"a": UNKNOWN, "b": KNOWN}) == 3
+    assert judge_results([Gate.read("roc_auc>=2")], {"a": UNKNOWN, "b": KNOWN}) == 1
     assert "Failed: b: roc_auc>=2" in capsys.readouterr().err
 
 
@@ -390,9 +391,12 @@ def test_statuses_of_gates_in_a_process(saved: str) -> None:
 # --- Formats ------------------------------------------------------------------------------------------
 
 
+def views(results: Iterable[ht.Evaluation], names: Iterable[str], by: str) -> StrictView:
+    return view_of(dict(zip(names, map(EvaluationView, results), strict=True)), by)
+
+
 def grouped(*names: str) -> StrictView:
-    results = {name: KNOWN if i % 2 == 0 else UNKNOWN for i, name in enumerate(names)}
-    return view_of(results, "month", EvaluationView)
+    return views([KNOWN if i % 2 == 0 else UNKNOWN for i in range(len(names))], names, "month")
 
 
 def test_csv_holds_every_digit() -> None:
@@ -412,7 +416,7 @@ def test_csv_of_groups_is_inert() -> None:
     assert groups[:6] == [f"'{HOSTILE}", "'+1", "'-1", "'@x", "'\\tx", "'\\rx"]
     assert groups[6] == 'a,"b"\\n'
     assert "\x1b" not in groups[7]
-    header = render(view_of({"a": KNOWN}, HOSTILE, EvaluationView), "csv").splitlines()[0]
+    header = render(views([KNOWN], "a", HOSTILE), "csv").splitlines()[0]
     assert header.startswith(f"'{HOSTILE},metric,")
 
 
@@ -449,7 +453,7 @@ def test_notes_of_groups_are_said_once() -> None:
     scar = [note for note in notes if "SCAR" in note]
     assert scar == ["Assumes that the known positives are a random sample of all positives (SCAR)."]
     assert any(note.startswith("month = 2: No prior was given") for note in notes)
-    many = view_of(dict.fromkeys("abcde", UNKNOWN) | {"f": KNOWN}, "g", EvaluationView).notes()
+    many = views([*[UNKNOWN] * 5, KNOWN], "abcdef", "g").notes()
     assert any(note.startswith("g = a, g = b, g = c and 2 more: No prior was given") for note in many)
 
 
@@ -542,7 +546,7 @@ def test_too_few_resamples_are_noted(run: Any, saved: str) -> None:
 
 
 def test_json_shows_no_control_characters() -> None:
-    view = view_of({ESCAPES: KNOWN}, "g\x9b", EvaluationView)
+    view = views([KNOWN], [ESCAPES], "g\x9b")
     text = render(view, "json")
     assert all(x.isprintable() or x == "\n" for x in text)
     assert list(json.loads(text)["groups"]) == [ESCAPES]
