@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from halftruth import _checks
 from halftruth._errors import InputError, arg
@@ -40,14 +41,7 @@ _ROUNDING = Fraction(1, 2**50)
 
 @dataclass(frozen=True)
 class BestBins:
-    """The number of bins that minimises a bound.
-
-    Parameters
-    ----------
-    n_bins : int
-        The number.
-    bound : Bound
-        The bound there.
+    """The number ``n_bins`` that minimises a bound, and the ``bound`` there.
 
     Examples
     --------
@@ -83,8 +77,7 @@ def optimal_bins(n_positive: float, n_unlabeled: float, prior: float) -> int:
     >>> theory.optimal_bins(90, math.inf, 0.3)
     10
     """
-    noise_variance(n_positive, n_unlabeled, prior)
-    _need_finite(n_positive, n_unlabeled)
+    _check_sizes(n_positive, n_unlabeled, prior)
     return _cube_root(Fraction(float(prior)) ** 2 * _inverse(n_positive) + _inverse(n_unlabeled))
 
 
@@ -131,12 +124,8 @@ def generalization_rate(
 
     Parameters
     ----------
-    n_positive, n_unlabeled : int or math.inf
-        Training rows: known positives and unlabeled.
-    prior : float in (0, 1)
-        Share of positives in the population.
-    fcmi : float or Information
-        What the predictions tell of the training rows, in nats.
+    n_positive, n_unlabeled, prior, fcmi
+        As in `generalization_bound`.
 
     Examples
     --------
@@ -178,37 +167,20 @@ def best_bins(
     >>> best.n_bins, round(best.bound.value, 4)
     (210, 0.0286)
     """
-    noise_variance(n_positive, n_unlabeled, prior)
-    _need_finite(n_positive, n_unlabeled)
+    _check_sizes(n_positive, n_unlabeled, prior)
     _checks.choice(binning, "binning", BINNINGS)
     if fcmi is not None and confidence_level is not None:
         raise InputError(
             f"{arg('confidence_level')} must be None where {arg('fcmi')} is given: Theorem 3 bounds a "
             "mean. Leave one out."
         )
-
-    def bound(n_bins: int) -> Bound:
-        if fcmi is None:
-            return bias_bound(
-                n_positive,
-                n_unlabeled,
-                prior,
-                n_bins,
-                lipschitz=lipschitz,
-                binning=binning,
-                confidence_level=confidence_level,
-            )
-        return generalization_bound(
-            n_positive,
-            n_unlabeled,
-            prior,
-            n_bins,
-            lipschitz=lipschitz,
-            fcmi=fcmi,
-            fcmi_unlabeled=fcmi_unlabeled,
-            binning=binning,
-        )
-
+    theorem: Callable[..., Bound]
+    if fcmi is None:
+        theorem = partial(bias_bound, confidence_level=confidence_level)
+    else:
+        theorem = partial(generalization_bound, fcmi=fcmi, fcmi_unlabeled=fcmi_unlabeled)
+    bound = partial(theorem, n_positive, n_unlabeled, prior, lipschitz=lipschitz, binning=binning)
+    # Theorem 1 spends a row on each edge of bins of equal mass, and needs as many again inside of them.
     few = binning == "mass" and fcmi is None and not math.isinf(n_unlabeled)
     limit = n_unlabeled // 2 if few else math.inf
     if limit < 1:
@@ -229,8 +201,9 @@ def _lowest(value: Callable[[int], float], limit: float) -> int:
     return high
 
 
-def _need_finite(n_positive: float, n_unlabeled: float) -> None:
-    """Refuse two infinite samples: no number of bins is too large for them."""
+def _check_sizes(n_positive: float, n_unlabeled: float, prior: float) -> None:
+    """Refuse what no bound takes, and two infinite samples: no number of bins is too large for them."""
+    noise_variance(n_positive, n_unlabeled, prior)
     if math.isinf(n_positive) and math.isinf(n_unlabeled):
         raise InputError(
             f"{arg('n_positive')} and {arg('n_unlabeled')} must not both be infinite: more bins are then "
@@ -250,9 +223,6 @@ def _cube_root(v: Fraction) -> int:
     while root**3 < target:
         root += 1
     return root
-
-
-# --- numbers of rows ----------------------------------------------------------------------------
 
 
 def histogram_sample_size(epsilon: float, delta: float, n_bins: int) -> int:
@@ -287,10 +257,8 @@ def bpm_sample_size(epsilon: float, delta: float) -> int:
 
     Parameters
     ----------
-    epsilon : float in (0, 1)
-        Mean error allowed, over the scores.
-    delta : float in (0, 1)
-        Probability with which it may be larger.
+    epsilon, delta : float in (0, 1)
+        Mean error allowed, over the scores, and the probability with which it may be larger.
 
     Notes
     -----

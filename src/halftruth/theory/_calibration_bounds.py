@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from halftruth import _checks
 from halftruth._errors import InputError, arg
@@ -76,13 +76,13 @@ def sum_of(terms: dict[str, float], note: str) -> Bound:
     return Bound(value=value, terms=MappingProxyType(dict(terms)), note=note)
 
 
-def noise_variance(n_positive: Any, n_unlabeled: Any, prior: Any) -> float:
+def noise_variance(n_positive: float, n_unlabeled: float, prior: float) -> float:
     """π²/n_P + 1/n_U: what stands for 1/n in every bound from positives and unlabeled."""
     positive, unlabeled = row_count(n_positive, "n_positive"), row_count(n_unlabeled, "n_unlabeled")
     return _checks.share(prior, "prior") ** 2 / positive + 1 / unlabeled
 
 
-def lipschitz_constant(value: Any) -> float:
+def lipschitz_constant(value: float) -> float:
     """A finite number not below 0."""
     advice = "Pass the largest slope of E[Y | score] along the score; 1 for calibrated scores."
     return _checks.inside(value, "lipschitz", 0.0, math.inf, closed="left", advice=advice)
@@ -169,12 +169,10 @@ def bias_bound(
 def _inside_bins(n_unlabeled: float, n_bins: int) -> float:
     """Unlabeled rows that are not edges of bins of equal mass."""
     if n_unlabeled < 2 * n_bins:
-        raise InputError(
-            argument="n_unlabeled",
-            must=f"be at least twice {arg('n_bins')} for bins of equal mass",
-            got=f"{n_unlabeled:g} rows and {n_bins} bins",
-            remedy=f"Pass at most {int(n_unlabeled // 2)} bins, or {arg('binning', 'width')}.",
-        )
+        must = f"be at least twice {arg('n_bins')} for bins of equal mass"
+        got = f"{n_unlabeled:g} rows and {n_bins} bins"
+        remedy = f"Pass at most {int(n_unlabeled // 2)} bins, or {arg('binning', 'width')}."
+        raise InputError(argument="n_unlabeled", must=must, got=got, remedy=remedy)
     return row_count(n_unlabeled, "n_unlabeled") - n_bins
 
 
@@ -213,12 +211,8 @@ def generalization_bound(
 
     Parameters
     ----------
-    n_positive, n_unlabeled : int or math.inf
-        Training rows: known positives and unlabeled.
-    prior : float in (0, 1)
-        Share of positives in the population.
-    n_bins : int
-        Number of bins.
+    n_positive, n_unlabeled, prior, n_bins, binning
+        As in `bias_bound`, of the training rows.
     lipschitz : float
         Largest slope of E[Y | score] along the score, of every function that may be learned.
     fcmi : float or Information
@@ -227,8 +221,6 @@ def generalization_bound(
     fcmi_unlabeled : float or None
         The same of the predictions for unlabeled rows only, at most `fcmi`; None takes what `fcmi` holds of
         it, or `fcmi` itself. Used for "mass".
-    binning : {"mass", "width"}
-        Bins of equal mass or width.
 
     Returns
     -------

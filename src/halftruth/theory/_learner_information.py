@@ -133,7 +133,8 @@ def fcmi_of_learner(
             f"{arg('randomness')} is empty. Pass its values, or None for a deterministic learner."
         )
     outputs = []
-    for coins in _coins(n):
+    for choice in range(2**n):
+        coins = (choice >> np.arange(n)) & 1
         chosen = (
             unlabeled[np.arange(n_unlabeled), coins[:n_unlabeled]],
             positive[np.arange(len(positive)), coins[n_unlabeled:]],
@@ -150,19 +151,10 @@ def fcmi_of_learner(
 def _pairs(values: Any, name: str) -> NDArray[Any]:
     out = np.asarray(values)
     if out.ndim not in (2, 3) or out.shape[1] != 2 or not len(out):
-        raise InputError(
-            argument=name,
-            must="have shape (n, 2) or (n, 2, d)",
-            got=out.shape,
-            remedy="Pass pairs of points, of which a coin picks one for training.",
-        )
+        must = "have shape (n, 2) or (n, 2, d)"
+        remedy = "Pass pairs of points, of which a coin picks one for training."
+        raise InputError(argument=name, must=must, got=out.shape, remedy=remedy)
     return out
-
-
-def _coins(n: int) -> Iterable[NDArray[np.intp]]:
-    bits = np.arange(n)
-    for k in range(2**n):
-        yield (k >> bits) & 1
 
 
 def _predictions(predict: Predict, points: NDArray[Any]) -> NDArray[np.float64]:
@@ -177,9 +169,9 @@ def _predictions(predict: Predict, points: NDArray[Any]) -> NDArray[np.float64]:
 
 def _information(outputs: list[list[NDArray[np.float64]]], first: int) -> float:
     """H(f) − H(f | choice) of the first predictions; choices and runs are equally likely."""
-    seen = [[output[:first].tobytes() for output in runs] for runs in outputs]
-    left_by_choice = math.fsum(_entropy(runs) for runs in seen) / len(seen)
-    return max(0.0, _entropy(output for runs in seen for output in runs) - left_by_choice)
+    patterns = [[output[:first].tobytes() for output in runs] for runs in outputs]
+    left_by_choice = math.fsum(_entropy(runs) for runs in patterns) / len(patterns)
+    return max(0.0, _entropy(pattern for runs in patterns for pattern in runs) - left_by_choice)
 
 
 def _entropy(values: Iterable[Hashable]) -> float:
@@ -218,7 +210,8 @@ def fcmi_finite(
         )
     limit = math.inf
     if n_positive is not None and n_unlabeled is not None:
-        limit = _limit(row_count(n_positive, "n_positive"), row_count(n_unlabeled, "n_unlabeled"))
+        n = row_count(n_positive, "n_positive") + row_count(n_unlabeled, "n_unlabeled")
+        limit = n * math.log(2)
     return _bounded(nats, nats, limit, f"ln of {n_functions} functions.")
 
 
@@ -248,16 +241,13 @@ def fcmi_grid(n_positive: int, n_unlabeled: int, n_levels: int, *, monotone: boo
     >>> theory.fcmi_grid(1_000, 10_000, 2, monotone=False).informative
     False
     """
-    n_positive, n_unlabeled = _rows(n_positive, n_unlabeled)
     k = _checks.count(n_levels, "n_levels", least=1)
-    n = n_positive + n_unlabeled
-    if monotone:
-        nats, unlabeled = (_log_comb(2 * rows + k - 1, k - 1) for rows in (n, n_unlabeled))
-        what = f"ln of the monotone patterns of {k} levels"
-    else:
-        nats, unlabeled = (2 * rows * math.log(k) for rows in (n, n_unlabeled))
-        what = f"ln of all patterns of {k} levels"
-    return _bounded(nats, unlabeled, _limit(n_positive, n_unlabeled), f"{what} on {2 * n} points.")
+    if not monotone:
+        note = f"ln of all patterns of {k} levels"
+        return _of_patterns(n_positive, n_unlabeled, lambda points: points * math.log(k), note)
+    # A pattern is where, in the order of the score, the k levels change: k − 1 bars among the points.
+    note = f"ln of the monotone patterns of {k} levels"
+    return _of_patterns(n_positive, n_unlabeled, lambda points: _log_comb(points + k - 1, k - 1), note)
 
 
 def fcmi_vc(n_positive: int, n_unlabeled: int, dimension: int) -> Information:
@@ -284,29 +274,27 @@ def fcmi_vc(n_positive: int, n_unlabeled: int, dimension: int) -> Information:
     >>> round(float(theory.fcmi_vc(1_000, 10_000, 3)), 2)
     28.2
     """
-    n_positive, n_unlabeled = _rows(n_positive, n_unlabeled)
     d = _checks.count(dimension, "dimension", least=0)
-    n = n_positive + n_unlabeled
-    nats, unlabeled = (_log_sauer(2 * rows, d) for rows in (n, n_unlabeled))
-    limit = _limit(n_positive, n_unlabeled)
-    return _bounded(nats, unlabeled, limit, f"ln of the patterns of VC dimension {d} on {2 * n} points.")
+    note = f"ln of the patterns of VC dimension {d}"
+    return _of_patterns(n_positive, n_unlabeled, lambda points: _log_sauer(points, d), note)
 
 
-def _rows(n_positive: int, n_unlabeled: int) -> tuple[int, int]:
-    return _checks.count(n_positive, "n_positive", least=1), _checks.count(
-        n_unlabeled, "n_unlabeled", least=1
-    )
+def _of_patterns(
+    n_positive: int, n_unlabeled: int, log_patterns: Callable[[int], float], note: str
+) -> Information:
+    """A bound from the number of patterns that predictions can have on so many points."""
+    n = _checks.count(n_positive, "n_positive", least=1)
+    n += _checks.count(n_unlabeled, "n_unlabeled", least=1)
+    # Both draws of each pair get a prediction: 2n points, of which 2 n_U are unlabeled.
+    nats, unlabeled = (log_patterns(2 * rows) for rows in (n, n_unlabeled))
+    return _bounded(nats, unlabeled, n * math.log(2), f"{note} on {2 * n} points.")
 
 
-def _limit(n_positive: float, n_unlabeled: float) -> float:
-    return (n_positive + n_unlabeled) * math.log(2)
-
-
-def _bounded(nats: float, unlabeled: float, limit: float, what: str) -> Information:
+def _bounded(nats: float, unlabeled: float, limit: float, note: str) -> Information:
     if nats >= limit:
-        what += f" It is {nats:.4g}, not below (n_P + n_U) ln 2, which stands instead and says nothing."
+        note += f" It is {nats:.4g}, not below (n_P + n_U) ln 2, which stands instead and says nothing."
     value = min(nats, limit)
-    return Information(value=value, unlabeled=min(unlabeled, value), limit=limit, note=f"At most {what}")
+    return Information(value=value, unlabeled=min(unlabeled, value), limit=limit, note=f"At most {note}")
 
 
 def _log_comb(n: int, k: int) -> float:
@@ -336,14 +324,10 @@ def _log_sauer(n: int, d: int) -> float:
     return most + math.log(math.fsum(terms))
 
 
-def row_count(value: Any, name: str, *, least: int = 1) -> float:
+def row_count(value: float, name: str) -> float:
     """A number of rows: whole, or infinite for an expectation that is known exactly."""
     out = _checks.number(value, name, "Pass a number of rows, or math.inf.")
-    if out < least or (math.isfinite(out) and out != math.floor(out)):
-        raise InputError(
-            argument=name,
-            must=f"be a whole number of at least {least} or math.inf",
-            got=repr(value),
-            remedy="Pass a number of rows.",
-        )
+    if out < 1 or (math.isfinite(out) and out != math.floor(out)):
+        must = "be a whole number of at least 1 or math.inf"
+        raise InputError(argument=name, must=must, got=repr(value), remedy="Pass a number of rows.")
     return out
