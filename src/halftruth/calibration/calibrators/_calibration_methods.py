@@ -10,14 +10,14 @@ import numpy as np
 
 from halftruth._checks import Vector
 from halftruth.calibration.calibrators import _parametric, _stepwise
-from halftruth.calibration.calibrators._serialization import Fitted, real
+from halftruth.calibration.calibrators._serialization import Curve, Fitted
 from halftruth.measure._score_measure import ScoreMeasure
 
 __all__ = ["METHODS", "Method", "method_for"]
 
 
 @dataclass(frozen=True)
-class ProcessCurve:
+class ProcessCurve(Curve):
     """`BetaCurve` of stored parameters; with the variant "authors" it may fall."""
 
     a: float
@@ -28,13 +28,6 @@ class ProcessCurve:
         from halftruth.calibration._binomial_process import BetaCurve
 
         return np.asarray(BetaCurve(a=self.a, b=self.b, c=self.c)(score))
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"a": self.a, "b": self.b, "c": self.c}
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> ProcessCurve:
-        return cls(*(real(stored[name], name) for name in ("a", "b", "c")))
 
 
 def bpm(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
@@ -47,21 +40,12 @@ def bpm(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """How a curve is fitted to a measure.
-
-    Attributes
-    ----------
-    fit : callable
-        ``fit(measure, settings)``.
-    curve : class
-        What it fits; reads what was stored.
-    probability : bool
-        Whether scores must lie in [0, 1].
-    """
+    """How a curve is fitted to a measure under some settings, and the class that reads it when stored."""
 
     fit: Callable[[ScoreMeasure, Mapping[str, Any]], Fitted]
-    curve: Any
+    curve: type[Curve]
     probability: bool = True
+    """Whether scores must lie in [0, 1]."""
 
 
 METHODS: Mapping[str, Method] = {

@@ -6,7 +6,7 @@ import inspect
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import numpy as np
 
@@ -14,94 +14,13 @@ from halftruth import _checks, _storage
 from halftruth._checks import Vector
 from halftruth._errors import HalftruthError, InputError, Note, arg, notes_to_dict
 from halftruth.calibration.calibrators._calibration_methods import METHODS, Method, method_for
-from halftruth.calibration.calibrators._serialization import SCHEMA, WHAT, Content, Curve, opened
+from halftruth.calibration.calibrators._serialization import SCHEMA, WHAT, Content, Curve, damaged, opened
 from halftruth.measure._bins import BINNINGS
 from halftruth.measure._score_measure import ScoreMeasure, as_measure
 
 __all__ = ["FLAT", "Calibrator"]
 
 SETTINGS = ("method", "scale", "n_bins", "binning", "n_knots", "variant")
-Own = TypeVar("Own", bound="Settings")
-
-
-class Settings:
-    """Settings as attributes, checked whenever they change."""
-
-    method: str
-    scale: str
-    n_bins: int | str
-    binning: str
-    n_knots: int
-    variant: str
-
-    def check_settings(self) -> None:
-        """Raise unless every setting is one that there is."""
-        _checks.choice(self.method, "method", tuple(METHODS))
-        _checks.choice(self.scale, "scale", ("logit", "score"))
-        if isinstance(self.n_bins, str):
-            _checks.choice(self.n_bins, "n_bins", ("optimal",))
-        else:
-            _checks.count(self.n_bins, "n_bins", least=1)
-        _checks.choice(self.binning, "binning", BINNINGS)
-        _checks.count(self.n_knots, "n_knots", least=3)
-        _checks.choice(self.variant, "variant", ("paper", "authors"))
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The settings by name, as scikit-learn asks for them.
-
-        Parameters
-        ----------
-        deep : bool
-            Nothing lies deeper; there for scikit-learn.
-
-        Examples
-        --------
-        >>> import halftruth as ht
-        >>> ht.Calibrator("isotonic").get_params()["method"]
-        'isotonic'
-        """
-        return {name: getattr(self, name) for name in SETTINGS}
-
-    def set_params(self: Own, **settings: Any) -> Own:
-        """Change settings; a fit stays what it was until `fit` is called again.
-
-        Parameters
-        ----------
-        **settings
-            As in the class.
-
-        Examples
-        --------
-        >>> import halftruth as ht
-        >>> ht.Calibrator().set_params(method="histogram", n_bins=10)
-        Calibrator('histogram', n_bins=10)
-        """
-        for name in settings:
-            _checks.choice(name, "settings", SETTINGS)
-        before = self.get_params()
-        vars(self).update(settings)
-        try:
-            self.check_settings()
-        except InputError:
-            vars(self).update(before)
-            raise
-        return self
-
-    def __repr__(self) -> str:
-        usual = inspect.signature(type(self)).parameters
-        changed = [
-            f"{name}={value!r}"
-            for name, value in self.get_params().items()
-            if name != "method" and value != usual[name].default
-        ]
-        return f"{type(self).__name__}({', '.join([repr(self.method), *changed])})"
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import Tags, TargetTags
-
-        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
-
-
 FLAT = Note(
     "method",
     "The curve is flat: scores rank the positives no higher than the rest. Are labels or samples swapped?",
@@ -111,7 +30,7 @@ FOR_MARGINS = (
 )
 
 
-class Calibrator(Settings):
+class Calibrator:
     """A map from scores to probabilities, fitted by the log loss or the squared error of a measure.
 
     Both losses are integrals over (μ, μ₁), so that the fit takes any evidence: labels, soft labels, positives
@@ -171,6 +90,12 @@ class Calibrator(Settings):
     curve_: Curve
     notes_: tuple[Note, ...]
     prior_: float
+    method: str
+    scale: str
+    n_bins: int | str
+    binning: str
+    n_knots: int
+    variant: str
     _fitted: Method
     _fitted_with: dict[str, Any]
 
@@ -184,20 +109,69 @@ class Calibrator(Settings):
         n_knots: int = 6,
         variant: str = "paper",
     ) -> None:
-        self.method = method
-        self.scale = scale
-        self.n_bins = n_bins
-        self.binning = binning
-        self.n_knots = n_knots
-        self.variant = variant
-        self.check_settings()
+        values = (method, scale, n_bins, binning, n_knots, variant)
+        vars(self).update(zip(SETTINGS, values, strict=True))
+        self._check_settings()
+
+    def _check_settings(self) -> None:
+        """Raise unless every setting is one that there is; attributes may have been set since."""
+        _checks.choice(self.method, "method", tuple(METHODS))
+        _checks.choice(self.scale, "scale", ("logit", "score"))
+        if isinstance(self.n_bins, str):
+            _checks.choice(self.n_bins, "n_bins", ("optimal",))
+        else:
+            _checks.count(self.n_bins, "n_bins", least=1)
+        _checks.choice(self.binning, "binning", BINNINGS)
+        _checks.count(self.n_knots, "n_knots", least=3)
+        _checks.choice(self.variant, "variant", ("paper", "authors"))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name, as scikit-learn asks for them; nothing lies deeper.
+
+        Examples
+        --------
+        >>> import halftruth as ht
+        >>> ht.Calibrator("isotonic").get_params()["method"]
+        'isotonic'
+        """
+        return {name: getattr(self, name) for name in SETTINGS}
+
+    def set_params(self, **settings: Any) -> Self:
+        """Change settings; a fit stays what it was until `fit` is called again.
+
+        Examples
+        --------
+        >>> import halftruth as ht
+        >>> ht.Calibrator().set_params(method="histogram", n_bins=10)
+        Calibrator('histogram', n_bins=10)
+        """
+        for name in settings:
+            _checks.choice(name, "settings", SETTINGS)
+        before = self.get_params()
+        vars(self).update(settings)
+        try:
+            self._check_settings()
+        except InputError:
+            vars(self).update(before)
+            raise
+        return self
+
+    def __repr__(self) -> str:
+        usual = inspect.signature(type(self)).parameters
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if name != "method" and value != usual[name].default
+        ]
+        return f"{type(self).__name__}({', '.join([repr(self.method), *changed])})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "curve_")
-
-    @property
-    def _method(self) -> Method:
-        return method_for(self.method, self.get_params())
 
     def fit(self, evidence: object, y: None = None) -> Calibrator:
         """Fit the curve on evidence.
@@ -219,8 +193,8 @@ class Calibrator(Settings):
             raise InputError(
                 "`fit` takes evidence alone, e.g. Labeled(y_true, y_score); got a second argument."
             )
-        self.check_settings()
-        measure, method = as_measure(evidence), self._method
+        self._check_settings()
+        measure, method = as_measure(evidence), method_for(self.method, self.get_params())
         _check_measure(measure)
         if method.probability:
             try:
@@ -228,7 +202,9 @@ class Calibrator(Settings):
             except InputError as error:
                 raise error.also(FOR_MARGINS) from None
         fitted = method.fit(measure, self.get_params())
-        self.curve_, self.notes_ = fitted.curve, (*fitted.notes, *_on_flat(measure, fitted.curve))
+        low, high = measure.span
+        flat = low < high and np.ptp(fitted.curve(np.linspace(low, high, 9))) < 1e-9
+        self.curve_, self.notes_ = fitted.curve, (*fitted.notes, FLAT) if flat else fitted.notes
         self.prior_ = float(measure.prior)
         self._fitted, self._fitted_with = method, self.get_params()
         return self
@@ -275,8 +251,8 @@ class Calibrator(Settings):
         Examples
         --------
         >>> import halftruth as ht
-        >>> made = ht.Calibrator("isotonic").fit(ht.Labeled([0, 1], [0.1, 0.2])).to_dict()
-        >>> made["what"], made["schema"], made["curve"]
+        >>> stored = ht.Calibrator("isotonic").fit(ht.Labeled([0, 1], [0.1, 0.2])).to_dict()
+        >>> stored["what"], stored["schema"], stored["curve"]
         ('halftruth calibrator', 1, {'score': [0.1, 0.2], 'value': [0.0, 1.0]})
         """
         self._need_fit()
@@ -296,10 +272,6 @@ class Calibrator(Settings):
     def from_dict(cls, stored: Mapping[str, Any]) -> Calibrator:
         """A calibrator from what `to_dict` gave.
 
-        Parameters
-        ----------
-        stored : mapping
-
         Examples
         --------
         >>> import halftruth as ht
@@ -308,34 +280,10 @@ class Calibrator(Settings):
         >>> bool(again.predict([0.3])[0] == first.predict([0.3])[0])
         True
         """
-        return _read(cls, stored, "The dict")
+        return cls._read(stored, "The dict")
 
     def save(self, path: str | Path) -> None:
         """Write the fitted calibrator to a JSON file, whole or not at all.
-
-        Parameters
-        ----------
-        path : path
-
-        Examples
-        --------
-        >>> import halftruth as ht, pathlib, tempfile
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> path = pathlib.Path(folder.name, "calibrator.json")
-        >>> ht.Calibrator("isotonic").fit(ht.Labeled([0, 1], [0.1, 0.2])).save(path)
-        >>> ht.Calibrator.load(path)
-        Calibrator('isotonic')
-        >>> folder.cleanup()
-        """
-        _storage.write(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
-
-    @classmethod
-    def load(cls, path: str | Path) -> Calibrator:
-        """Read a calibrator that `save` wrote. Nothing in the file is run.
-
-        Parameters
-        ----------
-        path : path
 
         Examples
         --------
@@ -346,13 +294,25 @@ class Calibrator(Settings):
         ...     ht.Calibrator.load(path).predict([0.15]).round(3).tolist()
         [0.5]
         """
-        return _read(cls, opened(Path(path)), str(path))
+        _storage.write(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
 
+    @classmethod
+    def load(cls, path: str | Path) -> Calibrator:
+        """Read a calibrator that `save` wrote, as its example shows. Nothing in the file is run."""
+        return cls._read(opened(Path(path)), str(path))
 
-def _on_flat(measure: ScoreMeasure, curve: Any) -> tuple[Note, ...]:
-    low, high = measure.span
-    values = np.asarray(curve(np.linspace(low, high, 9)))
-    return (FLAT,) if low < high and np.ptp(values) < 1e-9 else ()
+    @classmethod
+    def _read(cls, stored: object, source: str) -> Calibrator:
+        content = Content.of(stored, source)
+        try:
+            out = cls(**content.settings)
+            out._fitted_with = out.get_params()
+            out._fitted = method_for(out.method, out._fitted_with)
+            out.curve_ = out._fitted.curve.from_dict(content.curve)
+        except (HalftruthError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise damaged(source, error) from error
+        out.prior_, out.notes_ = content.prior, content.notes
+        return out
 
 
 def _check_measure(measure: ScoreMeasure) -> None:
@@ -368,15 +328,3 @@ def _check_measure(measure: ScoreMeasure) -> None:
             f"A calibrator needs positives and negatives, got a share {share:g} of positives. Pass "
             f"evidence of both classes."
         )
-
-
-def _read(cls: type[Calibrator], stored: Any, source: str) -> Calibrator:
-    content = Content.of(stored, source)
-    try:
-        out = cls(**content.settings)
-        out._fitted, out._fitted_with = out._method, out.get_params()
-        out.curve_ = out._fitted.curve.from_dict(content.curve)
-    except (HalftruthError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise content.damaged(error) from error
-    out.prior_, out.notes_ = content.prior, content.notes
-    return out

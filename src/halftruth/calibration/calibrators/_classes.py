@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
@@ -15,7 +13,7 @@ from halftruth.evidence import Labeled
 __all__ = ["class_wise", "top_label"]
 
 
-def top_label(probabilities: Any, y: Any, *, sample_weight: Any = None) -> Labeled:
+def top_label(probabilities: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Labeled:
     """Whether the most probable class is the true one, scored by its probability.
 
     Parameters
@@ -38,22 +36,21 @@ def top_label(probabilities: Any, y: Any, *, sample_weight: Any = None) -> Label
     return Labeled(top == label, table[np.arange(len(label)), top], sample_weight=sample_weight)
 
 
-def class_wise(probabilities: Any, y: Any, *, sample_weight: Any = None) -> dict[int, Labeled]:
+def class_wise(
+    probabilities: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> dict[int, Labeled]:
     """For each class, whether it is the true one, scored by its probability.
 
     Parameters
     ----------
-    probabilities : (n, K) array
-        Of each class.
-    y : (n,) array of whole numbers from 0 to K − 1
-        The column of the true class.
-    sample_weight : (n,) array, optional
+    probabilities, y, sample_weight
+        As in `top_label`.
 
     Examples
     --------
     >>> import halftruth as ht
-    >>> each = ht.class_wise([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]], [0, 1])
-    >>> [round(ht.calibration_error(evidence, n_bins=1), 12) for evidence in each.values()]
+    >>> by_class = ht.class_wise([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]], [0, 1])
+    >>> [round(ht.calibration_error(evidence, n_bins=1), 12) for evidence in by_class.values()]
     [0.1, 0.25, 0.35]
     """
     table, label = _checked(probabilities, y)
@@ -63,22 +60,20 @@ def class_wise(probabilities: Any, y: Any, *, sample_weight: Any = None) -> dict
     }
 
 
-def _checked(probabilities: Any, y: Any) -> tuple[Vector, NDArray[np.intp]]:
-    table: NDArray[Any] = _checks.native(probabilities, "probabilities")
+def _checked(probabilities: ArrayLike, y: ArrayLike) -> tuple[Vector, NDArray[np.intp]]:
+    table = _checks.native(probabilities, "probabilities")
     if table.ndim != 2 or table.shape[1] < 2:
-        raise InputError(
-            argument="probabilities",
-            must="have one row for each case and one column for each class",
-            got=f"shape {table.shape}",
-            remedy="For two classes with one column use Labeled.",
-        )
-    values: Any = _checks.probabilities(table.ravel(), "probabilities").reshape(table.shape)
+        must, got = "have one row for each case and one column for each class", f"shape {table.shape}"
+        remedy = "For two classes with one column use Labeled."
+        raise InputError(argument="probabilities", must=must, got=got, remedy=remedy)
+    values = _checks.probabilities(table.ravel(), "probabilities").reshape(table.shape)
+    n_classes = table.shape[1]
     label = _checks.vector(y, "y", length=len(values))
-    bad = (label != np.floor(label)) | (label < 0) | (label >= values.shape[1])
+    bad = (label != np.floor(label)) | (label < 0) | (label >= n_classes)
     if bad.any():
         first = int(np.argmax(bad))
         raise InputError(
             f"{arg('y')} must hold columns of {arg('probabilities')}, whole numbers from 0 to "
-            f"{values.shape[1] - 1}; got {label[first]:g} at index {first}."
+            f"{n_classes - 1}; got {label[first]:g} at index {first}."
         )
     return values, label.astype(np.intp)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from halftruth._errors import InputError, Note, arg
 from halftruth.calibration._binned_errors import calibration_error
 from halftruth.calibration.calibrators._calibrator import Calibrator
 from halftruth.evidence import Evidence, as_evidence
+from halftruth.measure._score_measure import Measurable
 from halftruth.metrics._mean_losses import brier, log_loss
 from halftruth.table._grid import Grid
 from halftruth.table._histogram import Bins
@@ -28,49 +29,25 @@ MANY = 1_000_000_000
 """Rows from which NumPy draws no parts of fixed size; parts then differ by chance."""
 
 
-class Folds(Protocol):
-    """One stratum in parts."""
-
-    def others(self, k: int) -> StratumRows | Bins:
-        """The rows outside part ``k``."""
-        ...
-
-    def score(self, k: int) -> Vector:
-        """The scores of part ``k``."""
-        ...
-
-    def joined(self, score: Sequence[Vector]) -> StratumRows | Bins:
-        """All rows, with new scores for each part."""
-        ...
-
-
-def folds_of(stratum: StratumRows | Bins, n_folds: int, rng: np.random.Generator) -> Folds:
-    """The rows of a stratum split at random into parts that differ by one row at most."""
-    if isinstance(stratum, Bins):
-        return FoldedBins(stratum, n_folds, rng)
-    return FoldedRows(stratum, n_folds, rng)
-
-
 class FoldedRows:
-    """Rows, each in one part."""
+    """The rows of a stratum split at random into parts that differ by one row at most."""
 
     def __init__(self, rows: StratumRows, n_folds: int, rng: np.random.Generator) -> None:
         self.rows = rows
         self.fold = rng.permutation(np.arange(len(rows)) % n_folds)
 
     def others(self, k: int) -> StratumRows:
+        """The rows outside part ``k``."""
         rows, outside = self.rows, self.fold != k
-        return StratumRows(
-            score=rows.score[outside],
-            weight=None if rows.weight is None else rows.weight[outside],
-            value=None if rows.value is None else rows.value[outside],
-            meaning=rows.meaning,
-        )
+        weight, value = (None if x is None else x[outside] for x in (rows.weight, rows.value))
+        return StratumRows(score=rows.score[outside], weight=weight, value=value, meaning=rows.meaning)
 
     def score(self, k: int) -> Vector:
+        """The scores of part ``k``."""
         return np.asarray(self.rows.score[self.fold == k])
 
     def joined(self, score: Sequence[Vector]) -> StratumRows:
+        """All rows, with new scores for each part."""
         rows = self.rows
         out = np.empty(len(rows))
         for k, fold_score in enumerate(score):
@@ -79,7 +56,7 @@ class FoldedRows:
 
 
 class FoldedBins:
-    """Bins: how many rows of each are in a part is drawn as if the rows were there."""
+    """The same of bins: how many rows of each are in a part is drawn as if the rows were there."""
 
     def __init__(self, bins: Bins, n_folds: int, rng: np.random.Generator) -> None:
         self.bins = bins
@@ -107,10 +84,10 @@ def _counts(rows: NDArray[np.int64], n_folds: int, rng: np.random.Generator) -> 
     if n >= MANY:
         return list(rng.multinomial(rows, np.full(n_folds, 1 / n_folds)).T)
     rest, out = rows.copy(), []
+    # Rows drawn without replacement until the last part is what remains: each part has its size exactly.
     for k in range(n_folds - 1):
-        out.append(
-            rng.multivariate_hypergeometric(rest, n // n_folds + (k < n % n_folds), method="marginals")
-        )
+        size = n // n_folds + (k < n % n_folds)
+        out.append(rng.multivariate_hypergeometric(rest, size, method="marginals"))
         rest = rest - out[-1]
     return [*out, rest]
 
@@ -119,7 +96,13 @@ Kind = TypeVar("Kind", bound=Evidence)
 MOST_FOLDS = 100
 
 
-def cross_calibrate(evidence: Kind, calibrator: Any = "beta", *, n_folds: int = 5, rng: Any = 0) -> Kind:
+def cross_calibrate(
+    evidence: Kind,
+    calibrator: Calibrator | str = "beta",
+    *,
+    n_folds: int = 5,
+    rng: int | np.random.Generator = 0,
+) -> Kind:
     """The same evidence with calibrated scores, each from a fit on other rows.
 
     A curve looks better on the rows it was fitted on than on others. Metrics of what this gives do not
@@ -153,11 +136,16 @@ def cross_calibrate(evidence: Kind, calibrator: Any = "beta", *, n_folds: int = 
     True
     """
     as_evidence(evidence)
-    settings = {"method": calibrator} if isinstance(calibrator, str) else _settings(calibrator)
+    settings = _settings(calibrator)
     n_folds = _number_of_folds(evidence, n_folds)
     generator = np.random.default_rng(rng)
     strata = evidence.table.strata
-    folds = {name: folds_of(rows, n_folds, generator) for name, rows in strata.items()}
+    folds = {
+        name: FoldedBins(rows, n_folds, generator)
+        if isinstance(rows, Bins)
+        else FoldedRows(rows, n_folds, generator)
+        for name, rows in strata.items()
+    }
     calibrated: dict[str, list[Vector]] = {name: [] for name in strata}
     for k in range(n_folds):
         others = {name: split.others(k) for name, split in folds.items()}
@@ -168,6 +156,15 @@ def cross_calibrate(evidence: Kind, calibrator: Any = "beta", *, n_folds: int = 
     return evidence.with_table(ScoreTable(joined))
 
 
+def _settings(calibrator: object) -> dict[str, Any]:
+    if isinstance(calibrator, str):
+        return {"method": calibrator}
+    if not isinstance(calibrator, Calibrator):
+        must, got = "be a Calibrator or the name of a method", type(calibrator).__name__
+        raise InputError(argument="calibrator", must=must, got=got)
+    return calibrator.get_params()
+
+
 def smallest_stratum(evidence: Evidence) -> tuple[int, str]:
     """The rows of the stratum that has fewest, and its name."""
     return min((len(rows), name) for name, rows in evidence.table.strata.items())
@@ -176,38 +173,20 @@ def smallest_stratum(evidence: Evidence) -> tuple[int, str]:
 def _number_of_folds(evidence: Evidence, n_folds: int) -> int:
     n_folds = _checks.count(n_folds, "n_folds", least=2)
     if n_folds > MOST_FOLDS:
-        raise InputError(
-            argument="n_folds",
-            must=f"be at most {MOST_FOLDS}",
-            got=n_folds,
-            remedy="Each part costs a fit: 5 or 10 will do.",
-        )
+        must, remedy = f"be at most {MOST_FOLDS}", "Each part costs a fit: 5 or 10 will do."
+        raise InputError(argument="n_folds", must=must, got=n_folds, remedy=remedy)
     n, name = smallest_stratum(evidence)
     if n < 2:
         raise InputError(
             f"Cross-fitting needs at least 2 {name} rows, got {n}: each must be calibrated by others."
         )
     if n_folds > n:
-        raise InputError(
-            argument="n_folds",
-            must=f"be at most {n}, the number of {name} rows",
-            got=n_folds,
-            remedy=f"Pass {arg('n_folds', n)}.",
-        )
+        must, remedy = f"be at most {n}, the number of {name} rows", f"Pass {arg('n_folds', n)}."
+        raise InputError(argument="n_folds", must=must, got=n_folds, remedy=remedy)
     return n_folds
 
 
-def _settings(calibrator: Any) -> dict[str, Any]:
-    if not isinstance(calibrator, Calibrator):
-        raise InputError(
-            argument="calibrator",
-            must="be a Calibrator or the name of a method",
-            got=type(calibrator).__name__,
-        )
-    return calibrator.get_params()
-
-
-ERRORS: Mapping[str, Callable[[Any], Any]] = {
+ERRORS: Mapping[str, Callable[[Measurable], float]] = {
     "calibration_error": calibration_error,
     "debiased_calibration_error": partial(calibration_error, debias=True),
     "brier": brier,
@@ -222,7 +201,6 @@ NO_AFTER = (
     "One {} row cannot be measured by a curve that was fitted on others like it: there are no values after "
     "calibration."
 )
-
 BELOW = (
     "{} below 0 is not possible: by noise, or because the prior, the purity or the sampling is not as given."
 )
@@ -237,30 +215,13 @@ class Assessment:
 
 
 def assess(
-    evidence: Evidence, calibrator: Calibrator, *, n_folds: int | None = None, rng: Any = 0
+    evidence: Evidence,
+    calibrator: Calibrator,
+    *,
+    n_folds: int | None = None,
+    rng: int | np.random.Generator = 0,
 ) -> Assessment:
-    """Errors of the scores, and of cross-fitted calibrated ones.
-
-    Parameters
-    ----------
-    evidence : evidence
-        What the calibrator is for.
-    calibrator : Calibrator
-        Its settings count.
-    n_folds : int, optional
-        As in `cross_calibrate`; by default 5, or fewer where a stratum has fewer rows.
-    rng : int or numpy Generator
-        As in `cross_calibrate`.
-
-    Examples
-    --------
-    >>> import halftruth as ht
-    >>> from halftruth.calibration.calibrators._cross_fitting import assess
-    >>> evidence = ht.Labeled([0, 1, 0, 1, 1, 0], [0.2, 0.8, 0.4, 0.6, 0.9, 0.1])
-    >>> found = assess(evidence, ht.Calibrator("temperature"))
-    >>> list(found.errors)
-    ['calibration_error', 'debiased_calibration_error', 'brier', 'log_loss']
-    """
+    """Errors of the scores, and of cross-fitted ones: in 5 parts, or fewer where a stratum has fewer rows."""
     measure = evidence.measure()
     fewest, name = smallest_stratum(evidence)
     before = measure if measure.bounded else None
@@ -274,8 +235,6 @@ def assess(
     }
     notes = [NO_BEFORE] if before is None else []
     notes += [Note("small_sample", NO_AFTER.format(name))] if after is None else []
-    below = [
-        label for label, pair in errors.items() if any(value is not None and value < 0 for value in pair)
-    ]
+    below = [label for label, pair in errors.items() if any(x is not None and x < 0 for x in pair)]
     notes += [Note("impossible", BELOW.format(", ".join(below)))] if below else []
     return Assessment(errors=errors, notes=tuple(notes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit
@@ -15,7 +15,6 @@ from halftruth._errors import InputError, Note, arg
 from halftruth.calibration._isotonic import possible
 from halftruth.calibration.calibrators._convex_fit import (
     FEW,
-    Atoms,
     Family,
     Loss,
     Pair,
@@ -24,7 +23,7 @@ from halftruth.calibration.calibrators._convex_fit import (
     masses,
     notes_on,
 )
-from halftruth.calibration.calibrators._serialization import Fitted, at_least_zero, column, real
+from halftruth.calibration.calibrators._serialization import Curve, Fitted, column, number
 from halftruth.measure._score_measure import ScoreMeasure, integral
 
 __all__ = ["BETA", "LineCurve", "LogOddsCurve", "MixedCurve", "beta", "mix_n_match", "platt", "temperature"]
@@ -40,9 +39,10 @@ NO_END = Note(
 
 
 @dataclass(frozen=True)
-class LogOddsCurve:
+class LogOddsCurve(Curve):
     """σ(a ln s − b ln(1−s) + c); it never falls."""
 
+    slopes = ("a", "b")
     a: float
     b: float
     c: float
@@ -51,30 +51,17 @@ class LogOddsCurve:
         low, high = log_features(score)
         return np.asarray(expit(self.a * low + self.b * high + self.c))
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"a": self.a, "b": self.b, "c": self.c}
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> LogOddsCurve:
-        return cls(at_least_zero(stored["a"], "a"), at_least_zero(stored["b"], "b"), real(stored["c"], "c"))
-
 
 @dataclass(frozen=True)
-class LineCurve:
+class LineCurve(Curve):
     """σ(slope · s + intercept), of scores on any scale."""
 
+    slopes = ("slope",)
     slope: float
     intercept: float
 
     def __call__(self, score: Vector) -> Vector:
         return np.asarray(expit(self.slope * score + self.intercept))
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"slope": self.slope, "intercept": self.intercept}
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> LineCurve:
-        return cls(at_least_zero(stored["slope"], "slope"), real(stored["intercept"], "intercept"))
 
 
 # From the parameters of a method to the slopes of ln s and −ln(1−s) and the intercept: beta calibration
@@ -156,7 +143,7 @@ def _family(loss: Loss, shape: Vector) -> Family:
 
 
 @dataclass(frozen=True, eq=False)
-class MixedCurve:
+class MixedCurve(Curve):
     """w₁ σ(slope · logit s) + w₂ s + w₃ ½; the slope is 1/T."""
 
     weight: Vector
@@ -164,20 +151,17 @@ class MixedCurve:
 
     def __call__(self, score: Vector) -> Vector:
         low, high = log_features(score)
-        return np.clip(self.weight @ _parts(low + high, score, self.slope), 0.0, 1.0)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"weight": self.weight.tolist(), "slope": self.slope}
+        return np.clip(self.weight @ _components(low + high, score, self.slope), 0.0, 1.0)
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> MixedCurve:
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
         weight = column(stored, "weight", unit=True)
         if len(weight) != 3 or abs(weight.sum() - 1) > 1e-9:
             raise InputError(f"{arg('weight')} must be three numbers with sum 1")
-        return cls(weight, at_least_zero(stored["slope"], "slope"))
+        return cls(weight, number(stored["slope"], "slope", never_negative=True))
 
 
-def _parts(logit: Vector, score: Vector, slope: float) -> Vector:
+def _components(logit: Vector, score: Vector, slope: float) -> Vector:
     return np.stack([expit(slope * logit), score, np.full(len(score), 0.5)])
 
 
@@ -188,11 +172,9 @@ def mix_n_match(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
     assert isinstance(tempered.curve, LogOddsCurve)
     slope = tempered.curve.a
     pair = Pair.of(measure)
-
-    def parts(atoms: Atoms) -> Vector:
-        return _parts(atoms.low + atoms.high, atoms.score, slope)
-
-    of_all, of_positives = parts(pair.population), parts(pair.positives)
+    of_all, of_positives = (
+        _components(atoms.low + atoms.high, atoms.score, slope) for atoms in (pair.population, pair.positives)
+    )
     products = np.stack([integral(of_all * row, pair.population.mass) for row in of_all]) / measure.total
     weight = _on_simplex(products, integral(of_positives, pair.positives.mass) / measure.total)
     return Fitted(MixedCurve(weight, slope), tempered.notes)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -14,22 +15,32 @@ from halftruth import _checks
 from halftruth._checks import Vector, instance, share
 from halftruth._errors import InputError, Note, arg, as_notes
 
-__all__ = ["SCHEMA", "WHAT", "Content", "Curve", "Fitted", "at_least_zero", "column", "opened", "real"]
+__all__ = ["SCHEMA", "WHAT", "Content", "Curve", "Fitted", "column", "damaged", "number", "opened"]
 
 LARGEST = 1e300
 """Stored numbers beyond would overflow in a product with a score's logarithm."""
 
 
-class Curve(Protocol):
-    """A fitted map from scores to probabilities."""
+class Curve(ABC):
+    """A fitted map from scores to probabilities: a dataclass of numbers and arrays, stored by their names."""
 
+    slopes: ClassVar[tuple[str, ...]] = ()
+    """Numbers that must not be negative, so that the curve never falls."""
+
+    @abstractmethod
     def __call__(self, score: Vector) -> Vector:
         """The calibrated probabilities of checked scores."""
-        ...
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        ...
+        return {name: np.asarray(value).tolist() for name, value in vars(self).items()}
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        """What `to_dict` gave, if it can be such a curve; one with arrays reads itself."""
+        slopes = cls.slopes
+        names = (field.name for field in fields(cls))  # type: ignore[arg-type]
+        return cls(**{name: number(stored[name], name, never_negative=name in slopes) for name in names})
 
 
 @dataclass(frozen=True)
@@ -40,16 +51,11 @@ class Fitted:
     notes: tuple[Note, ...] = ()
 
 
-def real(value: Any, name: str) -> float:
+def number(value: object, name: str, *, never_negative: bool = False) -> float:
     """A stored number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST:
         raise InputError(f"{arg(name)} must be a number from {-LARGEST:g} to {LARGEST:g}, got {value!r}")
-    return float(value)
-
-
-def at_least_zero(value: Any, name: str) -> float:
-    """A stored number that is not negative."""
-    if real(value, name) < 0:
+    if never_negative and value < 0:
         raise InputError(f"{arg(name)} must not be negative, got {value!r}")
     return float(value)
 
@@ -65,7 +71,7 @@ def column(stored: Mapping[str, Any], name: str, *, rising: bool = False, unit: 
 WHAT, SCHEMA = "halftruth calibrator", 1
 
 
-def opened(path: Path) -> Any:
+def opened(path: Path) -> object:
     """What a JSON file holds."""
     try:
         return json.loads(path.read_bytes())
@@ -85,10 +91,9 @@ class Content:
     curve: Mapping[str, Any]
     prior: float
     notes: tuple[Note, ...]
-    source: str
 
     @classmethod
-    def of(cls, stored: Any, source: str) -> Content:
+    def of(cls, stored: object, source: str) -> Content:
         """Raise unless this is a calibrator of the schema that is read here."""
         if not isinstance(stored, Mapping) or stored.get("what") != WHAT:
             raise InputError(f"{source} is not a saved calibrator, or it is damaged.")
@@ -102,13 +107,10 @@ class Content:
             settings, curve = (instance(stored[name], name, dict) for name in ("settings", "curve"))
             notes = [instance(note, "notes", str) for note in instance(stored["notes"], "notes", list)]
             kinds = [instance(kind, "note_kinds", str) for kind in stored.get("note_kinds", [])]
-            prior = share(real(stored["prior"], "prior"), "prior")
+            prior = share(number(stored["prior"], "prior"), "prior")
         except (InputError, KeyError) as error:
             raise damaged(source, error) from error
-        return cls(settings, curve, prior, as_notes(notes, kinds), source)
-
-    def damaged(self, why: Exception) -> InputError:
-        return damaged(self.source, why)
+        return cls(settings, curve, prior, as_notes(notes, kinds))
 
 
 def damaged(source: str, why: Exception) -> InputError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 from halftruth.calibration._isotonic import isotonic_points, shares
-from halftruth.calibration.calibrators._serialization import Fitted, column
+from halftruth.calibration.calibrators._serialization import Curve, Fitted, column
 from halftruth.measure._arithmetic import Index, by_bin
 from halftruth.measure._score_measure import ScoreMeasure
 
@@ -20,7 +20,7 @@ __all__ = ["BinCurve", "PointCurve", "RisingCurve", "histogram", "isotonic", "sp
 
 
 @dataclass(frozen=True, eq=False)
-class PointCurve:
+class PointCurve(Curve):
     """Straight lines between points, constant beyond the first and the last."""
 
     score: Vector
@@ -29,11 +29,8 @@ class PointCurve:
     def __call__(self, score: Vector) -> Vector:
         return np.asarray(np.interp(score, self.score, self.value))
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"score": self.score.tolist(), "value": self.value.tolist()}
-
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> PointCurve:
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
         score, value = column(stored, "score", rising=True), column(stored, "value", unit=True)
         if len(score) != len(value) or not len(score):
             raise InputError(f"{arg('score')} and {arg('value')} must have one length, at least 1")
@@ -44,15 +41,15 @@ class RisingCurve(PointCurve):
     """The same, never falling."""
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> RisingCurve:
-        read = super().from_dict(stored)
-        if (np.diff(read.value) < 0).any():
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        curve = super().from_dict(stored)
+        if (np.diff(curve.value) < 0).any():
             raise InputError(f"{arg('value')} must not fall")
-        return cls(read.score, read.value)
+        return curve
 
 
 @dataclass(frozen=True, eq=False)
-class BinCurve:
+class BinCurve(Curve):
     """One value for each bin (edge before, edge], the first and the last without end."""
 
     edge: Vector
@@ -61,11 +58,8 @@ class BinCurve:
     def __call__(self, score: Vector) -> Vector:
         return np.asarray(self.value[np.searchsorted(self.edge, score, side="left")])
 
-    def to_dict(self) -> dict[str, Any]:
-        return {"edge": self.edge.tolist(), "value": self.value.tolist()}
-
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> BinCurve:
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
         edge, value = column(stored, "edge", rising=True), column(stored, "value", unit=True)
         if len(value) != len(edge) + 1:
             raise InputError(f"{arg('value')} must be one longer than {arg('edge')}")
@@ -84,12 +78,12 @@ def histogram(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
     """The share of positives in each bin; a bin without rows lies on the line between its neighbours."""
     if settings["binning"] == "width":
         measure.need_probabilities("Bins of equal width")
-    edge, mass, pos = held_in_bins(measure, settings["n_bins"], settings["binning"])
+    edge, mass, pos = _masses_in_bins(measure, settings["n_bins"], settings["binning"])
     value = shares(mass, pos)
     known = ~np.isnan(value)
-    ends = (
-        np.concatenate([[0.0], edge, [1.0]]) if settings["binning"] == "width" else np.arange(len(mass) + 1)
-    )
+    wide = settings["binning"] == "width"
+    # Between bins of equal mass a step in rank is a step of the population; their widths say little.
+    ends = np.concatenate([[0.0], edge, [1.0]]) if wide else np.arange(len(mass) + 1)
     middle = (ends[1:] + ends[:-1]) / 2
     return Fitted(BinCurve(edge, np.interp(middle, middle[known], value[known])))
 
@@ -104,7 +98,7 @@ MOST = 2
 """The largest number of bins, in the same units."""
 
 
-def held_in_bins(measure: ScoreMeasure, n_bins: int | str, binning: str) -> tuple[Vector, Vector, Vector]:
+def _masses_in_bins(measure: ScoreMeasure, n_bins: int | str, binning: str) -> tuple[Vector, Vector, Vector]:
     """The upper edges of all bins but the last, and both masses of each; equal edges are one."""
     number = measure.number_of_bins(n_bins)
     if isinstance(n_bins, str):
@@ -112,7 +106,7 @@ def held_in_bins(measure: ScoreMeasure, n_bins: int | str, binning: str) -> tupl
         # Of few distinct scores nothing can be learned by joining them.
         few = len(cells.score) < FEW * number
         number = number if few else _best_number(cells, number, binning)
-    edge = measure.quantiles(number) if binning == "mass" else _widths(number)
+    edge = measure.quantiles(number) if binning == "mass" else np.arange(1, number) / number
     return edge, *measure.masses_between(edge)
 
 
@@ -155,10 +149,6 @@ def _variance(cells: ScoreMeasure, mean: Vector, index: Index, n_bins: int) -> V
     return np.maximum(np.diagonal(covariance), 0.0)
 
 
-def _widths(n_bins: int) -> Vector:
-    return np.asarray(np.arange(1, n_bins) / n_bins)
-
-
 POINTS = 1024
 """Scores at which the curve is kept; lines join them."""
 CHUNK = 1 << 16
@@ -181,7 +171,7 @@ def spline(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
     places = _spread(cumulative, len(score))
     left, right = t[places], t[places + 1]
     wide = right - left > 1e-9  # else the derivative itself
-    value = _natural_slope(right, knots) @ coefficients
+    value = _natural(right, knots, slope=True) @ coefficients
     rise = (_natural(right, knots) - _natural(left, knots)) @ coefficients
     np.divide(rise, right - left, out=value, where=wide)
     return Fitted(PointCurve(score[places], np.clip(score[places] + value, 0.0, 1.0)))
@@ -210,17 +200,11 @@ def _spread(mass: Vector, n: int) -> NDArray[np.intp]:
     return np.unique(np.concatenate([[0], at, [n - 1]]))
 
 
-def _natural(t: Vector, knots: Vector) -> Vector:
-    """1, t and the cubic pieces that are straight beyond the first and the last knot, (n, n_knots)."""
-    return _pieces(t, knots, 3, np.stack([np.ones(len(t)), t], axis=1))
-
-
-def _natural_slope(t: Vector, knots: Vector) -> Vector:
-    return _pieces(t, knots, 2, np.stack([np.zeros(len(t)), np.ones(len(t))], axis=1))
-
-
-def _pieces(t: Vector, knots: Vector, power: int, lead: Vector) -> Vector:
-    factor = 3.0 if power == 2 else 1.0
+def _natural(t: Vector, knots: Vector, *, slope: bool = False) -> Vector:
+    """1, t and the cubic pieces that are straight beyond the first and the last knot, or their slopes."""
+    # Truncated cubes in differences that cancel beyond the last knot (Hastie et al. 2009, eq. 5.4).
+    factor, power, one = (3.0, 2, np.zeros(len(t))) if slope else (1.0, 3, np.ones(len(t)))
     cubes = factor * np.maximum(t[:, None] - knots, 0.0) ** power
     d = (cubes[:, :-1] - cubes[:, -1:]) / (knots[-1] - knots[:-1])
+    lead = np.stack([one, np.ones(len(t)) if slope else t], axis=1)
     return np.concatenate([lead, d[:, :-1] - d[:, -1:]], axis=1)
