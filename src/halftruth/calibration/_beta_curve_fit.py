@@ -73,17 +73,16 @@ def fit(points: Points, pilot: slice) -> Vector:
     """
     shift = points.shift()
     few = points.only(pilot)
-    starts = _starts(few)
     n = len(SLOPES)
     rows = np.tile(np.arange(len(shift)), n)
-    minima = _descend(few[rows], np.concatenate(starts), shift[rows]).reshape(n, -1, 3)
+    minima = _descend(few[rows], _starts(few).reshape(-1, 3), shift[rows]).reshape(n, -1, 3)
     losses = np.stack([points.loss(theta, shift) for theta in minima])
     best = minima[losses.argmin(axis=0), np.arange(len(shift))]
     return _descend(points, best, shift)
 
 
-def _starts(points: Points) -> list[Vector]:
-    """Each pair of slopes with a constant that fits it."""
+def _starts(points: Points) -> Vector:
+    """Each pair of slopes, with a constant that puts the curve's mean logit where labels are: (k, n, 3)."""
     total = points.weight.sum(axis=-1)
     mean = np.clip(np.einsum("rk,rk->r", points.weight, points.label) / total, 0.01, 0.99)
     level = np.log(mean / (1 - mean))
@@ -91,7 +90,7 @@ def _starts(points: Points) -> list[Vector]:
     for a, b in SLOPES:
         height = np.einsum("rk,rk->r", points.weight, a * points.log_s + b * points.log_odds) / total
         out.append(np.stack([np.full_like(total, a), np.full_like(total, b), height - level], axis=-1))
-    return out
+    return np.stack(out)
 
 
 def _descend(points: Points, theta: Vector, shift: Vector) -> Vector:
@@ -127,9 +126,12 @@ def _step(points: Points, theta: Vector, shift: Vector, damping: Vector) -> tupl
     slope = g * (1 - g)
     exponential = points.weight * np.exp(gap * gap - shift[:, None])
     design = np.stack([points.log_s, points.log_odds, np.full_like(g, -1.0)], axis=1)
+    # Chain rule through g = σ(θ·x), with g′ = g (1−g): the loss of a point is w exp((g − y)²).
     gradient = np.einsum("rik,rk->ri", design, 2 * exponential * gap * slope)
     free = ~((theta <= 0) & (gradient > 0) & np.asarray([True, True, False]))
     gradient = np.where(free, gradient, 0.0)
+    # The second derivative is a part that is never negative and one, from g″, that has the sign of the gap.
+    # Newton's step takes both where their sum is positive definite, else the first alone (Gauss–Newton).
     square = exponential * (2 + 4 * gap * gap) * slope * slope
     bend = 2 * exponential * gap * slope * (1 - 2 * g)
     convex, full = (_curvature(design, weight, free) for weight in (square, square + bend))
@@ -138,6 +140,7 @@ def _step(points: Points, theta: Vector, shift: Vector, damping: Vector) -> tupl
     curvature = np.where(newton[:, None, None], full, convex)
     scale = np.einsum("rii->ri", convex)
     scale = scale + 1e-12 * scale.max(axis=-1, keepdims=True) + 1e-280
+    # Damping in the units of each parameter's own curvature, as Marquardt (1963) has it.
     damped = curvature + np.einsum("ri,ij->rij", damping[:, None] * scale, np.eye(3))
     step = np.where(free, -np.linalg.solve(damped, gradient[..., None])[..., 0], 0.0)
     farthest = np.maximum(FARTHEST, np.abs(theta).max(axis=-1, keepdims=True))
@@ -177,6 +180,7 @@ def mean_gap(gap: Gap, a1: Vector, a2: Vector, reach: float = -float(logit(EDGE)
     rows = np.arange(len(a1))
     tails = betainc(a1, a2, expit(low)), betainc(a2, a1, expit(-high))
     ends = np.abs(gap(np.stack([low, high], axis=-1), rows)).T
+    # Equal steps of arsinh: fine around the logit 0, in proportion to the logit far from it.
     steps = np.linspace(0, 1, N_PANELS + 1)
     edge = np.sinh(np.arcsinh(low)[:, None] + (np.arcsinh(high) - np.arcsinh(low))[:, None] * steps)
     top = (a1 * np.log(mean) + a2 * np.log1p(-mean))[:, None]
@@ -204,12 +208,10 @@ def _panels(gap: Gap, density: Gap, left: Vector, right: Vector, rows: Index) ->
     x = ((left + right)[..., None] / 2 + half * node).reshape(len(rows), -1)
     inside = density(x, rows)
     of_gap, of_one = (
-        integrand.reshape(*left.shape, len(node)) for integrand in (inside * gap(x, rows), inside)
+        np.einsum("rpk,k->rp", integrand.reshape(*left.shape, len(node)) * half, weight)
+        for integrand in (inside * gap(x, rows), inside)
     )
-    return (
-        np.abs(np.einsum("rpk,k->rp", of_gap * half, weight)),
-        np.einsum("rpk,k->rp", of_one * half, weight),
-    )
+    return np.abs(of_gap), of_one
 
 
 def _root(function: Callable[[Vector], Vector], left: Vector, right: Vector) -> Vector:

@@ -9,7 +9,7 @@ error that is expected then.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 
 import numpy as np
@@ -87,14 +87,13 @@ def calibration_error(
     measure.need_probabilities("Calibration error")
     if isinstance(norm, bool) or norm not in (1, 2, "max"):
         raise InputError(argument="norm", must='be 1, 2 or "max"', got=repr(norm))
-    how = _remedy(debias, measure, norm)
+    remedy = _remedy(debias, measure, norm)
     number = measure.number_of_bins(n_bins)
-    if how == "posterior" and isinstance(n_bins, str):
+    if remedy is posterior and isinstance(n_bins, str):
         number = enough_bins(measure.size)
     bins = measure.in_bins(number, binning)
-    if how is not None:
-        value = posterior(bins, norm) if how == "posterior" else corrected(bins, norm)
-        return measure.result(np.where(measure.total == 0, np.nan, value))
+    if remedy is not None:
+        return measure.result(np.where(measure.total == 0, np.nan, remedy(bins, norm)))
     gap, mass = np.abs(bins.gap), bins.mass
     if norm == 1:
         return measure.result(ratio(gap.sum(axis=-1), measure.total))
@@ -105,19 +104,20 @@ def calibration_error(
     return measure.result(np.sqrt(ratio((gap_of_bin**2 * mass).sum(axis=-1), measure.total)))
 
 
-def _remedy(debias: bool | str, measure: ScoreMeasure, norm: float | str) -> str | None:
+def _remedy(
+    debias: bool | str, measure: ScoreMeasure, norm: float | str
+) -> Callable[[BinSums, float | str], Vector] | None:
     """How noise is taken off; None where it is not."""
     if isinstance(debias, (bool, np.bool_)):
         if not debias:
             return None
         debias = "corrected" if measure.labeled and norm != "max" else "posterior"
     if debias not in ("corrected", "posterior"):
-        raise InputError(
-            argument="debias", must='be True, False, "corrected" or "posterior"', got=repr(debias)
-        )
+        must = 'be True, False, "corrected" or "posterior"'
+        raise InputError(argument="debias", must=must, got=repr(debias))
     if debias == "corrected" and norm == "max":
         raise InputError('`debias`="corrected" knows norms 1 and 2, got "max". Pass debias="posterior".')
-    return debias
+    return corrected if debias == "corrected" else posterior
 
 
 @distance(
@@ -129,12 +129,7 @@ def _remedy(debias: bool | str, measure: ScoreMeasure, norm: float | str) -> str
 def adaptive_calibration_error(evidence: Measurable, n_bins: int | str = 15) -> float:
     """ACE: the mean over bins of equal mass of |mean label − mean score|, each bin alike.
 
-    Parameters
-    ----------
-    evidence : evidence or ScoreMeasure
-        Scores must be probabilities.
-    n_bins : int or "optimal"
-        As in `calibration_error`. Bins that ties leave empty do not count.
+    `n_bins` is a number or "optimal", as in `calibration_error`. Bins that ties leave empty do not count.
 
     Examples
     --------
@@ -163,19 +158,12 @@ def maximum_calibration_error(
 ) -> float:
     """MCE: the largest |mean label − mean score| of a bin.
 
-    Parameters
-    ----------
-    evidence : evidence or ScoreMeasure
-        Scores must be probabilities.
-    n_bins : int or "optimal"
-    binning : {"mass", "width"}
-        As in `calibration_error`, whose norm "max" this is.
+    It is `calibration_error` by the norm "max", and takes `n_bins` and `binning` as that does.
 
     Examples
     --------
     >>> import halftruth as ht
-    >>> evidence = ht.Labeled([1, 0, 1, 1], [0.2, 0.2, 0.9, 0.9])
-    >>> round(ht.maximum_calibration_error(evidence, n_bins=2), 12)
+    >>> round(ht.maximum_calibration_error(ht.Labeled([1, 0, 1, 1], [0.2, 0.2, 0.9, 0.9]), n_bins=2), 12)
     0.3
     """
     return calibration_error(evidence, n_bins, binning, "max")
@@ -263,10 +251,13 @@ def _factor(covariance: Vector) -> Vector:
 def _prior(mass: Vector, score: Vector) -> tuple[Vector, dict[float, Vector]]:
     """What the curves' parameters move (..., n_bins, 3), and the covariance of the rest by its length."""
     s = np.clip(score, EDGE, 1 - EDGE)
+    # How the gap of a bin moves with c, a and b of σ(a ln s − b ln(1−s) + c) at the curve that changes
+    # nothing: the derivative of σ is s (1−s).
     slope = mass * s * (1 - s)
     basis = np.stack([slope, slope * np.log(s) / 1.5, slope * np.log1p(-s) / 1.5], axis=-1)
     place = np.cumsum(mass, axis=-1) - mass / 2
     apart = place[..., :, None] - place[..., None, :]
+    # What is left over varies as labels do, and is a squared-exponential process in rank.
     scale = mass * np.sqrt(s * (1 - s))
     both = scale[..., :, None] * scale[..., None, :]
     return basis, {length: both * np.exp(-0.5 * (apart / length) ** 2) for length in LENGTHS}
@@ -289,12 +280,14 @@ def _fits(
         inverse_g, left = d[..., None] * g, (to_bins**2 @ (1 - d)[..., None])[..., 0]
         likelihood = np.log(d).sum(axis=-1)
         if slope:
+            # Three directions more than a diagonal: Woodbury's formula, and Sylvester's for the determinant.
             scaled = slope * d[..., None] * basis
             inner = np.eye(3) + slope * _t(basis) @ scaled
             inverse_g = inverse_g - scaled @ np.linalg.solve(inner, _t(scaled) @ g)
             moved = to_bins @ scaled
             left = left + (moved * _t(np.linalg.solve(inner, _t(moved)))).sum(axis=-1)
             likelihood = likelihood - np.linalg.slogdet(inner)[1]
+        # The determinant of the noise, which whitening takes off, is the same for all sizes and slopes.
         likelihood = (likelihood - (g * inverse_g).sum(axis=(-2, -1))) / 2
         yield likelihood, (to_bins @ (g - inverse_g))[..., 0], np.sqrt(np.maximum(left, 0.0))
 
@@ -313,7 +306,7 @@ def _error(mean: Vector, spread: Vector, mass: Vector, norm: float | str) -> Vec
 
 
 def mean_distance(mean: Vector, spread: Vector) -> Vector:
-    """E |X| of a normal X."""
+    """E |X| of a normal X, whose law is the folded normal."""
     from scipy.special import ndtr
 
     z = np.divide(mean, spread, out=np.zeros_like(mean), where=spread > 0)

@@ -46,18 +46,8 @@ NARROW, WIDE = 1e9, 1e-8
 class BetaCurve:
     """A calibration curve g(s) = 1 / (1 + s^−a (1−s)^b e^c), that is logit g = a ln s − b ln(1−s) − c.
 
-    It rises with the score where a, b ≥ 0. Scores nearer to 0 or 1 than 1e-10 count as so far from it.
-
-    Parameters
-    ----------
-    a, b, c : float
-        a = b = 1 and c = 0 leave the scores as they are. Arrays where the curve stands for several.
-
-    Examples
-    --------
-    >>> from halftruth.calibration._binomial_process import BetaCurve
-    >>> BetaCurve(a=1.0, b=1.0, c=0.0)([0.0, 0.25, 1.0]).round(6)
-    array([0.  , 0.25, 1.  ])
+    It rises with the score where a, b ≥ 0; a = b = 1 and c = 0 leave the scores as they are, but for those
+    nearer to 0 or 1 than 1e-10, which count as so far from it. Arrays stand for several curves.
     """
 
     a: Number
@@ -76,43 +66,7 @@ class BetaCurve:
 
 
 def fit_curve(evidence: Measurable, variant: str = "paper") -> BetaCurve:
-    """Estimate the calibration curve by binomial process modeling.
-
-    Equal-mass binnings of several sizes give points (mean score, mean label); the curve is the one nearest
-    to all of them.
-
-    Parameters
-    ----------
-    evidence : evidence or ScoreMeasure
-        Scores must be probabilities.
-    variant : {"paper", "authors"}
-        "paper": Σ over binnings and bins of (share of mass) · exp((g − label)²) is least over a, b ≥ 0.
-        "authors": as in the code of its authors, −Σ exp(−(g − label)²) over bins that count alike is lowered
-        by Nelder and Mead's method from a = b = 5, without bounds.
-
-    Returns
-    -------
-    BetaCurve
-        Its parameters are arrays if the measure has leading axes.
-
-    Notes
-    -----
-    The binnings have from n//100 to n//20 bins, in ten steps, n being the measure's ``size``: the rows of
-    full labels that would say as much. With "paper" the coarsest has 3 to 100 bins, the finest 10 to 500.
-    Scores that are equal stay in one bin. Mean labels outside [0, 1], as partial evidence may give them, are
-    targets like others, if no farther than from −1 to 2. Where the points do not determine the curve, it
-    stays near where the search began.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import halftruth as ht
-    >>> from halftruth.calibration._binomial_process import fit_curve
-    >>> s = np.linspace(0.005, 0.995, 1000)
-    >>> curve = fit_curve(ht.SoftLabeled(s**2 / (s**2 + (1 - s) ** 2), s))
-    >>> [round(x, 1) for x in (curve.a, curve.b)]
-    [2.0, 2.0]
-    """
+    """Estimate the calibration curve by binomial process modeling, as `bpm_calibration_error` does."""
     measure = as_measure(evidence)
     measure.need_probabilities("Binomial process modeling")
     a, b, c = np.moveaxis(_fit(measure, _checks.choice(variant, "variant", VARIANTS)), -1, 0)
@@ -129,17 +83,28 @@ def fit_curve(evidence: Measurable, variant: str = "paper") -> BetaCurve:
 def bpm_calibration_error(evidence: Measurable, variant: str = "paper", density: str = "beta") -> float:
     """Calibration error ∫ |g(s) − s| of the curve g fitted by binomial process modeling (TCE_bpm).
 
+    Equal-mass binnings of several sizes give points (mean score, mean label); the beta curve g, with
+    logit g = a ln s − b ln(1−s) − c, is the one nearest to all of them.
+
     Parameters
     ----------
     evidence : evidence or ScoreMeasure
         Scores must be probabilities.
     variant : {"paper", "authors"}
-        How the curve is fitted, see `fit_curve`.
+        "paper": Σ over binnings and bins of (share of mass) · exp((g − label)²) is least over a, b ≥ 0.
+        "authors": as in the code of its authors, −Σ exp(−(g − label)²) over bins that count alike is lowered
+        by Nelder and Mead's method from a = b = 5, without bounds.
     density : {"beta", "empirical"}
         Of the scores: the Beta law with the mean and the variance (divisor n − 1) of μ, or μ itself.
 
     Notes
     -----
+    The binnings have from n//100 to n//20 bins, in ten steps, n being the rows of full labels that would say
+    as much. With "paper" the coarsest has 3 to 100 bins, the finest 10 to 500. Scores that are equal stay in
+    one bin. Mean labels outside [0, 1], as partial evidence may give them, are targets like others, if no
+    farther than from −1 to 2. Where the points do not determine the curve, it stays near where the search
+    began.
+
     Where all scores are equal, or their variance is more than any Beta law on (0, 1) has (scores of 0 and 1
     alone), the law is its limit: that one score, or the two ends.
 
@@ -273,6 +238,7 @@ def _beta_gap(theta: Vector, mean: Vector, variance: Vector) -> Vector:
 
     curve = BetaCurve(*theta.T)
     spread = mean * (1 - mean)
+    # The Beta law by its moments: a1 + a2 = m (1−m) / v − 1, of which a1 is the share m.
     with np.errstate(divide="ignore", invalid="ignore"):
         size = np.where(variance > 0, spread / variance, np.inf) - 1
         a1, a2 = mean * size, (1 - mean) * size

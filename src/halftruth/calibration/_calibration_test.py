@@ -207,9 +207,7 @@ class _Search:
         covariance = self.statistic.covariance(null, _defined(drawn))
         ends = [priors, purities]
         for _ in range(10):
-            axes = [
-                np.unique(np.linspace(*limits, 17)) if limits[0] is not None else [None] for limits in ends
-            ]
+            axes = [[None] if low is None else np.unique(np.linspace(low, high, 17)) for low, high in ends]
             points = list(product(*axes))
             prior, purity = (None if x[0] is None else np.asarray(x) for x in zip(*points, strict=True))
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -234,21 +232,17 @@ class _Search:
         extreme = int(np.sum(sizes >= threshold * (1 - 1e-9) - 1e-12)) + len(drawn) - len(defined)
         if statistic.name == "spiegelhalter":
             value = float(np.copysign(value, observed[0, 0]))
-        return _Verdict(
-            # The data count as one of the draws, so that the p-value is valid for any number of them.
-            value=value,
-            p_value=(1 + extreme) / (1 + self.n),
-            scenario=scenario,
-            method=null.method,
-        )
+        # The data count as one of the draws, so that the p-value is valid for any number of them.
+        p_value = (1 + extreme) / (1 + self.n)
+        return _Verdict(value=value, p_value=p_value, scenario=scenario, method=null.method)
 
 
 def _defined(drawn: Vector) -> Vector:
     return drawn[np.isfinite(drawn).all(axis=1)]
 
 
-def _ends(believed: Belief) -> Ends:
-    grid = believed.grid(2)
+def _ends(belief: Belief) -> Ends:
+    grid = belief.grid(2)
     return grid[0], grid[-1]
 
 
@@ -287,11 +281,8 @@ def _notes(groups: Groups, verdict: _Verdict, against: int, n_resamples: int) ->
         )
     if evidence.population is not None and verdict.scenario.prior is not None:
         prior = float(groups.prior(verdict.scenario))
-        where = (
-            "the prior most favourable to them, of the range given,"
-            if evidence.prior.is_range
-            else "the prior"
-        )
+        ranged = evidence.prior.is_range
+        where = "the prior most favourable to them, of the range given," if ranged else "the prior"
         yield Note(
             "prior",
             f"The prior is part of what is tested: calibrated scores have it as their mean. Here {where} is "

@@ -73,18 +73,13 @@ class Groups:
         """∫ s dμ / μ(all): the share of positives if the scores are calibrated."""
         return float(self.score @ self.mass / self.mass.sum())
 
-    @cached_property
-    def with_batch_axis(self) -> Sums:
-        """The sums with a leading axis of length one."""
-        return with_batch_axis(self.sums)
-
     def prior(self, scenario: Scenario) -> float:
         """π under a scenario."""
         return float(self.evidence.rule(self.sums, scenario).apply(self.score, self.sums).prior)
 
     def gaps(self, scenario: Scenario, sums: Sums | None = None) -> Vector:
         """(μ₁ − s μ)/μ(all) at each score, of the rows as they came or of sums with a leading axis."""
-        sums = self.with_batch_axis if sums is None else sums
+        sums = with_batch_axis(self.sums) if sums is None else sums
         measure = self.evidence.rule(sums, scenario).apply(self.score, sums)
         return np.asarray((measure.pos_mass - self.score * measure.mass) / measure.total[..., None])
 
@@ -129,34 +124,19 @@ def _mean_scores(measure: ScoreMeasure, support: Support) -> Vector:
 
 def null_of(groups: Groups, scenario: Scenario) -> Null:
     """The sharpest null that fits the evidence, under a scenario."""
-    models = {"labels": _null_of_labels, "strata": _null_of_strata, "signs": _null_of_signs}
-    for name in groups.evidence.null_models:
-        null = models[name](groups, scenario) if name in models else None
-        if null is not None:
-            return null
+    models, units = groups.evidence.null_models, groups.units
+    if "labels" in models and units is not None:
+        return Null("labels drawn at the scores", partial(_labels, groups), plain=True, independent=True)
+    # Strata that were drawn together need rows that weigh the same in all of them.
+    together = groups.evidence.rows_are_one_sample
+    if "strata" in models and units is not None and not (together and len(set(units.values())) > 1):
+        law = _Law.of(groups, float(scenario.purity))
+        if law is not None:
+            draws = partial(_strata, groups, scenario, law)
+            return Null("strata drawn from calibrated scores", draws, plain=True, at_own_prior=True)
+    if "signs" in models:
+        return Null("random signs", partial(_signs, groups))
     return Null("centred bootstrap", partial(_centred, groups, scenario, groups.gaps(scenario)))
-
-
-def _null_of_labels(groups: Groups, scenario: Scenario) -> Null | None:
-    if groups.units is None:
-        return None
-    return Null("labels drawn at the scores", partial(_labels, groups), plain=True, independent=True)
-
-
-def _null_of_strata(groups: Groups, scenario: Scenario) -> Null | None:
-    """Needs rows that weigh the same: in all strata, where these were drawn together."""
-    units, together = groups.units, groups.evidence.rows_are_one_sample
-    if units is None or (together and len(set(units.values())) > 1):
-        return None
-    law = _Law.of(groups, float(scenario.purity))
-    if law is None:
-        return None
-    draws = partial(_strata, groups, scenario, law)
-    return Null("strata drawn from calibrated scores", draws, plain=True, at_own_prior=True)
-
-
-def _null_of_signs(groups: Groups, scenario: Scenario) -> Null:
-    return Null("random signs", partial(_signs, groups))
 
 
 def chances(groups: Groups) -> tuple[Vector, Vector, Vector]:
@@ -213,6 +193,7 @@ class _Law:
 
     @classmethod
     def _at(cls, score: Vector, share: Vector, purity: float) -> _Law | None:
+        """Bayes' rule: of calibrated scores, positives have the density s/π and negatives (1−s)/(1−π)."""
         prior = float(score @ share)
         if not 0 < prior < 1 or (purity < 1 and prior >= purity):
             return None
@@ -270,6 +251,7 @@ def _signs(groups: Groups, n: int, rng: np.random.Generator) -> Vector:
     out = np.zeros((n, len(groups.score)))
     for name, cells in groups.support.strata.items():
         gap, spread = _row_gaps(name, cells, groups.score)
+        # Joined rows are many: the sum of their signed gaps is normal with the variance of the rows.
         if spread.any():
             drawn = rng.standard_normal((n, len(gap))) * np.sqrt(cells.count * (gap**2 + spread))
         else:

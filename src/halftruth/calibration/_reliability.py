@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -132,19 +133,14 @@ def reliability_curve(
     measure = as_measure(evidence)
     measure.need_probabilities("A reliability curve")
     if measure.shape:
-        raise InputError(
-            argument="evidence",
-            must="be one measure",
-            got=f"{measure.shape} of them",
-            remedy="Pass one by one.",
-        )
+        got = f"{measure.shape} of them"
+        raise InputError(argument="evidence", must="be one measure", got=got, remedy="Pass one by one.")
     _checks.choice(method, "method", METHODS)
     _checks.choice(binning, "binning", BINNINGS)
     level = _checks.confidence_level(confidence_level)
     n = _checks.count(n_resamples, "n_resamples", least=0)
     source, notes = _source(evidence, n)
-    generator = np.random.default_rng(rng)
-    drawing = Drawing(evidence=source, level=level, n=n, rng=generator) if source else None
+    drawing = Drawing(evidence=source, level=level, n=n, rng=np.random.default_rng(rng)) if source else None
     if method == "binned":
         shape, band = _of_bins(measure, measure.number_of_bins(n_bins), binning, drawing)
     else:
@@ -191,8 +187,8 @@ def _source(evidence: Measurable, n_resamples: int) -> tuple[Evidence | None, tu
 
 
 def _share(measure: ScoreMeasure, cell: Index, n_cells: int) -> Vector:
-    known = cell >= 0
-    return np.asarray(by_bin(measure.mass[known], cell[known], n_cells) / measure.total)
+    placed = cell >= 0
+    return np.asarray(by_bin(measure.mass[placed], cell[placed], n_cells) / measure.total)
 
 
 def _ends(measure: ScoreMeasure, shape: _Shape) -> tuple[Index, Index]:
@@ -223,7 +219,9 @@ def _of_curve(measure: ScoreMeasure, method: str, drawing: Drawing | None) -> tu
     """A curve at some of the scores, and its band."""
     at = _points(measure)
     curve = _curve(measure, method, at)
-    shape = _Shape(at, curve(measure), _nearest(measure, at), _distance(measure, method))
+    # Each score belongs to the nearest of the points: cells end half way between two of them.
+    cell = np.searchsorted((at[1:] + at[:-1]) / 2, measure.score)
+    shape = _Shape(at, curve(measure), cell, _distance(measure, method))
     if drawing is None:
         return shape, None
     if method != "isotonic":
@@ -250,10 +248,6 @@ def _points(measure: ScoreMeasure) -> Vector:
     return np.asarray(score[np.unique(np.minimum(chosen, len(score) - 1))])
 
 
-def _nearest(measure: ScoreMeasure, at: Vector) -> Index:
-    return np.asarray(np.searchsorted((at[1:] + at[:-1]) / 2, measure.score))
-
-
 def _curve(measure: ScoreMeasure, method: str, at: Vector) -> Curve:
     """The curve of any measure at these scores."""
     if method == "isotonic":
@@ -276,9 +270,9 @@ def _smooth(measure: ScoreMeasure, at: Vector, width: float) -> Vector:
     """Mean label around each score, weighed by a Gaussian that is reflected at 0 and 1."""
     measure = _in_cells(measure)
     kernel = np.zeros((len(at), len(measure.score)))
-    for turn in (-2.0, 0.0, 2.0):
-        for image in (measure.score, -measure.score):
-            kernel += np.exp(-0.5 * ((at[:, None] - image - turn) / width) ** 2)
+    # Reflections at 0 and 1 put images of s at ±s + 2k; those farther off add nothing at these widths.
+    for turn, image in product((-2.0, 0.0, 2.0), (measure.score, -measure.score)):
+        kernel += np.exp(-0.5 * ((at[:, None] - image - turn) / width) ** 2)
     pos, mass = (np.einsum("...m,pm->...p", x, kernel) for x in (measure.pos_mass, measure.mass))
     return ratio(pos, mass)
 
@@ -287,9 +281,8 @@ def _in_cells(measure: ScoreMeasure) -> ScoreMeasure:
     """The scores of each of many equal cells as one, where there are more scores than cells."""
     if len(measure.score) <= N_CELLS:
         return measure
-    cell = np.unique(np.minimum((measure.score * N_CELLS).astype(np.intp), N_CELLS - 1), return_inverse=True)[
-        1
-    ]
+    on_grid = np.minimum((measure.score * N_CELLS).astype(np.intp), N_CELLS - 1)
+    _, cell = np.unique(on_grid, return_inverse=True)
     n = int(cell[-1]) + 1
     mean = np.bincount(cell, measure.score) / np.bincount(cell)
     mass, pos = (by_bin(x, cell, n) for x in (measure.mass, measure.pos_mass))

@@ -44,7 +44,7 @@ class Drawing:
 
         # Resamples are drawn on joined rows; curves are moved by what the joining changed.
         near = [curves(with_batch_axis(support.sums()), scenario)[0] for scenario in scenarios]
-        shift = [curve(evidence.measure_at(s)) - at for s, at in zip(scenarios, near, strict=True)]
+        shift = [curve(evidence.measure_at(s)) - height for s, height in zip(scenarios, near, strict=True)]
         drawn: list[list[Vector]] = [[] for _ in scenarios]
         of_shares = self.rng.spawn(1)[0]
         for sums in resampled_sums(support, self.n, self.rng, one_sample=evidence.rows_are_one_sample):
@@ -64,8 +64,8 @@ class Drawing:
         index = np.maximum(np.searchsorted(start, support.score, side="right") - 1, 0)
         sums: dict[Column, Vector] = {}
         for name, cells in support.strata.items():
-            for column, x in _in_and_out(cells, index, len(start), self.n, self.rng).items():
-                sums[name, column] = x
+            drawn_sums = _in_and_out(cells, index, len(start), self.n, self.rng)
+            sums |= {(name, column): x for column, x in drawn_sums.items()}
         drawn = []
         for scenario in self._drawn(self._identified(support), self.n, self.rng):
             measure = evidence.rule(sums, scenario).apply(np.asarray([0.0, 1.0]), sums)
@@ -78,20 +78,15 @@ class Drawing:
 
     def _identified(self, support: Support) -> list[Scenario]:
         """The prior that known negatives identify is one of the whole axis, and drawn there."""
-        out = self._scenarios()
-        if self.evidence.scenario.prior is not None or not {POSITIVE, UNLABELED, NEGATIVE} <= {
-            *support.strata
-        }:
-            return out
-        chunks = resampled_sums(support, self.n, self.rng, one_sample=self.evidence.rows_are_one_sample)
-        all_sums = list(chunks)
-        return [
-            Scenario(
-                prior=np.concatenate([self.evidence.identified_prior(x, scenario.purity) for x in all_sums]),
-                purity=scenario.purity,
-            )
-            for scenario in out
-        ]
+        evidence, scenarios = self.evidence, self._scenarios()
+        if evidence.scenario.prior is not None or not {POSITIVE, UNLABELED, NEGATIVE} <= {*support.strata}:
+            return scenarios
+        chunks = list(resampled_sums(support, self.n, self.rng, one_sample=evidence.rows_are_one_sample))
+        out = []
+        for purity in (scenario.purity for scenario in scenarios):
+            prior = np.concatenate([evidence.identified_prior(sums, purity) for sums in chunks])
+            out.append(Scenario(prior=prior, purity=purity))
+        return out
 
     def _drawn(self, scenarios: list[Scenario], n: int, rng: np.random.Generator) -> list[Scenario]:
         """An estimate's replicates take the place of its value; those of prior and purity belong together."""
@@ -122,21 +117,24 @@ def _in_and_out(
     # Half a row more is Jeffreys' prior: gamma draws, normed, are the Beta(k + ½, n − k + ½) of a share.
     inside, outside = (rng.gamma(x[:, None] + 0.5, size=(n_bins, n)) for x in (count, count.sum() - count))
     noise = rng.standard_normal((2, n_bins, n)) * np.sqrt(inside)
+    # Rows of one bin differ in weight and value; l11, l21, l22 are a Cholesky factor of their covariance.
     spread = np.zeros((3, n_bins))
     if joined.spread is not None:
         spread[:, joined.atom] = joined.spread
-    moved = {"weight": spread[0, :, None] * noise[0]}
-    moved["value"] = spread[1, :, None] * noise[0] + spread[2, :, None] * noise[1]
+    l11, l21, l22 = spread[..., None]
+    moved = {"weight": l11 * noise[0], "value": l21 * noise[0] + l22 * noise[1]}
+    columns = {"weight": joined.weight, "value": joined.value}
+    if joined.weight is None:
+        columns["weight"] = np.ones(len(joined.atom))
     out = {}
-    ones = np.ones(len(joined.atom))
-    columns = {"weight": ones if joined.weight is None else joined.weight, "value": joined.value}
+    rest = count.sum() - count
     for column, of_rows in columns.items():
         if of_rows is None:
             continue
+        # A bin without rows, or one that holds them all, has the mean of all rows inside, or outside.
         mean = float((of_rows * joined.count).sum() / count.sum())
         within, beyond = np.full(n_bins, mean), np.full(n_bins, mean)
         within[joined.atom] = of_rows
-        rest = count.sum() - count
         np.divide(mean * count.sum() - within * count, rest, out=beyond, where=rest > 0)
         out[column] = np.stack([inside * within[:, None] + moved[column], outside * beyond[:, None]], axis=-1)
     return out

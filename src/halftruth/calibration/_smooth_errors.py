@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from halftruth._checks import Vector
 from halftruth.measure._arithmetic import Index
 from halftruth.measure._score_measure import Measurable, as_measure, ratio
 from halftruth.metrics._record import distance
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
 
 __all__ = ["ks_calibration_error", "logit_smoothed_calibration_error", "smooth_calibration_error"]
 
@@ -45,8 +48,7 @@ def ks_calibration_error(evidence: Measurable, statistic: str = "ks") -> float:
     Examples
     --------
     >>> import halftruth as ht
-    >>> evidence = ht.Labeled([0, 1, 1, 1], [0.25, 0.25, 0.75, 0.75])
-    >>> ht.ks_calibration_error(evidence)
+    >>> ht.ks_calibration_error(ht.Labeled([0, 1, 1, 1], [0.25, 0.25, 0.75, 0.75]))
     0.25
     >>> ht.ks_calibration_error(ht.Labeled([1, 1, 0, 0], [0.25, 0.25, 0.75, 0.75]), statistic="kuiper")
     0.375
@@ -86,12 +88,7 @@ def smooth_calibration_error(evidence: Measurable) -> float:
     The residual μ₁ − s μ, per unit of mass, is smoothed along the score by a Gaussian of width σ that is
     reflected at 0 and at 1. The integral of its absolute value over [0, 1] falls as σ grows; the value
     returned is the σ that equals it (Błasiok & Nakkiran 2024). No width and no bins to choose, and close
-    scores give close values.
-
-    Parameters
-    ----------
-    evidence : evidence or ScoreMeasure
-        Scores must be probabilities.
+    scores give close values. Scores must be probabilities.
 
     Notes
     -----
@@ -146,6 +143,7 @@ def _own_width(nodes: Vector) -> Vector:
             slope = (off - off_before) / (at - before)
         # The first slope is that of pure noise; later ones cannot be flatter than −1.
         following = at - off / np.where(np.isfinite(slope), np.minimum(slope, -1.0), -1.5)
+        # A halving every eight steps: secants alone may close in from one side for long.
         inside = (following >= low) & (following <= high) & (step % 8 != 7)
         following = np.where(inside, following, (low + high) / 2)
         out[rows] = np.exp(following)
@@ -182,13 +180,11 @@ def logit_smoothed_calibration_error(evidence: Measurable, sigma: float = 1 / 15
     Examples
     --------
     >>> import halftruth as ht
-    >>> evidence = ht.Labeled([1, 1, 1, 0], [0.5, 0.5, 0.5, 0.5])
-    >>> round(ht.logit_smoothed_calibration_error(evidence), 4)
+    >>> round(ht.logit_smoothed_calibration_error(ht.Labeled([1, 1, 1, 0], [0.5, 0.5, 0.5, 0.5])), 4)
     0.25
     """
-    sigma = _checks.inside(
-        sigma, "sigma", 0.01, 10.0, closed="both", advice="Pass the width of the noise in logits, e.g. 1/15."
-    )
+    advice = "Pass the width of the noise in logits, e.g. 1/15."
+    sigma = _checks.inside(sigma, "sigma", 0.01, 10.0, closed="both", advice=advice)
     measure = as_measure(evidence)
     measure.need_probabilities("Logit-smoothed calibration error")
     ends, node, mass, pos = measure.logit_nodes(sigma / FINE)
@@ -215,17 +211,18 @@ def _smoothed_gap(node: Index, mass: Vector, pos: Vector, sigma: float) -> Vecto
     return out
 
 
-def _gaussians(node: Index, n_points: int) -> Any:
+def _gaussians(node: Index, n_points: int) -> csc_array:
     """Sparse (n_points, n_nodes): what unit mass at a node of the fine grid adds at the coarse points."""
-    from scipy import sparse
+    from scipy.sparse import csc_array
 
     apart = FINE // COARSE
+    # Each node reaches the same number of points, so that the columns of the matrix need no search.
     offset = np.arange(-REACH * COARSE, REACH * COARSE + 2)
     point = node[:, None] // apart + offset
     distance = (point * apart - node[:, None]) / FINE
     weight = np.exp(-(distance**2) / 2) / (np.sqrt(2 * np.pi) * COARSE)
     start = np.arange(len(node) + 1) * len(offset)
-    return sparse.csc_array((weight.ravel(), point.ravel(), start), shape=(n_points, len(node)))
+    return csc_array((weight.ravel(), point.ravel(), start), shape=(n_points, len(node)))
 
 
 def _cosine_sums(nodes: Vector) -> Vector:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -13,6 +13,21 @@ import numpy as np
 from numba.core import event
 from numpy.typing import NDArray
 
+from halftruth._checks import Vector
+
+__all__ = [
+    "BLOCK",
+    "CHUNK_ROWS",
+    "THREADS",
+    "Integers",
+    "chunks_of",
+    "compiled",
+    "each",
+    "frozen",
+    "padded",
+    "three_strata",
+]
+
 Integers = NDArray[np.int64]
 
 _numba: Any = numba  # its types cover only a part of it
@@ -21,35 +36,31 @@ THREADS: int = _numba.config.NUMBA_NUM_THREADS
 CHUNKS = 64
 CHUNK_ROWS = 1 << 18
 BLOCK = 1024
+"""Rows whose sums are made apart: they stay in a cache, and rounding does not grow with all rows."""
 
 
 class _Notice(event.Listener):
     """Says once that kernels are being compiled; what comes from the cache raises no such event."""
 
-    said = False
+    announced = False
 
-    def on_start(self, event: Any) -> None:
+    def on_start(self, event: event.Event) -> None:
         kernel = (event.data or {}).get("dispatcher")
-        if self.said or not str(getattr(kernel, "__module__", "")).startswith(__package__):
+        # Numba tells of every function that it compiles, those of other packages too.
+        if self.announced or not str(getattr(kernel, "__module__", "")).startswith(__package__):
             return
-        self.said = True
-        kept = (
-            "for this machine, once for each kind of data"
-            if _cached(kernel)
-            else "that no writable cache can keep"
-        )
-        sys.stderr.write(f"halftruth: compiling kernels {kept}; this takes some seconds.\n")
+        self.announced = True
+        cached = getattr(getattr(kernel, "_cache", None), "cache_path", None) is not None
+        use = "for this machine, once for each kind of data" if cached else "that no writable cache can keep"
+        sys.stderr.write(f"halftruth: compiling kernels {use}; this takes some seconds.\n")
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, event: event.Event) -> None:
         pass
-
-
-def _cached(kernel: Any) -> bool:
-    return getattr(getattr(kernel, "_cache", None), "cache_path", None) is not None
 
 
 def compiled(function: Callable[..., Any]) -> Any:
     """The function as machine code, kept in Numba's cache where there is a place for one."""
+    # Without the lock of the interpreter, so that plain threads share the work; x / 0 is as in NumPy.
     options = {"nogil": True, "error_model": "numpy"}
     try:
         return _numba.njit(cache=True, **options)(function)
@@ -76,7 +87,18 @@ def frozen(values: Any, dtype: Any = np.float64) -> NDArray[Any]:
     return out
 
 
-def chunks_of(n: int) -> list[tuple[int, int]]:
-    """(start, stop) of parts of n rows; they depend on n alone."""
-    number = max(1, min(CHUNKS, n // CHUNK_ROWS))
+def chunks_of(n: int, most: int = CHUNKS) -> list[tuple[int, int]]:
+    """(start, stop) of at most so many parts of n rows."""
+    # By the rows and never by the threads, so that sums over parts round alike on every machine.
+    number = max(1, min(most, n // CHUNK_ROWS))
     return list(pairwise([n * i // number for i in range(number + 1)]))
+
+
+def three_strata(strata: Sequence[Vector]) -> list[Vector]:
+    """The strata, empty ones after them: a loop over three at once is compiled for any number up to that."""
+    return [frozen(rows) for rows in (*strata, *[()] * (3 - len(strata)))]
+
+
+def padded(coefficients: Vector) -> Vector:
+    """A number for each of three strata, 0 for those that are not there."""
+    return np.pad(np.asarray(coefficients, dtype=np.float64), (0, 3 - len(coefficients)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,24 +9,25 @@ from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 from halftruth.kernels import _compiling
-from halftruth.kernels._compiling import BLOCK, CHUNK_ROWS, chunks_of, compiled, each, frozen
+from halftruth.kernels._compiling import BLOCK, chunks_of, compiled, each, frozen
 
 __all__ = ["condense", "logit_nodes", "residual_nodes"]
 
 CHUNKS = 16
+"""Few, as each part has sums for all cells of its own."""
 
 
 def residual_nodes(score: Vector, pos: float, mass: float, n_cells: int) -> Vector:
     """Σ (pos − s · mass) over the rows, at the nodes 0, 1/n_cells, …, 1."""
     score = frozen(score)
-    jobs = ((score[a:b], float(pos), float(mass), n_cells) for a, b in _chunks(len(score)))
+    jobs = ((score[a:b], float(pos), float(mass), n_cells) for a, b in chunks_of(len(score), CHUNKS))
     return _joined(each(_split, jobs))
 
 
 def logit_nodes(score: Vector, step: float) -> tuple[int, Vector, int, int]:
     """Rows at the nodes ``step`` · i of the logit, with the first i; rows of exactly 0 and exactly 1."""
     score = frozen(score)
-    chunks = _chunks(len(score))
+    chunks = chunks_of(len(score), CHUNKS)
     ends = each(_interior, ((score[a:b],) for a, b in chunks))
     low, high = min(end[0] for end in ends), max(end[1] for end in ends)
     at_zero, at_one = sum(end[2] for end in ends), sum(end[3] for end in ends)
@@ -40,16 +40,10 @@ def logit_nodes(score: Vector, step: float) -> tuple[int, Vector, int, int]:
     return first, _joined(each(_split_logits, jobs)), at_zero, at_one
 
 
-def _chunks(n: int) -> list[tuple[int, int]]:
-    """Few parts, each with sums of its own; they depend on n alone."""
-    number = max(1, min(CHUNKS, n // CHUNK_ROWS))
-    return list(pairwise([n * i // number for i in range(number + 1)]))
-
-
-def _joined(parts: list[Vector]) -> Vector:
-    """Nodes from Σ w and Σ w · (share of the upper node) of each cell, in the order of the parts."""
-    sums = parts[0]
-    for other in parts[1:]:
+def _joined(chunk_sums: list[Vector]) -> Vector:
+    """Nodes from Σ w and Σ w · (share of the upper node) of each cell, in the order of the chunks."""
+    sums = chunk_sums[0]
+    for other in chunk_sums[1:]:
         sums += other
     out = np.zeros(len(sums) + 1)
     out[:-1] = sums[:, 0] - sums[:, 1]
@@ -62,6 +56,7 @@ def _split(score: Any, pos: Any, mass: Any, n_cells: Any) -> Any:
     out = np.zeros((n_cells, 2))
     for i in range(len(score)):
         s = score[i]
+        # Linear splitting keeps Σ w and Σ w s, so that a smooth integrand errs by the cell's square only.
         x = s * n_cells
         j = min(np.int64(x), n_cells - 1)
         w = pos - mass * s
@@ -117,12 +112,14 @@ def condense(score: Vector, least: float) -> tuple[Vector, NDArray[np.bool_], Ve
     slots = ((half - lowest) >> _SHIFT) + 1
     chunks = chunks_of(len(score))
     workers = min(_compiling.THREADS, len(chunks))
-    parts = each(_sums, ((score, np.asarray(chunks[i::workers]), lowest, slots) for i in range(workers)))
-    count, place, square = np.sum(parts, axis=0).T
+    sums = each(_sums, ((score, np.asarray(chunks[i::workers]), lowest, slots) for i in range(workers)))
+    count, place, square = np.sum(sums, axis=0).T
     used = np.flatnonzero(count)
     n = count[used].astype(np.float64)
+    # Places are rounded down: half a unit more is right on average; squares are of middles already.
     mean = (place[used] / n + 0.5) / 2.0**_FINE
     second = square[used] / n / 4.0 ** (_COARSE + 1)
+    # Two points at mean ± spread have the first two moments of the rows.
     spread = np.sqrt(np.maximum(second - mean**2, 0.0))
     # Within a slot t is linear in its bits.
     start = (lowest + ((used % slots) << _SHIFT)).view(np.float64)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.kernels._compiling import Integers, compiled, frozen
+from halftruth.kernels._compiling import Integers, compiled, frozen, padded, three_strata
 
 __all__ = ["best_precisions", "isotonic", "isotonic_rows"]
 
@@ -32,9 +32,7 @@ def isotonic_rows(strata: Sequence[Vector], mass: Vector, pos: Vector) -> tuple[
 
     The lowest and the highest score of each block, and both of its masses.
     """
-    rows = [frozen(part) for part in (*strata, *[()] * (3 - len(strata)))]
-    a, b = (np.pad(np.asarray(part, dtype=np.float64), (0, 3 - len(part))) for part in (mass, pos))
-    low, high, of_mass, of_pos = _pool_rows(*rows, a, b)
+    low, high, of_mass, of_pos = _pool_rows(*three_strata(strata), padded(mass), padded(pos))
     return low, high, of_mass, of_pos
 
 
@@ -43,6 +41,7 @@ def _falls(a: Any, b: Any, mass: Any, pos: Any) -> Any:
     """Whether the slope b/a is not below pos/mass; a slope over nothing is infinite."""
     if a == 0 and mass == 0:
         return np.sign(b) >= np.sign(pos)
+    # By products: no division by a mass of 0, and exact where masses are counts.
     return b * mass >= pos * a
 
 
@@ -81,6 +80,7 @@ def _grown(old: Any) -> Any:
 @compiled
 def _pool_rows(x: Any, y: Any, z: Any, mass: Any, pos: Any) -> Any:
     size = 1 << 12
+    # A stack of blocks that grows: there are far fewer of them than rows.
     low, high, a, b = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
     i = j = k = top = 0
     while i < len(x) or j < len(y) or k < len(z):
@@ -88,6 +88,7 @@ def _pool_rows(x: Any, y: Any, z: Any, mass: Any, pos: Any) -> Any:
         v = y[j] if j < len(y) else np.inf
         w = z[k] if k < len(z) else np.inf
         s = min(u, v, w)
+        # Rows of one score are one atom.
         p, q, r = i, j, k
         while i < len(x) and x[i] == s:
             i += 1
@@ -122,16 +123,17 @@ def _search(low: Any, high: Any, unlabeled: Any, known: Any, population: Any, si
     widest = 1
     for g in range(len(low)):
         widest = max(widest, high[g] - low[g] + 1)
+    # Dynamic programming down the thresholds: the least sum so far, by the count of positives above.
     best, new = np.full(widest, np.inf), np.full(widest, np.inf)
     best[0] = 0.0
     for g in range(1, len(low)):
         rows = unlabeled[g] - unlabeled[g - 1]
-        found = known[g] - known[g - 1]
+        known_here = known[g] - known[g - 1]
         for x in range(low[g], high[g] + 1):
             precision = sign * (x + known[g]) / population[g] if population[g] > 0 else 0.0
             least = np.inf
             for before in range(max(low[g - 1], x - rows), min(high[g - 1], x) + 1):
-                total = best[before - low[g - 1]] + (x - before + found) * precision
+                total = best[before - low[g - 1]] + (x - before + known_here) * precision
                 least = min(least, total)
             new[x - low[g]] = least
         best, new = new, best

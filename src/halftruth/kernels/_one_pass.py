@@ -10,17 +10,10 @@ from typing import Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.kernels._compiling import BLOCK, Integers, chunks_of, compiled, each, frozen
+from halftruth.kernels._compiling import BLOCK, Integers, chunks_of, compiled, each, padded, three_strata
 from halftruth.kernels._pass_sums import PassSums
 
-__all__ = [
-    "EPSILON",
-    "counts_at_ranks",
-    "cumulative_extremes",
-    "mass_moments",
-    "order_statistics",
-    "pass_sums",
-]
+__all__ = ["counts_at_ranks", "cumulative_extremes", "mass_moments", "order_statistics", "pass_sums"]
 
 EPSILON = float(np.finfo(np.float64).eps)
 SLACK = 1e-12
@@ -31,8 +24,9 @@ def pass_sums(strata: Sequence[Vector], mass: Vector, pos: Vector, neg: Vector, 
 
     A row of stratum k adds ``mass[k]`` (0 or 1), ``pos[k]`` and ``neg[k]`` to the masses at its score.
     """
-    rows, a, b, d = _three(strata), *(_padded(part) for part in (mass, pos, neg))
-    n = np.asarray([len(part) for part in rows])
+    rows = three_strata(strata)
+    a, b, d = padded(mass), padded(pos), padded(neg)
+    n = np.asarray([len(stratum) for stratum in rows])
     top = _top_precision(rows, a, b)
     walks = each(_walk, ((*rows, cut, a, b, top) for cut in _cuts(rows)))
     # Twice the pairs with the row of stratum j above that of k, ties half: the ROC area is linear in them.
@@ -53,27 +47,19 @@ def pass_sums(strata: Sequence[Vector], mass: Vector, pos: Vector, neg: Vector, 
     )
 
 
-def _three(strata: Sequence[Vector]) -> list[Vector]:
-    return [frozen(part) for part in (*strata, *[()] * (3 - len(strata)))]
-
-
-def _padded(coefficients: Vector) -> Vector:
-    return np.pad(np.asarray(coefficients, dtype=np.float64), (0, 3 - len(coefficients)))
-
-
 def _cuts(rows: Sequence[Vector]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Where each chunk starts and stops in each stratum; no score lies in two chunks."""
-    n = sum(len(part) for part in rows)
-    ends = [stop for _, stop in chunks_of(n)]
+    ends = [stop for _, stop in chunks_of(sum(len(stratum) for stratum in rows))]
     score = _ranked(*rows, np.asarray(ends))
-    stops = np.stack([np.searchsorted(part, score, side="right") for part in rows], axis=1).tolist()
+    stops = np.stack([np.searchsorted(stratum, score, side="right") for stratum in rows], axis=1).tolist()
     return list(pairwise([(0, 0, 0), *(tuple(stop) for stop in stops)]))
 
 
 def _top_precision(rows: Sequence[Vector], mass: Vector, pos: Vector) -> float:
     """Precision at the highest score of the population, read for all scores above it."""
-    top = max((part[-1] for part, a in zip(rows, mass, strict=True) if a and len(part)), default=np.nan)
-    above = [len(part) - int(np.searchsorted(part, top)) for part in rows]
+    highest = (stratum[-1] for stratum, a in zip(rows, mass, strict=True) if a and len(stratum))
+    top = max(highest, default=np.nan)
+    above = [len(stratum) - int(np.searchsorted(stratum, top)) for stratum in rows]
     return float(pos @ above / (mass @ above)) if top == top else np.nan
 
 
@@ -98,9 +84,10 @@ def _ranked(x: Any, y: Any, z: Any, ranks: Any) -> Any:
                 left, j = left - (q - j), q
             else:
                 left, k = left - (s - k), s
-        for part, at in ((x, i), (y, j), (z, k)):
+        # The score of the rank is the highest of those that lie below it, in whichever stratum.
+        for stratum, at in ((x, i), (y, j), (z, k)):
             if at > 0:
-                last = max(last, part[at - 1])
+                last = max(last, stratum[at - 1])
         out[r] = last
     return out
 
@@ -135,7 +122,7 @@ def _walk(x: Any, y: Any, z: Any, cut: Any, a: Any, b: Any, top: Any) -> Any:
         precision = tp / predicted if predicted != 0 else top
         leaves |= precision < -SLACK or precision > 1 + SLACK
         term = min(max(precision, 0.0), 1.0) * (b[0] * (p - i) + b[1] * (q - j) + b[2] * (r - k))
-        # Compensated sum.
+        # Kahan's compensated sum: millions of small terms would lose digits to the area.
         term -= lost
         grown = area + term
         lost = (grown - area) - term
@@ -146,11 +133,11 @@ def _walk(x: Any, y: Any, z: Any, cut: Any, a: Any, b: Any, top: Any) -> Any:
 def _losses(rows: Sequence[Vector], pos: Vector, neg: Vector) -> tuple[float, float]:
     """Σ of squared errors and of −log, both linear in the rows of each stratum."""
     jobs = [
-        (part[start:stop], factor, positive)
-        for part, b, d in zip(rows, pos, neg, strict=True)
+        (stratum[start:stop], factor, positive)
+        for stratum, b, d in zip(rows, pos, neg, strict=True)
         for factor, positive in ((b, True), (d, False))
         if factor != 0
-        for start, stop in chunks_of(len(part))
+        for start, stop in chunks_of(len(stratum))
     ]
     sums = each(_loss, jobs)
     return fsum(square for square, _ in sums), fsum(log for _, log in sums)
@@ -176,14 +163,13 @@ def mass_moments(strata: Sequence[Vector], inside: Sequence[bool], n_bins: int) 
 
     A bin ends at an order statistic of the population, the rows of the strata that are ``inside`` it.
     """
-    rows = _three(strata)
-    population = [part if own else part[:0] for part, own in zip(rows, [*inside, *[False] * 3], strict=False)]
-    n = sum(len(part) for part in population)
-    edges = _ranked(*population, np.asarray([n * i // n_bins for i in range(1, n_bins)], dtype=np.int64))
+    n = sum(len(stratum) for stratum, member in zip(strata, inside, strict=True) if member)
+    ranks = np.asarray([n * i // n_bins for i in range(1, n_bins)], dtype=np.int64)
+    counts = counts_at_ranks(strata, inside, ranks)
     out = []
-    for part in rows[: len(strata)]:
-        cuts = np.concatenate([[0], np.searchsorted(part, edges, side="right"), [len(part)]])
-        sums = each(_segment, ((part[a:b],) for a, b in pairwise(cuts.tolist())))
+    for stratum, below in zip(three_strata(strata), counts, strict=False):
+        cuts = np.concatenate([[0], below, [len(stratum)]])
+        sums = each(_segment, ((stratum[a:b],) for a, b in pairwise(cuts.tolist())))
         out.append(np.vstack([np.diff(cuts), np.asarray(sums).T]))
     return out
 
@@ -207,8 +193,9 @@ def cumulative_extremes(strata: Sequence[Vector], mass: Vector, pos: Vector) -> 
 
     At most three sorted strata; a row of stratum k adds ``mass[k]`` and ``pos[k]`` at its score.
     """
-    rows, a, b = _three(strata), _padded(mass), _padded(pos)
+    rows, a, b = three_strata(strata), padded(mass), padded(pos)
     before = low = high = 0.0
+    # Extremes within a chunk start from 0; the sum of the chunks before it moves them.
     for total, lowest, highest in each(_climb, ((*rows, cut, a, b) for cut in _cuts(rows))):
         low, high = min(low, before + lowest), max(high, before + highest)
         before += total
@@ -244,13 +231,11 @@ def order_statistics(strata: Sequence[Vector], inside: Sequence[bool], ranks: In
 
     1 stands for the smallest; −inf is returned for rank 0.
     """
-    rows = _three(strata)
-    members = [*inside, False, False, False]
-    population = [part if member else part[:0] for part, member in zip(rows, members, strict=False)]
-    return np.asarray(_ranked(*population, np.ascontiguousarray(ranks, dtype=np.int64)))
+    population = [stratum if member else stratum[:0] for stratum, member in zip(strata, inside, strict=True)]
+    return np.asarray(_ranked(*three_strata(population), np.ascontiguousarray(ranks, dtype=np.int64)))
 
 
 def counts_at_ranks(strata: Sequence[Vector], inside: Sequence[bool], ranks: Integers) -> list[Integers]:
     """Rows of each sorted stratum that do not exceed the order statistics of these ranks."""
     edges = order_statistics(strata, inside, ranks)
-    return [np.searchsorted(part, edges, side="right") for part in _three(strata)[: len(strata)]]
+    return [np.searchsorted(stratum, edges, side="right") for stratum in strata]

@@ -146,10 +146,10 @@ def best_bins(
     prior: float,
     *,
     lipschitz: float,
-    binning: Binning = "mass",
-    confidence_level: float | None = None,
     fcmi: float | Information | None = None,
     fcmi_unlabeled: float | None = None,
+    confidence_level: float | None = None,
+    binning: Binning = "mass",
 ) -> BestBins:
     """The number of bins that minimises Theorem 1's bound, or Theorem 3's, and the bound there.
 
