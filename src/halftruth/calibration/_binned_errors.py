@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import product
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -24,6 +25,7 @@ __all__ = [
     "SIZES",
     "SLOPES",
     "SMOOTHING",
+    "Norm",
     "adaptive_calibration_error",
     "calibration_error",
     "enough_bins",
@@ -31,6 +33,9 @@ __all__ = [
     "mean_distance",
     "posterior",
 ]
+
+Norm: TypeAlias = Literal[1, 2, "max"]
+"""Of the gaps between mean label and mean score: their mean, root mean square, or largest."""
 
 
 @distance(
@@ -45,10 +50,10 @@ __all__ = [
 )
 def calibration_error(
     evidence: Measurable,
-    n_bins: int | str = "optimal",
+    n_bins: int | Literal["optimal"] = "optimal",
     binning: str = "mass",
-    norm: float | str = 1,
-    debias: bool | str = False,
+    norm: Norm = 1,
+    debias: bool | Literal["corrected", "posterior"] = False,
 ) -> float:
     """Expected calibration error over bins: Σ_b |μ₁(bin) − ∫_bin s dμ| / μ(all) for norm 1.
 
@@ -105,8 +110,8 @@ def calibration_error(
 
 
 def _remedy(
-    debias: bool | str, measure: ScoreMeasure, norm: float | str
-) -> Callable[[BinSums, float | str], Vector] | None:
+    debias: bool | str, measure: ScoreMeasure, norm: Norm
+) -> Callable[[BinSums, Norm], Vector] | None:
     """How noise is taken off; None where it is not."""
     if isinstance(debias, (bool, np.bool_)):
         if not debias:
@@ -126,7 +131,7 @@ def _remedy(
     paper="Nixon et al. 2019",
     unit_laws=False,
 )
-def adaptive_calibration_error(evidence: Measurable, n_bins: int | str = 15) -> float:
+def adaptive_calibration_error(evidence: Measurable, n_bins: int | Literal["optimal"] = 15) -> float:
     """ACE: the mean over bins of equal mass of |mean label − mean score|, each bin alike.
 
     `n_bins` is a number or "optimal", as in `calibration_error`. Bins that ties leave empty do not count.
@@ -154,7 +159,7 @@ def adaptive_calibration_error(evidence: Measurable, n_bins: int | str = 15) -> 
     unit_laws=False,
 )
 def maximum_calibration_error(
-    evidence: Measurable, n_bins: int | str = "optimal", binning: str = "mass"
+    evidence: Measurable, n_bins: int | Literal["optimal"] = "optimal", binning: str = "mass"
 ) -> float:
     """MCE: the largest |mean label − mean score| of a bin.
 
@@ -184,7 +189,7 @@ not a bin without noise."""
 RIDGE = 1e-10
 
 
-def corrected(bins: BinSums, norm: float | str) -> Vector:
+def corrected(bins: BinSums, norm: Norm) -> Vector:
     """Less what noise adds to each bin: Ferro and Fricker's for norm 2, Kumar's for norm 1.
 
     With labels the noise is that of the bin's frequency a, a (1−a)/n, or /(n−1) for norm 2.
@@ -218,7 +223,7 @@ def enough_bins(size: float) -> int:
     return int(np.clip(1.5 * optimal_bins(size), 8, 40))
 
 
-def posterior(bins: BinSums, norm: float | str) -> Vector:
+def posterior(bins: BinSums, norm: Norm) -> Vector:
     """The error that is expected given the gaps, averaged over the processes that may have made them."""
     total = bins.total[..., None]
     mass, gap = ratio(bins.mass, total), ratio(bins.gap, total)
@@ -296,7 +301,7 @@ def _t(matrix: Vector) -> Vector:
     return np.swapaxes(matrix, -1, -2)
 
 
-def _error(mean: Vector, spread: Vector, mass: Vector, norm: float | str) -> Vector:
+def _error(mean: Vector, spread: Vector, mass: Vector, norm: Norm) -> Vector:
     if norm == 2:
         return np.asarray(np.where(mass > 0, ratio(mean**2 + spread**2, mass), 0.0).sum(axis=-1))
     size = mean_distance(mean, spread)

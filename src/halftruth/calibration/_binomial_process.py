@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,8 @@ if TYPE_CHECKING:  # loads SciPy, which most evaluations do without
 
 __all__ = ["BetaCurve", "bpm_calibration_error", "fit_curve"]
 
-VARIANTS = ("paper", "authors")
-DENSITIES = ("beta", "empirical")
+Variant: TypeAlias = Literal["paper", "authors"]
+VARIANTS: tuple[Variant, ...] = ("paper", "authors")
 FEWEST, FEW, MOST = 3, 10, 500
 """Bins of the coarsest binning, and of the finest, at least and at most."""
 TARGETS = (-1.0, 2.0)
@@ -65,7 +65,7 @@ class BetaCurve:
         return scalar(expit(a * log_s + b * log_odds - c))
 
 
-def fit_curve(evidence: Measurable, variant: str = "paper") -> BetaCurve:
+def fit_curve(evidence: Measurable, variant: Variant = "paper") -> BetaCurve:
     """Estimate the calibration curve by binomial process modeling, as `bpm_calibration_error` does."""
     measure = as_measure(evidence)
     measure.need_probabilities("Binomial process modeling")
@@ -80,7 +80,9 @@ def fit_curve(evidence: Measurable, variant: str = "paper") -> BetaCurve:
     unit_laws=False,
     twin=False,
 )
-def bpm_calibration_error(evidence: Measurable, variant: str = "paper", density: str = "beta") -> float:
+def bpm_calibration_error(
+    evidence: Measurable, variant: Variant = "paper", density: Literal["beta", "empirical"] = "beta"
+) -> float:
     """Calibration error ∫ |g(s) − s| of the curve g fitted by binomial process modeling (TCE_bpm).
 
     Equal-mass binnings of several sizes give points (mean score, mean label); the beta curve g, with
@@ -118,7 +120,7 @@ def bpm_calibration_error(evidence: Measurable, variant: str = "paper", density:
     """
     measure = as_measure(evidence)
     measure.need_probabilities("Calibration error")
-    _checks.choice(density, "density", DENSITIES)
+    _checks.choice(density, "density", ("beta", "empirical"))
     theta = _fit(measure, _checks.choice(variant, "variant", VARIANTS))
     if density == "empirical":
         curve = BetaCurve(*np.moveaxis(theta, -1, 0))
@@ -140,7 +142,7 @@ def _logs(score: Vector) -> tuple[Vector, Vector]:
     return np.log(inside), -np.log1p(-inside)
 
 
-def _sizes(size: float, variant: str) -> list[int]:
+def _sizes(size: float, variant: Variant) -> list[int]:
     """Numbers of bins, in ten steps."""
     low, high = int(size) // 100, int(size) // 20
     if variant == "paper":
@@ -149,7 +151,7 @@ def _sizes(size: float, variant: str) -> list[int]:
     return list(range(low, max(high, low) + 1, max(1, (high - low) // 10)))
 
 
-def _fit(measure: ScoreMeasure, variant: str) -> Vector:
+def _fit(measure: ScoreMeasure, variant: Variant) -> Vector:
     """(a, b, c) along a new last axis; NaN where the measure is empty or undefined."""
     from halftruth.calibration import _beta_curve_fit
 
@@ -178,7 +180,7 @@ def _rows(measure: ScoreMeasure, rows: Index) -> ScoreMeasure:
     return ScoreMeasure(score=measure.score, mass=mass, pos_mass=pos_mass, size=measure.size)
 
 
-def _points(measure: ScoreMeasure, sizes: list[int], variant: str) -> Points:
+def _points(measure: ScoreMeasure, sizes: list[int], variant: Variant) -> Points:
     """Of every bin of every binning; empty bins weigh nothing."""
     from halftruth.calibration._beta_curve_fit import Points
 

@@ -73,6 +73,7 @@ def possible(measure: ScoreMeasure) -> Possible | None:
     lacking = blocks.mass <= 0
     mass = np.where(lacking, np.abs(blocks.pos), blocks.mass)
     positives, rows = float(measure.positives), _rows(measure)
+    # Shrunk towards the prior by one row: a frequency of exactly 0 or 1 would put the log loss to infinity.
     value = (shares(mass, blocks.pos) * rows + positives / float(measure.total)) / (rows + 1)
     if value @ mass <= positives:
         value = _scaled(value, mass, positives)
@@ -91,7 +92,7 @@ def _rows(measure: ScoreMeasure) -> float:
 
 
 def _scaled(value: Vector, mass: Vector, target: float) -> Vector:
-    """``min(1, k · value)`` with ``wanted`` as its integral; values ascend from above 0."""
+    """``min(1, k · value)`` with ``target`` as its integral; values ascend from above 0."""
     below = np.cumsum(value * mass)
     above = mass.sum() - np.cumsum(mass)
     # The integral is linear in k between those where one more value meets 1.

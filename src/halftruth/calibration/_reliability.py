@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,9 +20,10 @@ from halftruth.measure._arithmetic import Index, by_bin
 from halftruth.measure._bins import BINNINGS
 from halftruth.measure._score_measure import Measurable, ScoreMeasure, as_measure, integral, ratio
 
-__all__ = ["METHODS", "N_POINTS", "ReliabilityCurve", "reliability_curve"]
+__all__ = ["METHODS", "N_POINTS", "CurveMethod", "ReliabilityCurve", "reliability_curve"]
 
-METHODS = ("binned", "isotonic", "smooth", "bpm")
+CurveMethod: TypeAlias = Literal["binned", "isotonic", "smooth", "bpm"]
+METHODS: tuple[CurveMethod, ...] = ("binned", "isotonic", "smooth", "bpm")
 N_POINTS = 256
 """Scores at which a curve without bins is given, about."""
 N_BARS = 40
@@ -81,9 +82,9 @@ class ReliabilityCurve:
 
 def reliability_curve(
     evidence: Measurable,
-    method: str = "binned",
+    method: CurveMethod = "binned",
     *,
-    n_bins: int | str = "optimal",
+    n_bins: int | Literal["optimal"] = "optimal",
     binning: str = "mass",
     confidence_level: float = 0.95,
     n_resamples: int = 500,

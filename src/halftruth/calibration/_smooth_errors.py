@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -26,7 +26,7 @@ STATISTICS = ("ks", "kuiper")
     formula='max over t of abs(gap[s ≤ t]) / n; `statistic="kuiper"`: its range',
     paper="Gupta et al. 2021",
 )
-def ks_calibration_error(evidence: Measurable, statistic: str = "ks") -> float:
+def ks_calibration_error(evidence: Measurable, statistic: Literal["ks", "kuiper"] = "ks") -> float:
     """Largest gap between what the scores claim and what happens, over all scores up to a limit.
 
     max over t of |∫_{s ≤ t} (s dμ − dμ₁)| / μ(all): no bins and no width to choose. It never exceeds the

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 from halftruth._errors import InputError
-from halftruth.calibration._binned_errors import calibration_error
+from halftruth.calibration._binned_errors import Norm, calibration_error
 from halftruth.measure._arithmetic import RankSums
 from halftruth.measure._score_measure import Measurable, as_measure
 from halftruth.metrics._record import distance
@@ -35,7 +35,7 @@ FROM_ROWS = 512
     unit_laws=False,
     twin=False,
 )
-def sweep_calibration_error(evidence: Measurable, norm: float | str = 1) -> float:
+def sweep_calibration_error(evidence: Measurable, norm: Norm = 1) -> float:
     """Calibration error over bins of equal mass, as many as leave the mean labels monotone.
 
     The number of bins grows from 1 and stops before the first at which the mean label of some bin is below
@@ -94,7 +94,7 @@ class _RunningMasses:
         return self.below[at], self.pos[at]
 
 
-def _error(mass: Vector, pos: Vector, gap: Vector, norm: float | str) -> float:
+def _error(mass: Vector, pos: Vector, gap: Vector, norm: Norm) -> float:
     """The error of one measure."""
     if not mass.sum() > 0 or np.isnan(pos).any():
         return float("nan")
@@ -161,6 +161,7 @@ def _window(running: _RunningMasses, slack: float) -> tuple[float, float] | None
 def _target(total: float, b: Integers, n_bins: Integers | int, *, counts: bool) -> Vector:
     """Mass at which bin b of so many starts: ⌊n b/B⌋ of counts, as `calibration_error` has it."""
     steps = total * b
+    # A hair lower where masses are no counts: sums that are equal but for rounding are one end.
     return np.asarray(np.floor_divide(steps, n_bins) if counts else steps / n_bins * (1 - 1e-12))
 
 
@@ -177,12 +178,15 @@ def _most_bins(
     low, high = 0.0, 1.0
     done, targets = 1, TARGETS[0]
     while done < most:
+        # As many numbers of bins at once as have about so many ends together, at most two of them outside
+        # the window on either side: nearly all sweeps end after a few bins, the others take large steps.
         ends = 4 + done * (high - low)
         stop = min(most, done + 1 + int(min(targets / ends, (2 * targets / (high - low)) ** 0.5)))
         n_bins = np.arange(done + 1, stop + 1)
         first = np.maximum(0, np.floor(n_bins * low).astype(np.int64) - 1)
         last = np.minimum(n_bins, np.floor(n_bins * high).astype(np.int64) + 2)
         length = last - first + 1
+        # The ends of all these binnings in one array: ``of`` says of how many bins each is one.
         of = np.repeat(n_bins, length)
         b = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length - first, length)
         mass, pos = reach(_target(totals[0], b, of, counts=counts))
@@ -202,6 +206,7 @@ def _most_bins(
 def _first_fall(of: Integers, mass: Vector, pos: Vector, slack: float) -> int | None:
     """The smallest number of bins at which a mean is below the one before, of these bin ends."""
     size = np.diff(mass)
+    # Steps from one binning to the next are no bins.
     full = np.flatnonzero((of[1:] == of[:-1]) & (size > 0))
     mean = np.diff(pos)[full] / size[full]
     falls = np.flatnonzero((np.diff(mean) < -slack) & (np.diff(of[full]) == 0))

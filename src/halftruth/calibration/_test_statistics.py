@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 import numpy as np
 
 from halftruth._checks import Vector
 from halftruth.calibration._null_models import Groups, Null, chances
 from halftruth.table._score_table import POSITIVE, UNLABELED
 
-__all__ = ["STATISTICS", "Statistic"]
+__all__ = ["STATISTICS", "Statistic", "StatisticName"]
 
-STATISTICS = ("ks", "kuiper", "spiegelhalter", "hosmer-lemeshow")
+StatisticName: TypeAlias = Literal["ks", "kuiper", "spiegelhalter", "hosmer-lemeshow"]
+STATISTICS: tuple[StatisticName, ...] = ("ks", "kuiper", "spiegelhalter", "hosmer-lemeshow")
 
 
 class Statistic:
     """One of the four: what it keeps of the gaps, and how far that lies from 0."""
 
-    def __init__(self, groups: Groups, name: str, n_bins: int) -> None:
+    def __init__(self, groups: Groups, name: StatisticName, n_bins: int) -> None:
         self.name, self.groups = name, groups
         self.first = np.flatnonzero(np.diff(groups.measure.bin_index(n_bins, "mass"), prepend=-1))
 
@@ -61,6 +64,8 @@ class Statistic:
         share = self.groups.mass / self.groups.mass.sum()
         if evidence.population is None:
             return np.diag(np.add.reduceat(share * score * (1 - score), self.first))
+        # The gap of a bin is π times a share of the positives, less a mean of s over the population: two
+        # multinomial covariances, diag(p) − p pᵀ over the rows of each sample.
         claimed = np.add.reduceat(share * score, self.first)
         square = np.add.reduceat(share * score**2, self.first)
         prior, product = claimed.sum(), np.outer(claimed, claimed)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.calibration._reliability import ReliabilityCurve, reliability_curve
+from halftruth.calibration._reliability import CurveMethod, ReliabilityCurve, reliability_curve
 from halftruth.figures import _canvas
 from halftruth.figures._canvas import COLORS, DASHES, MARGIN, Canvas
 from halftruth.measure._score_measure import Measurable
@@ -31,7 +31,7 @@ CORNER = 0.6
 def reliability(
     evidence: Measurable | ReliabilityCurve | Mapping[str, Measurable | ReliabilityCurve],
     *,
-    method: str = "binned",
+    method: CurveMethod = "binned",
     ax: Axes | None = None,
     title: str | None = None,
     **settings: Any,

@@ -8,9 +8,10 @@ a bin that a row touches lies in one place.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 from halftruth.kernels import _compiling
@@ -41,9 +42,11 @@ def _bin(s: Any, n_bins: Any) -> Any:
 
 
 @compiled
-def _bins_of(score: Any, probability: Any, center: Any, scale: Any, n_bins: Any, out: Any) -> None:
+def _bins_of(score: Any, grid: Any, out: Any) -> None:
+    probability, center, scale, n_bins = grid
     if not probability:
         for i in range(len(score)):
+            # Any number onto (−1, 1), finest around the center; roots are rounded alike by every engine.
             z = (score[i] - center) / scale
             q = _root(1 / (1 + abs(z)))
             t = 1 - q if z >= 0 else q - 1
@@ -76,18 +79,29 @@ MOST_HELD = 1 << 26
 """Integers in the histograms of all threads together, 512 MB, unless a single one is larger."""
 
 
+class GridNumbers(TypedDict):
+    """What a grid is made of: "probability" scores, or any on a scale of their own."""
+
+    kind: str
+    center: float
+    scale: float
+    n_bins: int
+
+
+def _as_tuple(grid: GridNumbers) -> tuple[bool, float, float, int]:
+    """The same as kernels take it: compiled code knows no words."""
+    return grid["kind"] == "probability", grid["center"], grid["scale"], grid["n_bins"]
+
+
 def add_rows(
-    score: Any,
-    target: Any,
+    score: NDArray[Any],
+    target: NDArray[Any],
     weight: Vector | None,
     state: Integers,
     *,
     n_strata: int,
     unlabeled: float,
-    kind: str,
-    center: float,
-    scale: float,
-    n_bins: int,
+    **grid: Unpack[GridNumbers],
 ) -> int:
     """Add rows to a histogram in place, or none of them if any has no place; how many have none.
 
@@ -95,41 +109,35 @@ def add_rows(
     targets 1 and the last targets 0; the middle one of three holds NaN and ``unlabeled``.
     Scores are float32 or float64, targets these or int64: a copy of either costs as much as a look.
     """
-    probability = kind == "probability"
     scores, targets = frozen(score, score.dtype), frozen(target, target.dtype)
     weights = frozen(() if weight is None else weight)
-    bad = _bad_scores(scores, probability) + _bad_targets(targets, n_strata, unlabeled)
+    numbers = _as_tuple(grid)
+    bad = _bad_scores(scores, numbers[0]) + _bad_targets(targets, n_strata, unlabeled)
     if not bad:
-        _add(scores, targets, weights, state, n_strata, unlabeled, probability, center, scale, n_bins)
+        _add(scores, targets, weights, state, n_strata, unlabeled, numbers)
     return int(bad)
 
 
 def bin_rows(
-    score: Vector,
-    weight: Vector | None = None,
-    value: Vector | None = None,
-    *,
-    kind: str,
-    center: float,
-    scale: float,
-    n_bins: int,
+    score: Vector, weight: Vector | None = None, value: Vector | None = None, **grid: Unpack[GridNumbers]
 ) -> Integers:
     """The histogram of one stratum of checked rows; ``value`` holds their soft labels."""
-    probability = kind == "probability"
     scores, weights, values = (frozen(() if x is None else x) for x in (score, weight, value))
     soft, weighted = value is not None, weight is not None
-    slots = n_bins + 2 * probability
+    numbers = _as_tuple(grid)
+    probability = numbers[0]
+    slots = grid["n_bins"] + 2 * probability
     columns = 3 + probability + 2 * weighted + soft * (3 + probability + 2 * weighted)
     chunks = chunks_of(len(scores))
     # Integers and extremes may be added in any order, so a thread keeps one histogram.
     workers = max(1, min(_compiling.THREADS, len(chunks), MOST_HELD // (slots * columns)))
 
-    def binned(own: Any) -> Integers:
+    def binned(chunks: list[tuple[int, int]]) -> Integers:
         state = np.zeros((slots, columns), np.int64)
         state.view(np.float64)[:, -2:] = np.inf, -np.inf
-        for start, stop in own:
+        for start, stop in chunks:
             rows = (x[start:stop] for x in (scores, values, weights))
-            _add(*rows, state, 1, np.nan, probability, center, scale, n_bins)
+            _add(*rows, state, 1, np.nan, numbers)
         return state
 
     return joined(each(binned, ((chunks[i::workers],) for i in range(workers))))
@@ -137,9 +145,9 @@ def bin_rows(
 
 def joined(states: list[Integers]) -> Integers:
     """One histogram of many, which is written over the first."""
-    first, *others = states
+    first, *rest = states
     ends = first.view(np.float64)
-    for state in others:
+    for state in rest:
         first[:, :-2] += state[:, :-2]
         np.minimum(ends[:, -2], state.view(np.float64)[:, -2], out=ends[:, -2])
         np.maximum(ends[:, -1], state.view(np.float64)[:, -1], out=ends[:, -1])
@@ -157,6 +165,7 @@ def _bad_scores(score: Any, probability: Any) -> Any:
 
 @compiled
 def _bad_targets(target: Any, n_strata: Any, unlabeled: Any) -> Any:
+    # Good rows are counted without a branch, so that loops take several rows at a time; NaN compares false.
     good = 0
     if n_strata == 1:
         for i in range(len(target)):
@@ -172,18 +181,8 @@ def _bad_targets(target: Any, n_strata: Any, unlabeled: Any) -> Any:
 
 
 @compiled
-def _add(
-    score: Any,
-    target: Any,
-    weight: Any,
-    state: Any,
-    n_strata: Any,
-    unlabeled: Any,
-    probability: Any,
-    center: Any,
-    scale: Any,
-    n_bins: Any,
-) -> None:
+def _add(score: Any, target: Any, weight: Any, state: Any, n_strata: Any, unlabeled: Any, grid: Any) -> None:
+    probability, _, _, n_bins = grid
     slots = n_bins + 2 if probability else n_bins
     weighted, soft = len(weight) > 0, len(target) > 0 and n_strata == 1
     first = 2 if probability else 1
@@ -195,7 +194,7 @@ def _add(
         _copy(score[start : start + n], s)
         if weighted:
             _copy(weight[start : start + n], w)
-        _bins_of(s[:n], probability, center, scale, n_bins, key)
+        _bins_of(s[:n], grid, key)
         if n_strata > 1:
             _to_strata(key[:n], target[start : start + n], unlabeled, slots, n_strata)
         _add_scores(key[:n], s, w, state, ends, probability)
@@ -273,8 +272,8 @@ NEAR = 0.5 - 1e-8
 def width_moments(score: Vector, n_bins: int) -> Vector:
     """n, Σ s and Σ s² (3, n_bins) of scores in [0, 1] over bins (b/B, (b+1)/B], the first closed at 0."""
     score, edges = frozen(score), frozen(np.arange(n_bins + 1) / n_bins)
-    parts = each(_width_moments, ((score[a:b], edges) for a, b in chunks_of(len(score))))
-    return np.asarray(np.sum(parts, axis=0).T)
+    moments = each(_width_moments, ((score[a:b], edges) for a, b in chunks_of(len(score))))
+    return np.asarray(np.sum(moments, axis=0).T)
 
 
 @compiled
@@ -282,9 +281,9 @@ def _width_moments(score: Any, edges: Any) -> Any:
     n_bins = len(edges) - 1
     out = np.zeros((n_bins, 3))
     # Sums of a block are added to those of the blocks before, so that rounding does not grow with the rows.
-    part = np.zeros((n_bins, 3))
+    of_block = np.zeros((n_bins, 3))
     for start in range(0, len(score), BLOCK * 16):
-        part[:] = 0
+        of_block[:] = 0
         for i in range(start, min(start + BLOCK * 16, len(score))):
             s = score[i]
             x = s * n_bins
@@ -294,8 +293,8 @@ def _width_moments(score: Any, edges: Any) -> Any:
                 b = min(b, n_bins - 1)
                 b += s > edges[b + 1]
                 b -= (s <= edges[b]) & (b > 0)
-            part[b, 0] += 1
-            part[b, 1] += s
-            part[b, 2] += s * s
-        out += part
+            of_block[b, 0] += 1
+            of_block[b, 1] += s
+            of_block[b, 2] += s * s
+        out += of_block
     return out

@@ -31,20 +31,22 @@ def sort(score: Vector) -> Vector:
 def _sort_into(source: Integers, out: Integers) -> None:
     """Spread the rows over buckets of about equal size, then sort each of them inside a cache."""
     n = len(source)
-    parts = [source[start:stop] for start, stop in chunks_of(n)]
-    ends = each(_extent, ((part,) for part in parts))
+    chunks = [source[start:stop] for start, stop in chunks_of(n)]
+    ends = each(_extent, ((chunk,) for chunk in chunks))
     low, high = min(end[0] for end in ends), max(end[1] for end in ends)
     if low == high:
         out[:] = source
         return
+    # The highest bits in which keys differ: one radix digit, whose counts show where buckets of one size end.
     shift = max(0, (high - low).bit_length() - DIGIT)
-    counts = np.stack(each(_count_digits, ((part, low, shift) for part in parts)))
+    counts = np.stack(each(_count_digits, ((chunk, low, shift) for chunk in chunks)))
     size = max(BUCKET_ROWS, n // BUCKETS)
     bucket, first = _group(counts.sum(axis=0, dtype=np.int64), size)
     counts = np.add.reduceat(counts, first, axis=1, dtype=np.int64)
     stop = np.cumsum(counts.T).reshape(counts.T.shape).T
     place = stop - counts
-    each(_spread, ((part, low, shift, bucket, place[i].copy(), out) for i, part in enumerate(parts)))
+    # Each chunk writes to places of its own in every bucket, so that threads need no lock.
+    each(_spread, ((chunk, low, shift, bucket, place[i].copy(), out) for i, chunk in enumerate(chunks)))
     cuts = np.stack([place[0], stop[-1]], axis=1)
     heavy = counts.sum(axis=0) > max(LEAF_ROWS, 4 * size)
     hands = 4 * _compiling.THREADS
@@ -65,6 +67,7 @@ def _group(counts: Integers, size: int) -> tuple[NDArray[np.uint16], Integers]:
 @compiled
 def _key(bits: Any) -> Any:
     """Integers in the order of the floats of these bits."""
+    # Floats are sign and magnitude, integers two's complement: of negative ones all bits but the sign turn.
     return bits ^ ((bits >> 63) & 0x7FFFFFFFFFFFFFFF)
 
 
@@ -169,23 +172,21 @@ def split(score: Vector, chosen: NDArray[np.bool_]) -> tuple[Vector, Vector]:
     chunks = chunks_of(len(score))
     counts = [int(np.count_nonzero(chosen[a:b])) for a, b in chunks]
     before = [0, *accumulate(counts)]
-    kept, rest = np.empty(before[-1]), np.empty(len(score) - before[-1])
-    each(
-        _split,
-        (
-            (score[a:b], chosen[a:b], kept[n : n + count], rest[a - n : b - n - count])
-            for (a, b), n, count in zip(chunks, before[:-1], counts, strict=True)
-        ),
+    picked, rest = np.empty(before[-1]), np.empty(len(score) - before[-1])
+    jobs = (
+        (score[a:b], chosen[a:b], picked[n : n + count], rest[a - n : b - n - count])
+        for (a, b), n, count in zip(chunks, before[:-1], counts, strict=True)
     )
-    return kept, rest
+    each(_split, jobs)
+    return picked, rest
 
 
 @compiled
-def _split(score: Any, chosen: Any, kept: Any, rest: Any) -> None:
+def _split(score: Any, chosen: Any, picked: Any, rest: Any) -> None:
     i = j = 0
     for k in range(len(score)):
         if chosen[k]:
-            kept[i] = score[k]
+            picked[i] = score[k]
             i += 1
         else:
             rest[j] = score[k]

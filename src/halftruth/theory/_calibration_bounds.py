@@ -249,9 +249,9 @@ def generalization_bound(
     n_bins = _checks.count(n_bins, "n_bins", least=1)
     _checks.choice(binning, "binning", BINNINGS)
     # The 2^B signs of the bins as in Theorem 1; what the predictions tell of the rows is paid on top.
-    every, unlabeled = _nats(fcmi, fcmi_unlabeled, n_positive + n_unlabeled)
+    nats, unlabeled = _nats(fcmi, fcmi_unlabeled, n_positive + n_unlabeled)
     patterns = n_bins * math.log(2)
-    terms = {"binning": slope / n_bins, "sampling": math.sqrt(8 * noise * (every + patterns))}
+    terms = {"binning": slope / n_bins, "sampling": math.sqrt(8 * noise * (nats + patterns))}
     if binning == "mass":
         terms["bin masses"] = slope * math.sqrt(8 / n_unlabeled * (unlabeled + patterns))
     return sum_of(terms, "Bounds the mean of |PU-ECE − TCE| on the training rows.")
@@ -261,20 +261,20 @@ def _nats(
     fcmi: float | Information, fcmi_unlabeled: float | Information | None, n: float
 ) -> tuple[float, float]:
     """Of all predictions and of those for unlabeled rows."""
-    every = _checks.inside(float(fcmi), "fcmi", 0.0, math.inf, closed="left", advice=_NATS)
-    if every > n * math.log(2) * (1 + 1e-12):
+    nats = _checks.inside(float(fcmi), "fcmi", 0.0, math.inf, closed="left", advice=_NATS)
+    if nats > n * math.log(2) * (1 + 1e-12):
         raise InputError(
             f"{arg('fcmi')} must be at most (n_positive + n_unlabeled) ln 2 = {n * math.log(2):.6g}, all "
-            f"that there is to tell of the training rows; got {every:.6g}. {_NATS}"
+            f"that there is to tell of the training rows; got {nats:.6g}. {_NATS}"
         )
     if fcmi_unlabeled is None:
-        return every, fcmi.unlabeled if isinstance(fcmi, Information) else every
+        return nats, fcmi.unlabeled if isinstance(fcmi, Information) else nats
     unlabeled = _checks.inside(
         float(fcmi_unlabeled), "fcmi_unlabeled", 0.0, math.inf, closed="left", advice=_NATS
     )
-    if unlabeled > every * (1 + 1e-12):
+    if unlabeled > nats * (1 + 1e-12):
         raise InputError(
             f"{arg('fcmi_unlabeled')} must be at most {arg('fcmi')}, of which it is a part; got "
-            f"{unlabeled:.6g} and {every:.6g}. Leave it out to use {arg('fcmi')} for both."
+            f"{unlabeled:.6g} and {nats:.6g}. Leave it out to use {arg('fcmi')} for both."
         )
-    return every, unlabeled
+    return nats, unlabeled

@@ -55,9 +55,8 @@ class Atoms:
 
     def joined(self, other: Atoms) -> Atoms:
         """These and others."""
-        return Atoms(
-            *(np.append(x, y) for x, y in zip(vars(self).values(), vars(other).values(), strict=True))
-        )
+        columns = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Atoms(*(np.append(x, y) for x, y in columns))
 
     def features(self) -> Vector:
         """(3, n), the last all one."""
@@ -135,7 +134,7 @@ class Loss:
 
     def joined(self, n: int = 1 << 13) -> Loss:
         """The loss with neighbours joined at their means: a first guess."""
-        first = self.features[0] + self.features[1]
+        first = self.features[0] + self.features[1]  # the logit, or the score itself
         low, high = float(first.min()), float(first.max())
         group = np.minimum(((first - low) * (n / max(high - low, 1e-300))).astype(np.intp), n - 1)
         mass: Vector = np.bincount(group, self.mass, minlength=n).astype(np.float64)
@@ -161,6 +160,7 @@ def least(loss: Loss, family: Family, start: Vector, unit: float) -> Vector:
     """
     low, high, shape = family.low, family.high, family.shape
     p = np.clip(start, low, high)
+    # An active-set method: the loss is convex, so that freeing one limit at a time ends at the minimum.
     at_limit = np.zeros(len(p), dtype=bool)
     for _ in range(MOST):
         slope, curvature = loss.derivatives(shape @ p)
@@ -192,6 +192,7 @@ def _newton(g: Vector, h: Vector, free: Vector, unit: float) -> Vector:
     out = np.zeros(len(g))
     if not free.any():
         return out
+    # In units of each parameter's own curvature, so that what counts as flat depends on no scale.
     diagonal = np.sqrt(np.diag(h)[free])
     scale = np.where(diagonal > TINY, diagonal, 1.0)
     values, vectors = np.linalg.eigh(h[np.ix_(free, free)] / np.outer(scale, scale))
@@ -220,6 +221,7 @@ def _to_free(p: Vector, g: Vector, h: Vector, at_limit: Vector, family: Family, 
 
 def _searched(loss: Loss, family: Family, p: Vector, step: Vector, t: float, gain: float) -> float:
     """The first of t, t/2, t/4, … that lowers the loss by a share of what its slope promises, or 0."""
+    # Armijo's rule; the slack is the rounding of the loss, which near the minimum hides any gain.
     here = loss.value(family.shape @ p)
     slack = 1e-14 * (abs(here) + loss.total)
     # Where all probabilities are near 0 or 1 a step may be longer than any scale of the parameters.

@@ -79,6 +79,7 @@ def platt(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
         return Fitted(LogOddsCurve(a, a, c), notes)
     repaired = possible(measure)
     score, mass, pos = masses(measure, repaired)
+    # Standard units: margins may have any scale, and the limit of the slope is set in these.
     center = float(integral(score, mass) / mass.sum())
     moved = score - center
     scale = float(np.sqrt(integral(moved**2, mass) / mass.sum())) or 1.0
@@ -114,6 +115,7 @@ def _fit(measure: ScoreMeasure, loss: Loss, shape: Vector) -> tuple[list[float],
     family = _family(loss, shape)
     p = family.start
     if len(loss.mass) > FEW:
+        # Newton's steps over few joined scores cost nothing and leave one or two over all of them.
         near = loss.joined()
         guess = least(near, family, p, unit)
         p = p if _endless(near, family, guess, unit) else guess
