@@ -45,13 +45,6 @@ class Draw:
         P(Y=1 | x) in the population.
     x : ndarray of shape (n,) or (n, d)
         The features.
-
-    Examples
-    --------
-    >>> from halftruth.simulate import GaussianClasses
-    >>> draw = GaussianClasses().draw(5, rng=0)
-    >>> len(draw), draw.y.shape
-    (5, (5,))
     """
 
     score: FloatArray

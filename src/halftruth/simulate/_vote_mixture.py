@@ -170,13 +170,7 @@ class VoteMixture:
         return VoteDraw(q, generator.binomial(ballots, q))
 
     def evidence(self, n: int, m: ArrayLike, rng: Rng) -> SoftLabeled:
-        """Draw as `draw` does, and give the votes as evidence.
-
-        Examples
-        --------
-        >>> type(VoteMixture(1.0, 0.3, 0.3).evidence(10, 3, rng=0)).__name__
-        'SoftLabeled'
-        """
+        """Draw as `draw` does, and give the votes as evidence."""
         from halftruth.evidence import SoftLabeled
 
         return SoftLabeled.from_votes(self.draw(n, m, rng).k, m)
