@@ -26,6 +26,7 @@ __all__ = [
     "partial_labels",
     "positive_probabilities",
     "probabilities",
+    "refuse_values",
     "scores",
     "share",
     "threshold",
@@ -110,7 +111,7 @@ def vector(values: Any, name: str, *, missing: bool = False, length: int | None 
         suspect = not np.isfinite(out.sum())
     if suspect:
         bad = np.isinf(out) if missing else ~np.isfinite(out)
-        _refuse(bad, out, name, "be finite", "NaN or infinite value(s)", "Drop or repair these rows.")
+        refuse_values(bad, out, name, "be finite", "NaN or infinite value(s)", "Drop or repair these rows.")
     if length is not None and len(out) != length:
         raise InputError(
             f"{arg(name)} has length {len(out)}, but the rows it belongs to number {length}.",
@@ -120,11 +121,13 @@ def vector(values: Any, name: str, *, missing: bool = False, length: int | None 
     return out
 
 
-def _refuse(bad: NDArray[np.bool_], out: Vector, name: str, must: str, got: str, remedy: str) -> None:
-    """Raise where a value is bad, with how many are and where the first is."""
+def refuse_values(
+    bad: NDArray[np.bool_], out: Vector, name: str, must: str, got: str, remedy: str, *, digits: str = ""
+) -> None:
+    """Raise where a value is bad, with how many are and where the first is, in a format of ``digits``."""
     if bad.any():
         first = int(np.argmax(bad))
-        got = f"{int(bad.sum())} {got}, the first ({out[first]}) at index {first}"
+        got = f"{int(bad.sum())} {got}, the first ({out[first]:{digits}}) at index {first}"
         raise InputError(argument=name, must=must, got=got, remedy=remedy)
 
 
@@ -143,7 +146,7 @@ def weights(values: Any, name: str, *, length: int) -> Vector | None:
         return None
     out = vector(values, name, length=length)
     remedy = "A weight says how many rows a row stands for."
-    _refuse(out < 0, out, name, "not be negative", "negative value(s)", remedy)
+    refuse_values(out < 0, out, name, "not be negative", "negative value(s)", remedy)
     if not out.any():
         raise InputError(
             f"{arg(name)} is zero for all {length} row(s).",
@@ -157,7 +160,7 @@ def probabilities(values: Any, name: str, *, length: int | None = None) -> Vecto
     """Numbers in [0, 1]."""
     out = vector(values, name, length=length)
     remedy = "Pass probabilities, not margins or percentages."
-    _refuse((out < 0) | (out > 1), out, name, "lie in [0, 1]", "value(s) outside", remedy)
+    refuse_values((out < 0) | (out > 1), out, name, "lie in [0, 1]", "value(s) outside", remedy)
     return out
 
 

@@ -87,14 +87,12 @@ def bayes_error(
     - Soft labels: the mean of min(q, 1 − q), of K classes 1 − max q, unbiased if the labels are exact.
     - Noisy labels: with the signs the mean of 1 − u where positive is likelier and of u elsewhere, unbiased.
       Without them the mean of min(u, 1 − u), which is too small; the interval reaches to what is possible.
-    - Votes: see the notes of the result; of K ≥ 3 classes the plug-in, with an upper bound from how often two
-      voters disagree.
-    - Confidences r of positives: π times the mean of min(1, (1 − r)/r). Over a range of priors the interval
-      is the union; an estimate's error is carried in; without a prior the value is β/π.
-    - Scores (`Labeled`, `PositiveUnlabeled`) are calibrated, each by a fit on other rows; the value is the
-      measured error of calling cases positive at ½ or more. It is an upper bound of the Bayes error:
-      who sees more may err less, and so may another threshold, as far as the calibrator misses the score at
-      which positives become the majority ("isotonic" seeks it among all curves that rise).
+    - Votes: that of a law of η fitted to them; of K ≥ 3 classes the plug-in, with an upper bound from how
+      often two voters disagree.
+    - Confidences r of positives: π times the mean of min(1, (1 − r)/r); without a prior the value is β/π.
+    - Scores (`Labeled`, `PositiveUnlabeled`): the measured error of calling cases positive at ½ or more, once
+      calibrated on other rows. It is an upper bound: who sees more may err less, and so may another threshold
+      ("isotonic" seeks it among all curves that rise).
 
     Hoeffding's interval is ± √(log(2/δ) / 8n) for soft labels of two classes, ± √(log(2/δ) / 2n) for noisy
     ones with signs and π times that for confidences; with weights n is (Σw)²/Σw². Intervals are cut to what

@@ -83,14 +83,13 @@ def best_attainable(
 
     Notes
     -----
-    These are limits of the population. On a small test set a classifier may pass them by chance;
-    `too_good_to_be_true` tests that for the error rate. Average precision takes cases with one posterior as
-    ties; a classifier that breaks them may be higher, up to `pr_auc` of the same evidence.
+    These are limits of the population, which a classifier may pass by chance on a small test set:
+    `too_good_to_be_true` tests that. Average precision takes cases with one posterior as ties; a classifier
+    that breaks them may be higher, up to `pr_auc` of the same evidence.
 
-    Soft labels must be the posterior itself. Noise that is right on average makes every row look better than
-    it is; votes are noisy in a known way, and their rows are those of a law fitted to them. Uncertainty
-    labels, min(q, 1−q), cannot be told from soft ones: only their bayes_error, log_loss and brier mean
-    anything.
+    Soft labels must be the posterior itself: noise that is right on average makes every row look better than
+    it is. The rows of votes are those of a law fitted to them. Of uncertainty labels, min(q, 1−q), only
+    bayes_error, log_loss and brier mean anything.
 
     Examples
     --------

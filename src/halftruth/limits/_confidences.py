@@ -43,7 +43,7 @@ def from_confidences(evidence: Evidence, settings: Settings) -> LimitEstimate:
     r, weight = evidence.confidences
     mean, prior = Mean.of(losses_of_positives(r), weight, 1.0, settings), evidence.prior
     assert evidence.assumption is not None  # of confidences, as of the caller's
-    notes: tuple[Note, ...] = (evidence.assumption, *_on_prior(evidence, mean.value))
+    notes: tuple[Note, ...] = (evidence.assumption, *_on_prior(prior, r, weight, mean.value))
     if prior.value is None:
         return estimate(mean, (0.0, 1.0), settings, notes=notes)
     product = Product(mean=mean, scaled=_scaled(mean, prior, settings), prior=prior, method=settings.method)
@@ -151,11 +151,9 @@ def _over_range(out: LimitEstimate, mean: Mean, prior: Belief) -> LimitEstimate:
     )
 
 
-def _on_prior(evidence: Evidence, value: float) -> Iterator[Note]:
+def _on_prior(prior: Belief, r: Vector, weight: Vector | None, value: float) -> Iterator[Note]:
     """What the confidences themselves say of the prior, and where it came from."""
-    assert evidence.confidences is not None  # asked for by the caller
-    r, weight = evidence.confidences
-    prior, zeros = evidence.prior, int((r == 0).sum())
+    zeros = int((r == 0).sum())
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         inverse = Mean.of(1 / r, weight, math.inf)  # E₊[1/r] = 1/π
     if prior.value is None:

@@ -19,29 +19,10 @@ from halftruth._checks import Vector
 from halftruth._errors import Note
 from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.limits._row_means import Ends, LimitEstimate, Mean, cut
-from halftruth.limits._vote_law import (
-    LOSS,
-    PLACES,
-    Q,
-    Votes,
-    counted,
-    difficulty,
-    fitted_law,
-    single_threaded,
-)
+from halftruth.limits._vote_law import LOSS, PLACES, Q, Votes, counted, difficulty, fitted_law, one_thread
 from halftruth.measure._score_measure import Number, ScoreMeasure
 
-__all__ = [
-    "ASSUMPTION",
-    "LIKELIHOOD",
-    "Explaining",
-    "FittedVotes",
-    "Likely",
-    "functional_range",
-    "law_measure",
-    "likeliest",
-    "mean_range",
-]
+__all__ = ["ASSUMPTION", "LIKELIHOOD", "FittedVotes"]
 
 CLOSE = 0.01  # how far below its maximum a log likelihood may be taken for the maximum
 PUSH = PLACES / CLOSE  # weight of the likelihood against the barrier Σ log law, which costs `CLOSE` at most
@@ -139,7 +120,7 @@ class Likely(Laws):
         return (self.center,)
 
 
-@single_threaded
+@one_thread
 def likeliest(votes: Votes) -> Vector:
     """The likeliest law of those with mass everywhere, to within `CLOSE`."""
     law, push = np.full(PLACES, 1 / PLACES), min(1 / votes.total, PUSH)
@@ -150,13 +131,13 @@ def likeliest(votes: Votes) -> Vector:
         push = min(push * FASTER, PUSH)
 
 
-@single_threaded
+@one_thread
 def mean_range(laws: Laws, function: Vector) -> Ends:
     """The smallest and the largest mean of ``function`` under these laws."""
     return -laws.farthest(-function)[0], laws.farthest(function)[0]
 
 
-@single_threaded
+@one_thread
 def functional_range(laws: Laws, functional: Functional, law: Vector) -> Ends:
     """The smallest and the largest value of a functional under these laws, found by climbing.
 

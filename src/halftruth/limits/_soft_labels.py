@@ -25,7 +25,6 @@ __all__ = [
     "LabelKind",
     "from_soft_labels",
     "need_posteriors",
-    "refuse_values",
 ]
 
 LabelKind = Literal["soft", "uncertainty", "noisy"]
@@ -108,7 +107,7 @@ def _uncertain(rows: SoftRows, settings: Settings) -> LimitEstimate:
         "lie in [0, 0.5] as uncertainty labels",
         f"Pass {arg('labels', 'soft')} for P(positive | x).",
     )
-    refuse_values(rows.q > 0.5, rows.q, "q", must, "value(s) above", remedy, digits="")
+    _checks.refuse_values(rows.q > 0.5, rows.q, "q", must, "value(s) above", remedy)
     out = _clean(rows, settings)
     return replace(out, notes=tuple(note for note in out.notes if note != HARD))
 
@@ -201,25 +200,9 @@ def _read_sign(sign: ArrayLike, rows: SoftRows) -> NDArray[np.intp]:
     if n_classes > 2:
         must = f"hold the number of the likeliest class, 0 to {n_classes - 1}"
     remedy = "Where classes are equally likely either will do."
-    refuse_values(~np.isin(signs, codes), signs, "sign", must, "other value(s)", remedy)
+    unknown = ~np.isin(signs, codes)
+    _checks.refuse_values(unknown, signs, "sign", must, "other value(s)", remedy, digits="g")
     return np.asarray(signs > 0 if n_classes == 2 else signs, dtype=np.intp)
-
-
-def refuse_values(
-    wrong: NDArray[np.bool_],
-    values: Vector,
-    name: str,
-    must: str,
-    noun: str,
-    remedy: str,
-    *,
-    digits: str = "g",
-) -> None:
-    """Raise where values are wrong: how many there are, and the first of them."""
-    if wrong.any():
-        first = int(np.argmax(wrong))
-        got = f"{int(wrong.sum())} {noun}, the first ({values[first]:{digits}}) at index {first}"
-        raise InputError(argument=name, must=must, got=got, remedy=remedy)
 
 
 def _on_signs(mean: Mean, top: float) -> Iterator[Note]:

@@ -15,7 +15,7 @@ from halftruth._errors import InputError, NotIdentifiable, Refuted, arg, call
 from halftruth.evidence import Evidence
 from halftruth.limits._bayes_error import bayes_error
 from halftruth.limits._row_means import IntervalMethod, LimitEstimate, Mean, Settings, estimate, scaled
-from halftruth.limits._soft_labels import NOISY, SOFT, UNCERTAINTY, LabelKind, need_posteriors, refuse_values
+from halftruth.limits._soft_labels import NOISY, SOFT, UNCERTAINTY, LabelKind, need_posteriors
 from halftruth.limits._verdict import TooGood, Wording
 from halftruth.results._estimate import Estimate
 
@@ -118,7 +118,12 @@ def too_good_to_be_true(
         n_resamples=n_resamples,
         rng=rng,
     )
-    _refuse_refuted(bayes)
+    for against in bayes.notes:
+        if against.kind == "refuted":
+            raise Refuted(
+                f"The Bayes error found here, {bayes.value:.4g}, is none to judge a test error by. "
+                f"{against.source} Correct what was given with the evidence, or pass more rows."
+            )
     floor, spread = _floor(bayes)
     p_value = _p_value(error * n_test, n_test, floor, spread)
     adjusted, scatter = (None, None) if classes is None else _adjusted(classes, evidence, level)
@@ -136,16 +141,6 @@ def too_good_to_be_true(
     words = Wording(result=result, floor=floor, evidence=evidence, labels=labels)
     reasons = tuple(words.alternatives()) if result.too_good else ()
     return replace(result, verdict=words.verdict(), alternatives=reasons, notes=tuple(words.notes()))
-
-
-def _refuse_refuted(bayes: Estimate) -> None:
-    """No verdict against what cannot be."""
-    against = next((note for note in bayes.notes if note.kind == "refuted"), None)
-    if against is not None:
-        raise Refuted(
-            f"The Bayes error found here, {bayes.value:.4g}, is none to judge a test error by. "
-            f"{against.source} Correct what was given with the evidence, or pass more rows."
-        )
 
 
 def _classes(predictions: ArrayLike, evidence: Evidence, labels: str) -> Vector:
@@ -169,7 +164,8 @@ def _classes(predictions: ArrayLike, evidence: Evidence, labels: str) -> Vector:
         )
     out = _checks.vector(array, "predictions", length=len(rows))
     wrong = (out != np.floor(out)) | (out < 0) | (out >= rows.n_classes)
-    refuse_values(wrong, out, "predictions", f"be {code}", "other value(s)", "Pass classes, not scores.")
+    must, remedy = f"be {code}", "Pass classes, not scores."
+    _checks.refuse_values(wrong, out, "predictions", must, "other value(s)", remedy, digits="g")
     return out
 
 

@@ -25,13 +25,10 @@ __all__ = [
     "Q",
     "Votes",
     "as_probabilities",
-    "beta_law",
     "counted",
     "difficulty",
-    "fitted_beta",
     "fitted_law",
-    "nearest",
-    "single_threaded",
+    "one_thread",
 ]
 
 
@@ -58,7 +55,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-def single_threaded(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+def one_thread(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """The function with the linear algebra of one thread."""
 
     # Matrices are small: threads would cost more than they save, and change the last digits.
@@ -303,7 +300,7 @@ def _tilted(votes: Votes, reference: Vector, tilt: Vector, strength: float) -> V
     return tilt
 
 
-@single_threaded
+@one_thread
 def fitted_law(votes: Votes) -> Vector:
     """The law of q: of all that explain the votes the one nearest to a Beta.
 

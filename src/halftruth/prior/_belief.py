@@ -78,13 +78,8 @@ class PriorEstimate:
     curve: Curve | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= _checks.number(self.value, "value") <= 1:
-            raise InputError(
-                argument="value",
-                must="lie in [0, 1]",
-                got=repr(self.value),
-                remedy="Pass a share of positives.",
-            )
+        _checks.number(self.value, "value")
+        _checks.inside(self.value, "value", 0.0, 1.0, closed="both", advice="Pass a share of positives.")
         _checks.choice(self.population, "population", ("unlabeled", "all"))
         object.__setattr__(self, "notes", as_notes(self.notes))
         if self.replicates is not None:

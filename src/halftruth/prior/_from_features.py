@@ -82,7 +82,10 @@ def estimate_prior_from_features(
     >>> abs(estimate.value - 0.3) < 0.05
     True
     """
-    known = _mask(labeled)
+    mask = _checks.vector(labeled, "labeled")
+    if not np.isin(mask, (0, 1)).all():
+        raise InputError(f"{arg('labeled')} must hold True for known positives and False for unlabeled rows.")
+    known = mask.astype(bool)
     takes_x = classifier is not None and get_method(method).fit_features is None
     x = X if takes_x and hasattr(X, "shape") and len(X.shape) == 2 else _matrix(X)
     if len(x) != len(known):
@@ -183,14 +186,6 @@ def _matrix(values: Any) -> Vector:
             f"a classifier that takes them."
         )
     return x
-
-
-def _mask(labeled: Any) -> NDArray[np.bool_]:
-    """True for known positives."""
-    mask = _checks.vector(labeled, "labeled")
-    if not np.isin(mask, (0, 1)).all():
-        raise InputError(f"{arg('labeled')} must hold True for known positives and False for unlabeled rows.")
-    return mask.astype(bool)
 
 
 N_TREES = 400

@@ -12,16 +12,19 @@ import numpy as np
 from halftruth import _checks
 from halftruth._errors import InputError, arg
 from halftruth.prior._samples import Fit, Samples
-from halftruth.prior.estimators import (
-    _alphamax,
-    _auto,
-    _dedpul,
-    _elkan_noto,
-    _kernel_mean,
-    _mixture,
-    _roc_slope,
-    _tice,
+from halftruth.prior.estimators._alphamax import fit_alphamax
+from halftruth.prior.estimators._auto import fit_auto
+from halftruth.prior.estimators._dedpul import fit_dedpul
+from halftruth.prior.estimators._elkan_noto import fit_elkan_noto
+from halftruth.prior.estimators._kernel_mean import (
+    fit_divergence,
+    fit_divergence_features,
+    fit_km,
+    fit_km_features,
 )
+from halftruth.prior.estimators._mixture import fit_em, fit_mixture
+from halftruth.prior.estimators._roc_slope import fit_bbe, fit_bbe_corrected, fit_roc_curve, fit_roc_slope
+from halftruth.prior.estimators._tice import fit_tice, fit_tice_features
 
 __all__ = ["METHODS", "RESAMPLES", "SAMPLE", "Method", "get_method"]
 
@@ -83,62 +86,42 @@ def _seeded(fit: Callable[..., Fit], **settings: Any) -> Callable[[Samples, np.r
 
 
 _ALL = (
-    Method("auto", _seeded(_auto.fit_auto), SHAPES, "ours"),
-    Method("alphamax", _plain(_alphamax.fit_alphamax), IRREDUCIBLE, "Jain, White, Trosset, Radivojac 2016"),
-    Method("bbe", _plain(_roc_slope.fit_bbe), IRREDUCIBLE, "Garg, Wu, Smola, Balakrishnan, Lipton 2021"),
-    Method(
-        "bbe-corrected", _plain(_roc_slope.fit_bbe_corrected), IRREDUCIBLE, "ours, after Garg et al. 2021"
-    ),
-    Method("dedpul", _plain(_dedpul.fit_dedpul), IRREDUCIBLE, "Ivanov 2020", consistent=False),
+    Method("auto", _seeded(fit_auto), SHAPES, "ours"),
+    Method("alphamax", _plain(fit_alphamax), IRREDUCIBLE, "Jain, White, Trosset, Radivojac 2016"),
+    Method("bbe", _plain(fit_bbe), IRREDUCIBLE, "Garg, Wu, Smola, Balakrishnan, Lipton 2021"),
+    Method("bbe-corrected", _plain(fit_bbe_corrected), IRREDUCIBLE, "ours, after Garg et al. 2021"),
+    Method("dedpul", _plain(fit_dedpul), IRREDUCIBLE, "Ivanov 2020", consistent=False),
     *(
         Method(
             form,
-            _seeded(_kernel_mean.fit_km, form=form),
+            _seeded(fit_km, form=form),
             IRREDUCIBLE,
             "Ramaswamy, Scott, Tewari 2016",
-            fit_features=partial(_kernel_mean.fit_km_features, form=form),
+            fit_features=partial(fit_km_features, form=form),
             consistent=False,
             n_resamples=100,
         )
-        for form in _kernel_mean.FORMS
+        for form in ("km1", "km2")
     ),
-    Method(
-        "tice",
-        _plain(_tice.fit_tice),
-        IRREDUCIBLE,
-        "Bekker, Davis 2018",
-        fit_features=_tice.fit_tice_features,
-    ),
+    Method("tice", _plain(fit_tice), IRREDUCIBLE, "Bekker, Davis 2018", fit_features=fit_tice_features),
     *(
-        Method(
-            name,
-            _plain(_elkan_noto.fit_elkan_noto, form=form),
-            SEPARABLE,
-            "Elkan, Noto 2008",
-            consistent=False,
-        )
+        Method(name, _plain(fit_elkan_noto, form=form), SEPARABLE, "Elkan, Noto 2008", consistent=False)
         for name, form in (("elkan-noto", "mean"), ("elkan-noto-ratio", "ratio"))
     ),
-    Method("roc-slope", _plain(_roc_slope.fit_roc_slope), IRREDUCIBLE, "Blanchard, Lee, Scott 2010"),
+    Method("roc-slope", _plain(fit_roc_slope), IRREDUCIBLE, "Blanchard, Lee, Scott 2010"),
+    Method("roc-curve", _plain(fit_roc_curve), IRREDUCIBLE, "Sanderson, Scott 2014", consistent=False),
     Method(
-        "roc-curve", _plain(_roc_slope.fit_roc_curve), IRREDUCIBLE, "Sanderson, Scott 2014", consistent=False
-    ),
-    Method(
-        "em",
-        _plain(_mixture.fit_em),
-        TILT,
-        "Saerens, Latinne, Decaestecker 2002; Ward et al. 2009",
-        consistent=False,
+        "em", _plain(fit_em), TILT, "Saerens, Latinne, Decaestecker 2002; Ward et al. 2009", consistent=False
     ),
     Method(
         "divergence",
-        _seeded(_kernel_mean.fit_divergence),
+        _seeded(fit_divergence),
         IRREDUCIBLE,
         "du Plessis, Niu, Sugiyama 2015",
-        fit_features=_kernel_mean.fit_divergence_features,
+        fit_features=fit_divergence_features,
         consistent=False,
     ),
-    Method("mixture", _plain(_mixture.fit_mixture), NEGATIVES, "ours", needs_negatives=True),
+    Method("mixture", _plain(fit_mixture), NEGATIVES, "ours", needs_negatives=True),
 )
 METHODS: Mapping[str, Method] = {method.name: method for method in _ALL}
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
@@ -222,36 +222,28 @@ def together(**arrays: Vector) -> list[Vector]:
 def rate(value: ArrayLike, name: str) -> Vector:
     """Shares in [0, 1]; NaN stays, as the rate of an empty class."""
     out = numbers(value, name)
-    if (wrong := (out < -ROUNDING) | (out > 1 + ROUNDING)).any():
-        raise InputError(
-            argument=name,
-            must="lie in [0, 1]",
-            got=f"{float(out[wrong].flat[0]):g}",
-            remedy="Pass a share, not a percentage.",
-        )
+    _refuse(out, (out < -ROUNDING) | (out > 1 + ROUNDING), name, "[0, 1]", "Pass a share, not a percentage.")
     return out
 
 
 def within(value: ArrayLike, name: str, advice: str, *, open_at_one: bool = False) -> Vector:
     """Shares in [0, 1], perhaps without 1."""
     out = numbers(value, name)
-    wrong = ~((out >= 0) & ((out < 1) if open_at_one else (out <= 1)))
-    if wrong.any():
-        end = ")" if open_at_one else "]"
-        raise InputError(
-            argument=name, must=f"lie in [0, 1{end}", got=f"{float(out[wrong].flat[0]):g}", remedy=advice
-        )
+    inside = (out >= 0) & ((out < 1) if open_at_one else (out <= 1))  # NaN is not
+    _refuse(out, ~inside, name, "[0, 1)" if open_at_one else "[0, 1]", advice)
     return out
+
+
+def _refuse(out: Vector, wrong: NDArray[np.bool_], name: str, interval: str, remedy: str) -> None:
+    if wrong.any():
+        got = f"{float(out[wrong].flat[0]):g}"
+        raise InputError(argument=name, must=f"lie in {interval}", got=got, remedy=remedy)
 
 
 def numbers(value: ArrayLike, name: str) -> Vector:
     """Real numbers of any shape; NaN stays, as the rate of an empty class."""
     array = _checks.native(value, name)
     if array.dtype.kind not in "fiu":
-        raise InputError(
-            argument=name,
-            must="hold real numbers",
-            got=repr(value),
-            remedy="Pass a number or an array of them.",
-        )
+        remedy = "Pass a number or an array of them."
+        raise InputError(argument=name, must="hold real numbers", got=repr(value), remedy=remedy)
     return np.asarray(array, dtype=np.float64)

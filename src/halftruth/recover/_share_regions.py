@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
 from halftruth.measure._score_measure import Number, ratio, scalar
 from halftruth.recover import _formulas
 
@@ -64,14 +63,7 @@ class Line:
     offset: float
 
     def purity(self, alpha: ArrayLike) -> Number:
-        """ρ̂ at α̂; NaN where it is no share.
-
-        Examples
-        --------
-        >>> import halftruth as ht
-        >>> ht.recover.landmarks(0.9, alpha=0.25, purity=0.75).right.purity(0.4)
-        0.9
-        """
+        """ρ̂ at α̂; NaN where it is no share."""
         out = _formulas.numbers(alpha, "alpha") + self.offset
         return scalar(np.where((out >= 0) & (out <= 1), out, np.nan))
 
@@ -203,7 +195,5 @@ def _gap(alpha: float, purity: float) -> float:
 
 
 def _auc(auc: float) -> float:
-    value = _checks.number(auc, "auc")
-    if not 0 <= value <= 1:
-        raise InputError(argument="auc", must="lie in [0, 1]", got=repr(auc), remedy="Pass the true area.")
-    return value
+    _checks.number(auc, "auc")
+    return _checks.inside(auc, "auc", 0.0, 1.0, closed="both", advice="Pass the true area.")

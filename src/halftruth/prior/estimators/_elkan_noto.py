@@ -33,7 +33,11 @@ def fit_elkan_noto(samples: Samples, *, form: Literal["mean", "ratio"] = "mean")
     e₁ and e₂ of the paper; its third, the largest g, takes the noise of the highest scores for the answer.
     """
     labeled, rows = _blocks(samples.p * samples.n_positive, samples.u * samples.n_unlabeled)
-    at_positive, at_unlabeled = _left_out(labeled, rows)
+    # The g of a positive and of an unlabeled row is that of the rest of its block; a lone row keeps its own.
+    several, share = rows > 1, labeled / rows
+    n_others = np.where(several, rows - 1, 1.0)
+    at_positive = np.where(several, np.maximum(labeled - 1, 0) / n_others, share)
+    at_unlabeled = np.where(several, np.minimum(labeled / n_others, 1), share)
     total = labeled @ at_positive  # Σ g over the positives, and with the unlabeled over all rows
     everywhere = total + (rows - labeled) @ at_unlabeled
     denominator = float(labeled.sum()) if form == "mean" else float(everywhere)
@@ -42,7 +46,7 @@ def fit_elkan_noto(samples: Samples, *, form: Literal["mean", "ratio"] = "mean")
     ratio = samples.n_positive / samples.n_unlabeled
     value = 1.0 if c <= 0 else min(1.0, ratio * max(0.0, 1 - c) / c)
     curve = Curve(
-        x=labeled / rows,
+        x=share,
         y=np.minimum(np.cumsum(labeled) / labeled.sum(), 1.0),
         x_label="P(labeled ∣ score)",
         y_label="share of the positives with no more",
@@ -61,13 +65,3 @@ def _blocks(positive: Vector, unlabeled: Vector) -> tuple[Vector, Vector]:
     fitted = isotonic_regression(positive / rows, sample_weight=rows)
     start = np.append(0, np.flatnonzero(np.diff(fitted)) + 1)
     return np.add.reduceat(positive, start), np.add.reduceat(rows, start)
-
-
-def _left_out(labeled: Vector, rows: Vector) -> tuple[Vector, Vector]:
-    """The g of a positive and of an unlabeled row from the rest of its block; a lone row keeps its own."""
-    several = rows > 1
-    n_others = np.where(several, rows - 1, 1.0)
-    share = labeled / rows
-    at_positive = np.where(several, np.maximum(labeled - 1, 0) / n_others, share)
-    at_unlabeled = np.where(several, np.minimum(labeled / n_others, 1), share)
-    return at_positive, at_unlabeled

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,7 +33,7 @@ from halftruth.prior.estimators._mixture import joined, mid_ranks
 
 __all__ = ["fit_divergence", "fit_divergence_features", "fit_km", "fit_km_features"]
 
-FORMS = ("km1", "km2")
+Form = Literal["km1", "km2"]
 MAX_ROWS = 400  # rows used of each sample: a fit then takes a second at most, in any dimension
 # Kernel widths tried, in medians of the distances; the one that tells P from U best is used.
 WIDTHS = 10.0 ** np.linspace(-1, 1, 5)
@@ -44,7 +45,7 @@ SAME_LAW = 3.0  # standard deviations of the squared distance within which P and
 SUM_WEIGHT = 100.0  # weight of Σw = 1 among the equations, whose others are of size one at most
 
 
-def fit_km(samples: Samples, *, form: str = "km2", rng: np.random.Generator) -> Fit:
+def fit_km(samples: Samples, *, form: Form = "km2", rng: np.random.Generator) -> Fit:
     """α from scores, on their ranks in the pool of P and U: only the order matters.
 
     Rows are drawn at even steps of the masses from a random start.
@@ -60,7 +61,7 @@ def fit_km(samples: Samples, *, form: str = "km2", rng: np.random.Generator) -> 
 
 
 def fit_km_features(
-    positive_x: ArrayLike, unlabeled_x: ArrayLike, *, form: str = "km2", rng: np.random.Generator
+    positive_x: ArrayLike, unlabeled_x: ArrayLike, *, form: Form = "km2", rng: np.random.Generator
 ) -> Fit:
     """α from features, a row for each case, standardised over both samples.
 
@@ -90,7 +91,7 @@ def _drawn(share: Vector, count: int, rng: np.random.Generator) -> NDArray[np.in
     return np.asarray(np.searchsorted(cumulative, at))
 
 
-def _fit_km(positive: Vector, unlabeled: Vector, form: str, sizes: tuple[float, float], noise: float) -> Fit:
+def _fit_km(positive: Vector, unlabeled: Vector, form: Form, sizes: tuple[float, float], noise: float) -> Fit:
     used = len(positive), len(unlabeled)
     notes = tuple(
         Note("method", f"{few} of {round(size)} {name} rows were used.")
@@ -155,7 +156,7 @@ class Gap:
         distance = float(np.sqrt(residual @ residual))
         return distance, float(residual @ self.apart / distance) if distance > 1e-12 else 0.0
 
-    def threshold(self, form: str) -> float:
+    def threshold(self, form: Form) -> float:
         """The slope to pass. Where KM1's is above nearly every slope, KM2's is taken, as its authors do."""
         last = float(np.sqrt(self.apart @ self.apart))
         plain = 1 / np.sqrt(self.n)

@@ -256,8 +256,10 @@ def fit_mixture(samples: Samples) -> Fit:
         mean = shares @ h
         variance = shares @ h**2 - mean**2
         contrast = abs(mean[0] - mean[2])
-        if contrast <= 1e-9 * h.max():  # rounding, or P and N are one law
-            return _uninformed(samples)
+        if contrast <= 1e-9 * h.max():  # rounding, or P and N are one law: what P and U say by themselves
+            fit = presence_only(samples)
+            text = "Known positives and negatives have the same scores: the value comes from P and U alone."
+            return replace(fit, notes=(Note("identifiability", text), *fit.notes))
         alpha = float(np.clip((mean[1] - mean[2]) / (mean[0] - mean[2]), 0.0, 1.0))
         error = np.sqrt(np.maximum(variance, 0) / sizes @ [alpha**2, 1.0, (1 - alpha) ** 2]) / contrast
     return _result(alpha, mean, variance, sizes)
@@ -313,10 +315,3 @@ def _result(alpha: float, mean: Vector, variance: Vector, sizes: Vector) -> Fit:
         text = "Known positives and negatives hardly differ in score, so the value is mostly noise."
         notes = (Note("identifiability", text),)
     return Fit(value=alpha, curve=curve, notes=notes)
-
-
-def _uninformed(samples: Samples) -> Fit:
-    """P and N say nothing: what P and U say by themselves, under the assumption of `presence_only`."""
-    rest = presence_only(samples)
-    text = "Known positives and negatives have the same scores: the value comes from P and U alone."
-    return replace(rest, notes=(Note("identifiability", text), *rest.notes))

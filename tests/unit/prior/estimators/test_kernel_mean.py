@@ -12,7 +12,7 @@ from halftruth.prior.estimators import _kernel_mean as km
 
 from .made import samples
 
-BOTH = pytest.mark.parametrize("form", km.FORMS)
+BOTH = pytest.mark.parametrize("form", ["km1", "km2"])
 
 
 def gaussian(rng, n_positive, n_unlabeled, alpha, separation=3.0):
