@@ -206,11 +206,9 @@ def _from_confidences(evidence: Evidence, names: tuple[str, ...], settings: Sett
 
 
 def _at_prior(functional: Functional, *, additive: bool) -> Functional:
-    """The functional where a prior stands beside the confidences: each positive brings (1−r)/r negatives.
-
-    What adds up over cases is divided by as many cases as the prior says: far less noisy than by Σ 1/r. What
-    compares classes takes the negatives' distribution, and their number from the prior.
-    """
+    """The functional where a prior stands beside the confidences: each positive brings (1−r)/r negatives."""
+    # What adds up over cases is divided by as many cases as the prior says: far less noisy than by Σ 1/r.
+    # What compares classes takes the negatives' distribution, and their number from the prior.
 
     def call(measure: ScoreMeasure) -> Number:
         positive, r = measure.pos_mass, measure.score

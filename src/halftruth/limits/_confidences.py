@@ -182,11 +182,9 @@ def _on_prior(prior: Belief, r: Vector, weight: Vector | None, value: float) -> 
 
 
 def _checked(prior: Belief, r: Vector, weight: Vector | None, *, below: bool) -> Iterator[Note]:
-    """The 99% range of the prior that the confidences identify, or that they refute the one given.
-
-    ``below``: whether it has a lower end. Where few rows carry the spread of 1/r, smaller confidences may be
-    rare and missing by chance, and the prior lower than it looks.
-    """
+    """The 99% range of the prior that the confidences identify, or that they refute the one given."""
+    # ``below``: whether it has a lower end. Where few rows carry the spread of 1/r, smaller confidences may
+    # be rare and missing by chance, and the prior lower than it looks.
     evidence = PositiveConfidence(r, sample_weight=None if weight is None else scaled(weight))
     evidence.prior = prior
     support = evidence.table.support.coarse(N_ATOMS)

@@ -139,11 +139,10 @@ def mean_range(laws: Laws, function: Vector) -> Ends:
 
 @one_thread
 def functional_range(laws: Laws, functional: Functional, law: Vector) -> Ends:
-    """The smallest and the largest value of a functional under these laws, found by climbing.
-
-    From ``law`` and from the best of the set's corners, each step goes towards the law that is farthest along
-    the slope. Of a functional that is not linear the ends are those of climbs, not proved to be the farthest.
-    """
+    """The smallest and the largest value of a functional under these laws, found by climbing."""
+    # From ``law`` and from the best of the set's corners, each step goes towards the law that is farthest
+    # along the slope. Of a functional that is not linear the ends are those of climbs, not proved to be the
+    # farthest.
     starts = np.stack([law, *laws.corners])
     heights = np.asarray(functional(law_measure(starts)))
     ends = []

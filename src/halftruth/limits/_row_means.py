@@ -190,10 +190,9 @@ class LimitEstimate(Estimate):
 
 
 def cut(ends: Ends, limits: Ends, value: float | None = None) -> Ends:
-    """An interval cut at what is possible.
-
-    ``value``: what it is of. Where that itself is not possible nothing is cut, so that the interval holds it.
-    """
+    """An interval cut at what is possible."""
+    # ``value``: what it is of. Where that itself is not possible nothing is cut, so that the interval holds
+    # it.
     lowest, highest = limits
     if value is not None:
         if value < lowest - ROUNDING or value > highest + ROUNDING:

@@ -160,11 +160,10 @@ def _tally(k: Vector, m: Vector, weight: Vector) -> Votes:
 
 
 def difficulty(rows: SoftRows) -> list[Note]:
-    """A note where rows with more votes disagree more, or less, than chance explains.
-
-    The share of pairs of votes that disagree has the same mean, E 2q(1 − q), whatever the number of votes, if
-    how many there are does not depend on the case. It is compared between the numbers that enough rows have.
-    """
+    """A note where rows with more votes disagree more, or less, than chance explains."""
+    # The share of pairs of votes that disagree has the same mean, E 2q(1 − q), whatever the number of votes,
+    # if how many there are does not depend on the case. It is compared between the numbers that enough rows
+    # have.
     assert rows.ballots is not None  # the caller's
     weight = np.ones(len(rows)) if rows.weight is None else scaled(rows.weight)
     counting = weight > 0
@@ -242,12 +241,10 @@ def beta_law(a: float, b: float) -> Vector:
 
 
 def nearest(votes: Votes, reference: Vector) -> Vector:
-    """The law that explains the votes and is nearest to the reference.
-
-    It maximises the log likelihood less `STRENGTH` times the divergence from the reference. There the law is
-    the reference times the exponential of a combination of `Votes.basis`. Nearness counts for much at first
-    and then for less, so that each search begins near its end.
-    """
+    """The law that explains the votes and is nearest to the reference."""
+    # It maximises the log likelihood less `STRENGTH` times the divergence from the reference. There the law
+    # is the reference times the exponential of a combination of `Votes.basis`. Nearness counts for much at
+    # first and then for less, so that each search begins near its end.
     tilt = np.zeros(len(votes.basis))
     # A stray row with more votes is not to be matched exactly: hence all rows, not only the usual ones.
     least = STRENGTH if votes.m.max() > FEW_VOTES else LITTLE_STRENGTH
@@ -302,10 +299,8 @@ def _tilted(votes: Votes, reference: Vector, tilt: Vector, strength: float) -> V
 
 @one_thread
 def fitted_law(votes: Votes) -> Vector:
-    """The law of q: of all that explain the votes the one nearest to a Beta.
-
-    With few votes also that nearest to a flat one, averaged.
-    """
+    """The law of q: of all that explain the votes the one nearest to a Beta."""
+    # With few votes also that nearest to a flat one, averaged.
     a, b = fitted_beta(votes)
     near_beta = nearest(votes, beta_law(a, b))
     if votes.usual[-1] > FEW_VOTES:

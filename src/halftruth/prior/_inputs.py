@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from halftruth import _checks
+from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg
 from halftruth.measure._score_measure import Number
 from halftruth.prior._belief import Belief, Curve, PriorEstimate
@@ -21,7 +22,7 @@ from halftruth.table._resampling import resampled_sums
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 from halftruth.table._strata import StratumRows
 
-__all__ = ["SAMPLE", "EstimateInputs", "read_inputs", "read_knowledge", "refuse_to_estimate"]
+__all__ = ["SAMPLE", "EstimateInputs", "read_inputs", "read_knowledge", "read_sample", "refuse_to_estimate"]
 
 SAMPLE = "sample"  # the method that takes a labeled random sample alone
 FEW_POSITIVES = 20  # below so many known positives the estimate is called rough
@@ -261,3 +262,18 @@ def read_knowledge(
         k, m = _checks.labeled_sample(labeled_sample)
         labeled_counts = k, m - k
     return Knowledge(purity=purity, within=(low, high), labeled_counts=labeled_counts)
+
+
+def read_sample(labeled_sample: Any) -> tuple[Vector, int | None]:
+    """The scores of the positives found, and the size of the sample where it was given whole."""
+    name = "labeled_sample"
+    is_pair = isinstance(labeled_sample, tuple) and len(labeled_sample) == 2
+    if is_pair and all(isinstance(x, (int, np.integer)) for x in labeled_sample):
+        raise InputError(
+            f"{arg(name)} holds scores here: of the positives found, or a pair (scores, labels); got "
+            f"{labeled_sample!r}."
+        )
+    if not (is_pair and np.ndim(labeled_sample[0])):
+        return _checks.vector(labeled_sample, name) + 0.0, None
+    score = _checks.scores(labeled_sample[0], name)
+    return score[_checks.binary_labels(labeled_sample[1], f"{name}[1]", length=len(score))], len(score)

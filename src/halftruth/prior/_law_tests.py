@@ -40,11 +40,9 @@ def aligned(*samples: Sample) -> Vector:
 
 
 def pile_up(p: Vector, u: Vector, claimed: float) -> float:
-    """At most the chance of regions so poor in unlabeled rows if claimed · P ≤ U; regions share the error.
-
-    From the positive of rank i to that of rank j > i, both included, P has a mass that is at least
-    Beta(j − i, n_P + 1 − j + i) in law, at any ties. Ranks 0 and n_P + 1 are the ends of the axis.
-    """
+    """At most the chance of regions so poor in unlabeled rows if claimed · P ≤ U; regions share the error."""
+    # From the positive of rank i to that of rank j > i, both included, P has a mass that is at least Beta(j −
+    # i, n_P + 1 − j + i) in law, at any ties. Ranks 0 and n_P + 1 are the ends of the axis.
     from scipy.special import ndtr
 
     n_p, n_u = p.sum(), u.sum()
@@ -144,10 +142,8 @@ def _distance(mean: Vector, share: Vector) -> Vector:
 
 
 def _likeliest(counts: Vector, share: float, weights: tuple[float, float]) -> tuple[Vector, float]:
-    """Laws of the three samples for which the mixture is exact, and λ: expectation-maximization.
-
-    The mixture's own rows count too, so a score that the known rows happen to miss is not ruled out.
-    """
+    """Laws of the three samples for which the mixture is exact, and λ: expectation-maximization."""
+    # The mixture's own rows count too, so a score that the known rows happen to miss is not ruled out.
     mixed, *known = counts
     share = float(np.clip(share, 0.01, 0.99).clip(*weights))  # from 0 or 1 no step would lead away
     pool = (counts / counts.sum(axis=1, keepdims=True)).mean(axis=0)

@@ -121,11 +121,9 @@ class Knowledge:
 
 
 def around_positives(positive: Vector, unlabeled: Vector) -> tuple[Vector, Vector, Vector]:
-    """Scores, and how many of both sorted samples stand at them.
-
-    Unlabeled rows between two neighbouring positives are joined at the score in their middle: no threshold
-    tells them apart by the positives beyond it.
-    """
+    """Scores, and how many of both sorted samples stand at them."""
+    # Unlabeled rows between two neighbouring positives are joined at the score in their middle: no threshold
+    # tells them apart by the positives beyond it.
     first = np.flatnonzero(np.diff(positive, prepend=np.nan))
     distinct = positive[first]
     low = np.searchsorted(unlabeled, distinct)

@@ -25,6 +25,7 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg, bare, notes_to_dict
 from halftruth.prior._belief import ESTIMATE, Belief, Share, belief
+from halftruth.prior._inputs import read_sample
 from halftruth.prior._law_tests import Sample, aligned, counted, mixture_law, one_law, pile_up, share_within
 from halftruth.prior._shares import NAMES, Sizes
 from halftruth.results._estimate import figure, json_number
@@ -95,7 +96,7 @@ def scar_test(
     checks = [_prior_check(inputs)]
     if source is not None:
         checks.append(_source_check(inputs, source, n, random))
-    if inputs.samples.get(NEGATIVE) is not None:
+    if NEGATIVE in inputs.samples:
         checks.append(_negative_check(inputs, n, random))
     if labeled_sample is not None:
         checks += _labeled_checks(inputs, labeled_sample, n, random)
@@ -116,6 +117,13 @@ class _ScarInputs:
         """Of a share of α and ρ, over the pairs; from 0 to ``highest`` without a prior."""
         values = [min(max(share(*pair), 0.0), 1.0) for pair in self.shares] or [0.0, highest]
         return min(values), max(values)
+
+    def exact(self, name: str) -> Vector:
+        """The positives row by row, which an argument needs."""
+        if self.rows is None:
+            text = f"{arg(name)} needs the positives as they came, not a histogram. Pass their scores."
+            raise InputError(text)
+        return self.rows
 
 
 def _read(
@@ -198,7 +206,7 @@ def _prior_check(inputs: _ScarInputs) -> Outcome:
 
 
 def _source_check(inputs: _ScarInputs, source: ArrayLike, n: int, rng: np.random.Generator) -> Outcome:
-    rows = _exact(inputs, "source")
+    rows = inputs.exact("source")
     if np.shape(source) != rows.shape:
         raise InputError(
             argument="source", must=f"have one label for each of {len(rows)} positives", got=np.shape(source)
@@ -231,8 +239,8 @@ def _negative_check(inputs: _ScarInputs, n: int, rng: np.random.Generator) -> Ou
 def _labeled_checks(
     inputs: _ScarInputs, labeled_sample: Any, n: int, rng: np.random.Generator
 ) -> Iterator[Outcome]:
-    rows = _exact(inputs, "labeled_sample")
-    positives, size = _positives_found(labeled_sample)
+    rows = inputs.exact("labeled_sample")
+    positives, size = read_sample(labeled_sample)
     says = "The positives found there score like the known ones."
     check = Check(name="labeled sample", p_value=None, says=says)
     refuted = (
@@ -271,27 +279,6 @@ def _share_of_known(alpha: float, rho: float) -> float:
 def _jointly(concerns: tuple[str, ...]) -> str:
     words = [WORDS.get(word, word) for word in concerns]
     return f"This refutes {', '.join(words[:-1])} and {words[-1]} jointly, not SCAR alone."
-
-
-def _exact(inputs: _ScarInputs, name: str) -> Vector:
-    if inputs.rows is None:
-        raise InputError(f"{arg(name)} needs the positives as they came, not a histogram. Pass their scores.")
-    return inputs.rows
-
-
-def _positives_found(labeled_sample: Any) -> tuple[Vector, int | None]:
-    """The scores of the positives found, and the size of the sample where it was given whole."""
-    name = "labeled_sample"
-    is_pair = isinstance(labeled_sample, tuple) and len(labeled_sample) == 2
-    if is_pair and all(isinstance(x, (int, np.integer)) for x in labeled_sample):
-        raise InputError(
-            f"{arg(name)} holds scores here: of the positives found, or a pair (scores, labels); got "
-            f"{labeled_sample!r}."
-        )
-    if not (is_pair and np.ndim(labeled_sample[0])):
-        return _checks.vector(labeled_sample, name) + 0.0, None
-    score = _checks.scores(labeled_sample[0], name)
-    return score[_checks.binary_labels(labeled_sample[1], f"{name}[1]", length=len(score))], len(score)
 
 
 SCAR = "SCAR"
@@ -408,11 +395,8 @@ def notes_on(judged: tuple[Check, ...], n: int, error: float) -> Iterator[Note]:
     elif not any(check.refuted for check in tested):
         yield Note("identifiability", "What is not refuted need not be true: few rows refute little.")
     if len(tested) > error * (n + 1) and any(check.name != "prior" for check in tested):
-        yield Note(
-            "interval",
-            f"Only {n} resamples: they cannot refute at this level. Pass {bare('n_resamples')} of 2000 or "
-            "more.",
-        )
+        remedy = f"Pass {bare('n_resamples')} of 2000 or more."
+        yield Note("interval", f"Only {n} resamples: they cannot refute at this level. {remedy}")
     if any(check.refuted and SCAR not in check.concerns for check in judged):
         text = "The labeled sample refutes the prior: what is refuted jointly with it may be its fault alone."
         yield Note("contradiction", text)

@@ -32,11 +32,9 @@ def upper_bound(
     *,
     below: float | None = None,
 ) -> float:
-    """The bound from masses at distinct scores, ascending, that stand for these numbers of rows.
-
-    Joining neighbouring scores can only raise it: more unlabeled rows then reach a positive's rank. With
-    ``below``, only a bound below that matters, and one that is clearly not is returned as 1, in no time.
-    """
+    """The bound from masses at distinct scores, ascending, that stand for these numbers of rows."""
+    # Joining neighbouring scores can only raise it: more unlabeled rows then reach a positive's rank. With
+    # ``below``, only a bound below that matters, and one that is clearly not is returned as 1, in no time.
     # From the highest scores down, and with a small part of the error from the lowest up.
     rank = ranks_of(n_positive)
     masses = [np.asarray(mass, dtype=np.float64) for mass in (positive_mass, unlabeled_mass)]
@@ -62,10 +60,8 @@ def ranks_of(n: float) -> Vector:
 
 
 def _least_quantile(rank: Vector, count: Vector, error: Vector, n_rank: float, n_count: float) -> float:
-    """The least of 1 and every α with P(Y > αX) = error, over pairs of X (from rank) and Y (from count).
-
-    Rounded upwards. In log α the normal score of that probability is almost a line: secants soon meet.
-    """
+    """The least of 1 and every α with P(Y > αX) = error, over pairs of X (from rank) and Y (from count)."""
+    # Rounded upwards. In log α the normal score of that probability is almost a line: secants soon meet.
     from scipy.special import digamma, ndtri, zeta
 
     # A half-line that is no poorer in unlabeled rows than in positives refutes nothing.

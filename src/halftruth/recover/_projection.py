@@ -92,10 +92,8 @@ def from_measure(measure: ScoreMeasure) -> ScoreMeasure:
 
 
 def _shares(mass: Vector, pos_mass: Vector) -> Vector:
-    """P(Y=1) at each score: isotonic, times what keeps the positives' number once it is cut off at 1.
-
-    Positives at a score without mass are read at the next one below with some.
-    """
+    """P(Y=1) at each score: isotonic, times what keeps the positives' number once it is cut off at 1."""
+    # Positives at a score without mass are read at the next one below with some.
     from scipy.optimize import brentq, isotonic_regression
 
     total, positives = mass.sum(), pos_mass.sum()

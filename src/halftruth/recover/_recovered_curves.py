@@ -163,10 +163,8 @@ def area(curve: RocCurve | PrecisionRecallCurve) -> float:
 
 
 def indirect_areas(measure: ScoreMeasure) -> tuple[float, float]:
-    """The areas under both curves of one measure after Algorithm 1; NaN where it leaves no point.
-
-    The measure's own ROC curve is what Eqs. 1 and 2 recover.
-    """
+    """The areas under both curves of one measure after Algorithm 1; NaN where it leaves no point."""
+    # The measure's own ROC curve is what Eqs. 1 and 2 recover.
     if "indirect" not in measure.memo:
         line = measure.sweep
         tpr, fpr, _ = _cleaned(_formulas.Rates(tpr=line.tpr, fpr=line.fpr), line.threshold)

@@ -50,12 +50,10 @@ UNRESOLVED = 0.05  # below this D is mostly noise: P and U are too alike to tell
 
 
 def fit_alphamax(samples: Samples) -> Fit:
-    """AlphaMax on bins of equal numbers of positives, for clean positives.
-
-    Only the order of scores matters. Where negatives lie among all positives, α̂ is too high by nature. Near 1
-    and in small samples it is low: many bins then hold positives only, and the poorest by chance decides. The
-    curve is the profile log likelihood, 0 on the plateau.
-    """
+    """AlphaMax on bins of equal numbers of positives, for clean positives."""
+    # Only the order of scores matters. Where negatives lie among all positives, α̂ is too high by nature.
+    # Near 1 and in small samples it is low: many bins then hold positives only, and the poorest by chance
+    # decides. The curve is the profile log likelihood, 0 on the plateau.
     n = (samples.n_positive, samples.n_unlabeled)
     p, w = _binned(samples, int(np.clip(round(BINS * min(n) ** (1 / 3)), *BINS_RANGE)))
     # Equal steps of arcsin √α: denser near 0 and 1, where a small step of α changes much.
@@ -69,11 +67,9 @@ def fit_alphamax(samples: Samples) -> Fit:
 
 
 def fit_noisy(samples: Samples, one_way: Callable[[Samples], Fit] = fit_alphamax) -> tuple[Fit, Fit]:
-    """AlphaMaxN: α and the purity ρ of the known positives, by AlphaMax (or another fit) both ways.
-
-    α̂ ≤ ρ̂ always. If P and U cannot be told apart (D = 0), both are 1, as for clean positives. The curves are
-    those of the two runs: over α/ρ for α, over (1−ρ)/(1−α) for ρ.
-    """
+    """AlphaMaxN: α and the purity ρ of the known positives, by AlphaMax (or another fit) both ways."""
+    # α̂ ≤ ρ̂ always. If P and U cannot be told apart (D = 0), both are 1, as for clean positives. The curves
+    # are those of the two runs: over α/ρ for α, over (1−ρ)/(1−α) for ρ.
     forth, back = one_way(samples), one_way(samples.swapped())
     alpha, purity, determinant = _unmixed(forth.value, 1 - back.value)
     alike = Note("identifiability", "P and U are so alike that α and ρ are hardly identified.")
@@ -117,12 +113,10 @@ def _profile(p: Vector, w: Vector, alpha: Vector) -> Vector:
 
 
 def _best_parts(p: Vector, w: Vector, alpha: Vector) -> Vector:
-    """The v of each α (a row) and bin (a column) that maximises the likelihood, 0 ≤ v ≤ w, Σv = α.
-
-    With the multiplier λ of Σv, p/v − w/(w + αp − v) = λ where v < w. The sum falls in λ: Newton's steps,
-    or halving the bracket where these leave it or do not halve the gap. At λ = 1/α − 1 all v ≤ αp, and at
-    λ = −1/(1−α) all v ≥ αw.
-    """
+    """The v of each α (a row) and bin (a column) that maximises the likelihood, 0 ≤ v ≤ w, Σv = α."""
+    # With the multiplier λ of Σv, p/v − w/(w + αp − v) = λ where v < w. The sum falls in λ: Newton's steps,
+    # or halving the bracket where these leave it or do not halve the gap. At λ = 1/α − 1 all v ≤ αp, and at λ
+    # = −1/(1−α) all v ≥ αw.
     parts = np.minimum(alpha[:, None] * p, w)
     rows = np.flatnonzero(parts.sum(axis=1) < alpha * (1 - ENOUGH))
     a = alpha[rows]

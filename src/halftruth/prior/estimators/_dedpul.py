@@ -44,10 +44,8 @@ class Ratio(NamedTuple):
 
 
 def fit_dedpul(samples: Samples) -> Fit:
-    """α where EM on the monotone density ratio stops, or at the sharpest bend of its discrepancy (the curve).
-
-    Scores must be held out. Only their order matters.
-    """
+    """α where EM on the monotone density ratio stops, or at the sharpest bend of its discrepancy."""
+    # The curve is that discrepancy. Scores must be held out; only their order matters.
     ratio = monotone(density_ratio(samples))
     trial = _trials()
     gap = discrepancy(trial, ratio)
@@ -131,11 +129,9 @@ def _em(trial: Vector, gap: Vector) -> float:
 
 
 def _sharpest_bend(trial: Vector, gap: Vector, ratio: Ratio) -> float:
-    """The prior at the largest change of slope, or 0 if there is none.
-
-    The slope of D changes at a = 1/r by the share of P that has this r. So the bend is the ratio held by
-    most positives, and the prior is how many of U they meet there.
-    """
+    """The prior at the largest change of slope, or 0 if there is none."""
+    # The slope of D changes at a = 1/r by the share of P that has this r. So the bend is the ratio held by
+    # most positives, and the prior is how many of U they meet there.
     change = np.diff(np.diff(gap) / np.diff(trial))
     change[gap[1:-1] >= LARGEST_DISCREPANCY] = 0.0
     best = int(np.argmax(change))

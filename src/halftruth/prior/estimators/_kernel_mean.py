@@ -46,10 +46,8 @@ SUM_WEIGHT = 100.0  # weight of Σw = 1 among the equations, whose others are of
 
 
 def fit_km(samples: Samples, *, form: Form = "km2", rng: np.random.Generator) -> Fit:
-    """α from scores, on their ranks in the pool of P and U: only the order matters.
-
-    Rows are drawn at even steps of the masses from a random start.
-    """
+    """α from scores, on their ranks in the pool of P and U: only the order matters."""
+    # Rows are drawn at even steps of the masses from a random start.
     rank = mid_ranks(samples.p, samples.u)
     drawn = [
         rank[_drawn(mass, min(MAX_ROWS, max(1, round(size))), rng)]
@@ -63,11 +61,9 @@ def fit_km(samples: Samples, *, form: Form = "km2", rng: np.random.Generator) ->
 def fit_km_features(
     positive_x: ArrayLike, unlabeled_x: ArrayLike, *, form: Form = "km2", rng: np.random.Generator
 ) -> Fit:
-    """α from features, a row for each case, standardised over both samples.
-
-    Rows are drawn without replacement. In ten dimensions and more the few rows leave much noise, and small α
-    come out too high.
-    """
+    """α from features, a row for each case, standardised over both samples."""
+    # Rows are drawn without replacement. In ten dimensions and more the few rows leave much noise, and small
+    # α come out too high.
     p, u = np.asarray(positive_x, dtype=np.float64), np.asarray(unlabeled_x, dtype=np.float64)
     mean, spread = standard(p, u)
     drawn = [
@@ -142,11 +138,9 @@ class Gap:
         return (self.unlabeled - self.positive) @ self.factor
 
     def at(self, alpha: float) -> tuple[float, float]:
-        """Distance and its slope in λ at λ = 1/(1−α).
-
-        Non-negative least squares over the rows' weights, with their sum as one more equation. The slope
-        needs no second solution: the nearest point may be held fixed.
-        """
+        """Distance and its slope in λ at λ = 1/(1−α)."""
+        # Non-negative least squares over the rows' weights, with their sum as one more equation. The slope
+        # needs no second solution: the nearest point may be held fixed.
         from scipy.optimize import nnls
 
         target = self.unlabeled @ self.factor + alpha / (1 - alpha) * self.apart
@@ -238,10 +232,8 @@ def fit_divergence(samples: Samples, *, rng: np.random.Generator) -> Fit:
 def fit_divergence_features(
     positive_x: ArrayLike, unlabeled_x: ArrayLike, *, rng: np.random.Generator
 ) -> Fit:
-    """α from features, a row for each case, standardised over both samples.
-
-    Gaussian bases see little in many dimensions: from about ten on, the result is far too high. Use scores.
-    """
+    """α from features, a row for each case, standardised over both samples."""
+    # Gaussian bases see little in many dimensions: from about ten on, the result is far too high. Use scores.
     p, u = np.asarray(positive_x, dtype=np.float64), np.asarray(unlabeled_x, dtype=np.float64)
     mean, spread = standard(p, u)
     notes = tuple(

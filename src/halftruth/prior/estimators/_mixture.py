@@ -38,11 +38,9 @@ GRID = 17  # values of α at which the likelihood is maximised at once, closing 
 
 
 def fit_em(samples: Samples) -> Fit:
-    """α by EM: with known negatives if there are any, else presence-only on an exponential tilt.
-
-    With negatives only the order of scores matters. Without them the result hangs on their scale: logits
-    for scores inside [0, 1], else the scores themselves.
-    """
+    """α by EM: with known negatives if there are any, else presence-only on an exponential tilt."""
+    # With negatives only the order of scores matters. Without them the result hangs on their scale: logits
+    # for scores inside [0, 1], else the scores themselves.
     return presence_only(samples) if samples.negative is None else label_shift(samples)
 
 
@@ -74,10 +72,8 @@ def label_shift(samples: Samples) -> Fit:
 
 
 def mixing_share(positive: Vector, negative: Vector, unlabeled: Vector) -> float:
-    """The maximiser of Σ u log(α p + (1−α) n), where the iterations of EM end. p and n are above 0.
-
-    The sum is concave in α: its derivative has one root, found by halving.
-    """
+    """The maximiser of Σ u log(α p + (1−α) n), where the iterations of EM end. p and n are above 0."""
+    # The sum is concave in α: its derivative has one root, found by halving.
     contrast = positive - negative
 
     def slope(alpha: float) -> float:
@@ -238,10 +234,8 @@ OUTERMOST = 1e-12  # ranks are kept this far from 0 and 1, where only scores wit
 
 
 def fit_mixture(samples: Samples) -> Fit:
-    """α from P, U and N by the linear functional of least variance.
-
-    Only the order of the scores matters. The noise of all three samples counts, by their rows in effect.
-    """
+    """α from P, U and N by the linear functional of least variance."""
+    # Only the order of the scores matters. The noise of all three samples counts, by their rows in effect.
     assert samples.negative is not None  # refused by the caller
     shares = np.stack([samples.p, samples.u, share_of(samples.negative)])
     rank = mid_ranks(*shares)
@@ -285,10 +279,8 @@ def _posterior(positive: Vector, negative: Vector, rank: Vector, sizes: Vector) 
 
 
 def _weight(posterior: Vector, alpha: float, error: float, sizes: Vector) -> Vector:
-    """The h of least variance at this α, kept one standard error (and half a row) inside (0, 1).
-
-    An α nearer to an end than it is known would give a few extreme rows nearly all the weight.
-    """
+    """The h of least variance at this α, kept one standard error (and half a row) inside (0, 1)."""
+    # An α nearer to an end than it is known would give a few extreme rows nearly all the weight.
     n_positive, n_unlabeled, n_negative = sizes
     inside = min(max(error, 0.5 / n_unlabeled), 0.5)
     a = min(max(alpha, inside), 1 - inside)

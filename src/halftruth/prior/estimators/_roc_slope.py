@@ -35,12 +35,10 @@ POWERS = np.array([1, 1.5, 2, 3, 5, 8, 15, 30])  # how fast negatives come in be
 
 
 def fit_roc_slope(samples: Samples) -> Fit:
-    """The least (q_U + ε_U)/(q_P − ε_P) over thresholds at positive scores, at most 1.
-
-    The ε are one-sided Dvoretzky–Kiefer–Wolfowitz terms that hold together with confidence 1 − `DELTA`.
-    The value is therefore an upper confidence bound on α that shrinks to it where negatives do not reach the
-    top; the published form has Vapnik–Chervonenkis terms, which for half-lines are the same but wider.
-    """
+    """The least (q_U + ε_U)/(q_P − ε_P) over thresholds at positive scores, at most 1."""
+    # The ε are one-sided Dvoretzky–Kiefer–Wolfowitz terms that hold together with confidence 1 − `DELTA`. The
+    # value is therefore an upper confidence bound on α that shrinks to it where negatives do not reach the
+    # top; the published form has Vapnik–Chervonenkis terms, which for half-lines are the same but wider.
     slack_p, slack_u = (
         np.sqrt(np.log(2 / DELTA) / (2 * n)) for n in (samples.n_positive, samples.n_unlabeled)
     )
@@ -59,15 +57,13 @@ def _of_bounds(above: Vector, bound: Vector, best: int) -> Curve:
 
 
 def fit_roc_curve(samples: Samples) -> Fit:
-    """The slope at the end of a curve α v + (1 − α) G(v) fitted to the whole ROC curve.
-
-    From the paper: a parametric concave ROC curve with a straight part, whose slope at the end is the answer,
-    fitted to the empirical curve. Ours: the two families of G (binormal with equal variances; powers of the
-    distance from an anchor), the binomial likelihood on sixty groups of positives, and the mean over shapes
-    by their likelihood instead of the single best one. Outside these families the value has a bias that
-    more rows do not remove. Negatives that end abruptly at some score are such a case, for the place of the
-    edge among the positives is noisy: errors of 0.01 to 0.02 remain.
-    """
+    """The slope at the end of a curve α v + (1 − α) G(v) fitted to the whole ROC curve."""
+    # From the paper: a parametric concave ROC curve with a straight part, whose slope at the end is the
+    # answer, fitted to the empirical curve. Ours: the two families of G (binormal with equal variances;
+    # powers of the distance from an anchor), the binomial likelihood on sixty groups of positives, and the
+    # mean over shapes by their likelihood instead of the single best one. Outside these families the value
+    # has a bias that more rows do not remove. Negatives that end abruptly at some score are such a case, for
+    # the place of the edge among the positives is noisy: errors of 0.01 to 0.02 remain.
     cells = Cells.of(samples)
     # How many negatives lie below every positive is left open: a curve through (1, 1) would be bent to it.
     known = np.append(np.ones(len(cells.width) - 1), 0.0)
@@ -173,12 +169,10 @@ FOR_NO_NEGATIVES = 1.0  # log likelihood for a tail without negatives: Akaike's 
 
 
 def fit_bbe(samples: Samples) -> Fit:
-    """Best bin estimation as published, with thresholds at the distinct positive scores.
-
-    The threshold minimises q_U/q_P + (1 + γ)/q_P · (√(ln(4/δ)/2n_P) + √(ln(4/δ)/2n_U)), and the value is
-    q_U/q_P there. It lies too high by the negatives above the threshold: about 0.34 for 0.30 with 500
-    positives from N(2, 1) and 5,000 unlabeled rows. Scores must come from held-out rows.
-    """
+    """Best bin estimation as published, with thresholds at the distinct positive scores."""
+    # The threshold minimises q_U/q_P + (1 + γ)/q_P · (√(ln(4/δ)/2n_P) + √(ln(4/δ)/2n_U)), and the value is
+    # q_U/q_P there. It lies too high by the negatives above the threshold: about 0.34 for 0.30 with 500
+    # positives from N(2, 1) and 5,000 unlabeled rows. Scores must come from held-out rows.
     known = samples.positive > 0
     p, u = samples.p_above[known], samples.u_above[known]
     slack = sum(np.sqrt(np.log(4 / DELTA) / (2 * n)) for n in (samples.n_positive, samples.n_unlabeled))
@@ -189,15 +183,13 @@ def fit_bbe(samples: Samples) -> Fit:
 
 
 def fit_bbe_corrected(samples: Samples) -> Fit:
-    """Best bin estimation, less the negatives above the threshold.
-
-    In tails of the positives of many sizes, unlabeled counts follow α v + β vᵏ with β ≥ 0, v the positives'
-    share above. Each tail and k give an α by maximum likelihood, also β = 0. Their mean is taken with weights
-    exp(log likelihood) where cells outside the tail have a free count each, at a cost: a tail so wide
-    that its curve does not fit drops out, and wide ones are preferred to narrow ones. Where no negative
-    reaches the positives' top 5 %, the tails above them remain as rows grow, and the value is consistent.
-    The published form stands in where fewer than three distinct positive scores leave no curve.
-    """
+    """Best bin estimation, less the negatives above the threshold."""
+    # In tails of the positives of many sizes, unlabeled counts follow α v + β vᵏ with β ≥ 0, v the positives'
+    # share above. Each tail and k give an α by maximum likelihood, also β = 0. Their mean is taken with
+    # weights exp(log likelihood) where cells outside the tail have a free count each, at a cost: a tail so
+    # wide that its curve does not fit drops out, and wide ones are preferred to narrow ones. Where no
+    # negative reaches the positives' top 5 %, the tails above them remain as rows grow, and the value is
+    # consistent. The published form stands in where fewer than three distinct positive scores leave no curve.
     published = fit_bbe(samples)
     cells = Cells.of(samples)
     if len(cells.width) <= FEWEST_CELLS:

@@ -40,13 +40,11 @@ CODES = 2 * QUANTILES - 1  # quantiles of a feature and what lies between them
 
 
 def fit_tice(samples: Samples) -> Fit:
-    """α from the largest lower bound on the label frequency over half-lines of the score.
-
-    A tree on one score looks for the half-line richest in labels. Here every half-line is tried, on all
-    rows. They are fixed before labels are seen, so no fold has to be set aside to find them, and they are
-    nested, so the largest of them is hardly larger by chance. Only the order of scores matters. The curve
-    is the lower bound on c against the share of all rows in the half-line.
-    """
+    """α from the largest lower bound on the label frequency over half-lines of the score."""
+    # A tree on one score looks for the half-line richest in labels. Here every half-line is tried, on all
+    # rows. They are fixed before labels are seen, so no fold has to be set aside to find them, and they are
+    # nested, so the largest of them is hardly larger by chance. Only the order of scores matters. The curve
+    # is the lower bound on c against the share of all rows in the half-line.
     above = samples.n_positive * samples.p_above
     rows_above = above + samples.n_unlabeled * samples.u_above
     n = samples.n_positive + samples.n_unlabeled
@@ -56,14 +54,12 @@ def fit_tice(samples: Samples) -> Fit:
 
 
 def fit_tice_features(positive_x: ArrayLike, unlabeled_x: ArrayLike, *, rng: np.random.Generator) -> Fit:
-    """α from the largest lower bound on the label frequency over the nodes of decision trees.
-
-    One fold of the rows grows a tree that splits towards labels, level by level, at quartiles of a feature
-    in a node. The rows of the other folds are counted in its nodes. Folds take turns and are averaged.
-    Only the order within each feature matters; a category is coded by columns of 0 and 1. The largest of
-    hundreds of bounds may exceed c by chance, which lowers a large α in small samples: .9 came out as .47
-    from 100 positives and 1000 unlabeled rows.
-    """
+    """α from the largest lower bound on the label frequency over the nodes of decision trees."""
+    # One fold of the rows grows a tree that splits towards labels, level by level, at quartiles of a feature
+    # in a node. The rows of the other folds are counted in its nodes. Folds take turns and are averaged. Only
+    # the order within each feature matters; a category is coded by columns of 0 and 1. The largest of
+    # hundreds of bounds may exceed c by chance, which lowers a large α in small samples: .9 came out as .47
+    # from 100 positives and 1000 unlabeled rows.
     positive, unlabeled = (np.asarray(x, dtype=np.float64) for x in (positive_x, unlabeled_x))
     code = np.array([_cells(feature) for feature in np.concatenate([positive, unlabeled]).T])
     n = len(positive) + len(unlabeled)
@@ -126,10 +122,8 @@ def _cells(feature: Vector) -> NDArray[np.uint8]:
 def _nodes(
     code: NDArray[np.uint8], labeled: NDArray[np.bool_], seeks: NDArray[np.bool_]
 ) -> tuple[Vector, Vector]:
-    """Counts of labels and rows in the nodes of a tree, the whole table first.
-
-    Rows that seek grow the tree, the others are counted.
-    """
+    """Counts of labels and rows in the nodes of a tree, the whole table first."""
+    # Rows that seek grow the tree, the others are counted.
     kind = labeled + 2 * ~seeks
     rows, node = np.arange(len(kind)), np.zeros(len(kind), dtype=np.intp)
     total = np.bincount(kind, minlength=4)[None]
@@ -155,10 +149,8 @@ def _nodes(
 def _best_splits(
     code: NDArray[np.uint8], kind: Counts, rows: Counts, node: Counts, total: Counts
 ) -> tuple[Counts, Counts, Counts, NDArray[np.bool_]]:
-    """For each node the feature, the last code on the left, the counts there, and whether it can be split.
-
-    The split that isolates labels best, among the quartiles of each feature in the node.
-    """
+    """For each node the feature, the last code on the left, the counts there, and whether it can be split."""
+    # The split that isolates labels best, among the quartiles of each feature in the node.
     width, nodes = len(total), np.arange(len(total))
     best = np.full(width, -1.0)
     feature, cut, left = np.zeros(width, np.intp), np.zeros(width, np.intp), np.zeros_like(total)
