@@ -23,7 +23,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from halftruth.evidence import Evidence, Scenario
 from halftruth.inference._prior_range import Range, prior_range
 from halftruth.inference._requests import Request
 from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.prior._belief import Share
 from halftruth.prior._estimate_prior import estimate_prior
 from halftruth.report._page_record import Step
 from halftruth.results._estimate import LOGIT, Estimate
@@ -212,10 +213,9 @@ class Outlook:
         if not self.span.unknown:
             return self._widths(self.support.strata, self.evidence.prior.as_given())
         # The bound on an unknown prior is lower where scores are not joined.
-        now = closed_form(self.evidence, self.requests, self.level, one_sample=self.one_sample)
-        return _widths_of(now)
+        return _widths_of(closed_form(self.evidence, self.requests, self.level, one_sample=self.one_sample))
 
-    def _widths(self, strata: Mapping[str, Cells], prior: Any) -> dict[Request, float]:
+    def _widths(self, strata: Mapping[str, Cells], prior: Share | None) -> dict[Request, float]:
         """Of intervals in closed form; none where such evidence would be refused."""
         try:
             expected = self._evidence(strata, prior)
@@ -224,7 +224,7 @@ class Outlook:
             return {}
         return _widths_of(then)
 
-    def _evidence(self, strata: Mapping[str, Cells], prior: Any) -> Evidence:
+    def _evidence(self, strata: Mapping[str, Cells], prior: Share | None) -> Evidence:
         meaning = self.evidence.table.strata[POSITIVE].meaning
         table = ExpectedTable.of(replace(self.support, strata=strata), meaning)
         return self.evidence.with_table(table).with_shares(prior, self.evidence.purity.as_given())
@@ -305,12 +305,14 @@ class Outlook:
         }
         return {r: min(choices, key=_width) for r, choices in options.items() if choices}
 
-    def _priors(self, positives: int, rows: int) -> dict[str, Any]:
+    def _priors(self, positives: int, rows: int) -> dict[str, Share | None]:
         """The priors that one may give with the labels."""
         prior = self.evidence.prior
         if prior.value is not None and not prior.is_range and prior.replicates is None:
             return {"": prior.value}
-        out = {"": None} if prior.value is None else {"": prior.as_given(), NO_PRIOR: None}
+        out: dict[str, Share | None] = {"": prior.as_given()}
+        if prior.value is not None:
+            out[NO_PRIOR] = None
         try:
             sample = estimate_prior(self.evidence, labeled_sample=(positives, rows), method="sample")
         except HalftruthError:  # at no single purity, or where propensities show it
@@ -360,8 +362,7 @@ def closed_form(
     """What `evaluate` says, where its intervals are from standard errors."""
     evidence = evidence.to_host()
     span = prior_range(evidence, level)
-    run = Estimation(evidence, tuple(requests), span, None, 0, one_sample=one_sample)
-    return run.in_closed_form(level)
+    return Estimation(evidence, tuple(requests), span, None, 0, one_sample=one_sample).in_closed_form(level)
 
 
 def _widths_of(rows: Mapping[Request, Estimate]) -> dict[Request, float]:

@@ -11,9 +11,10 @@ import numpy as np
 from halftruth import _checks, _registry
 from halftruth._errors import InputError, NotIdentifiable, arg
 from halftruth.evidence import PositiveUnlabeled
+from halftruth.evidence._evidence import GivenShare
 from halftruth.evidence._positive_unlabeled import POPULATIONS
 from halftruth.metrics._record import Metric, Scale
-from halftruth.prior._belief import ESTIMATE, belief
+from halftruth.prior._belief import ESTIMATE, Share, belief
 
 __all__ = ["PUScorer", "class_one_scores", "make_scorer"]
 
@@ -27,9 +28,9 @@ _METHODS = {
 def make_scorer(
     metric: str,
     *,
-    prior: Any,
+    prior: GivenShare,
     unlabeled: float,
-    purity: Any = 1.0,
+    purity: Share = 1.0,
     population: str = "all",
     threshold: float | None = None,
     **parameters: Any,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 from halftruth._checks import Vector
 from halftruth._errors import Note
@@ -15,13 +15,15 @@ from halftruth.evidence._positive_mass import StrataNoise
 from halftruth.measure._arithmetic import Number
 from halftruth.measure._mass_rule import MassRule
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.prior._belief import Belief
+from halftruth.prior._belief import Belief, Share
 from halftruth.table._score_table import ScoreTable
 from halftruth.table._support import Sums
 
-__all__ = ["Evidence", "NullModel", "Population", "Scenario", "SoftRows"]
+__all__ = ["Evidence", "GivenShare", "NullModel", "Population", "Scenario", "SoftRows"]
 
 Population = Literal["unlabeled", "all"]
+GivenShare = Share | str | None
+"""A prior or a purity as a user passes it; the word "estimate" asks for one from the scores."""
 NullModel = Literal["labels", "strata", "signs", "bootstrap"]
 """Labels drawn at the scores; strata from their laws; rows' own gaps with random signs; rows drawn again."""
 
@@ -172,7 +174,7 @@ class Evidence(ABC):
         out.table = table
         return out
 
-    def with_shares(self, prior: Any = None, purity: Any = 1.0) -> Self:
+    def with_shares(self, prior: Share | None = None, purity: Share | None = 1.0) -> Self:
         """The same rows with another prior and purity; the evidence itself where labels count the prior."""
         return self
 

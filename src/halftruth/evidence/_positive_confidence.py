@@ -10,11 +10,11 @@ import numpy as np
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg
-from halftruth.evidence._evidence import Evidence, Scenario
+from halftruth.evidence._evidence import Evidence, GivenShare, Scenario
 from halftruth.measure._arithmetic import Number, integral
 from halftruth.measure._mass_rule import MassRule, total
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.prior._belief import belief
+from halftruth.prior._belief import Share, belief
 from halftruth.table._score_table import POSITIVE, ScoreTable
 from halftruth.table._strata import StratumRows
 from halftruth.table._support import Sums
@@ -58,7 +58,9 @@ class PositiveConfidence(Evidence):
         "P(positive | x).",
     )
 
-    def __init__(self, r: Any, y_score: Any = None, *, prior: Any = None, sample_weight: Any = None) -> None:
+    def __init__(
+        self, r: Any, y_score: Any = None, *, prior: GivenShare = None, sample_weight: Any = None
+    ) -> None:
         confidence = _checks.probabilities(_checks.scores(r, "r"), "r")
         if not confidence.any():
             raise InputError(
@@ -72,7 +74,7 @@ class PositiveConfidence(Evidence):
         self.table, self.prior = ScoreTable({POSITIVE: rows}), belief(prior, "prior")
 
     @classmethod
-    def from_table(cls, table: ScoreTable, *, prior: Any = None) -> Self:
+    def from_table(cls, table: ScoreTable, *, prior: GivenShare = None) -> Self:
         """Positive-confidence evidence from a table of such rows, e.g. merged ones."""
         remedy = "Use the evidence class that the table came from."
         out = cls.__new__(cls)
@@ -129,7 +131,7 @@ class PositiveConfidence(Evidence):
                 f"{self.effective_share:.2g}): intervals may be narrow, and fail if E[1/r²] is infinite.",
             )
 
-    def with_shares(self, prior: Any = None, purity: Any = 1.0) -> Self:
+    def with_shares(self, prior: Share | None = None, purity: Share | None = 1.0) -> Self:
         return type(self).from_table(self.table, prior=prior)
 
     def naive_measure(self) -> ScoreMeasure | None:

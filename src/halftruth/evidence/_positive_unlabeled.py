@@ -14,13 +14,13 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, NotIdentifiable, arg, call
 from halftruth.engines import tensors
-from halftruth.evidence._evidence import Evidence, Population, Scenario
+from halftruth.evidence._evidence import Evidence, GivenShare, Population, Scenario
 from halftruth.evidence._labeled import labels_as_given
 from halftruth.evidence._positive_mass import StrataNoise, StrataSum, mixture_share, two_estimates
 from halftruth.measure._arithmetic import Number, scalar
 from halftruth.measure._mass_rule import MassRule, total
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.prior._belief import ESTIMATE, belief
+from halftruth.prior._belief import ESTIMATE, Share, belief
 from halftruth.prior._shares import NAMES, Sizes, refuse_prior, refuse_purity
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 from halftruth.table._strata import StratumRows
@@ -30,7 +30,6 @@ __all__ = ["POPULATIONS", "PositiveUnlabeled"]
 
 POPULATIONS: tuple[Population, ...] = ("unlabeled", "all")
 PROPENSITY = "1/propensity"
-
 _SHARES = 'a number, a pair (low, high), a PriorEstimate or "estimate"'
 
 
@@ -79,8 +78,8 @@ class PositiveUnlabeled(Evidence):
         positive: Any,
         unlabeled: Any,
         *,
-        prior: Any = None,
-        purity: Any = 1.0,
+        prior: GivenShare = None,
+        purity: GivenShare = 1.0,
         negative: Any = None,
         propensity: Any = None,
         population: str = "unlabeled",
@@ -112,8 +111,8 @@ class PositiveUnlabeled(Evidence):
         y: Any,
         y_score: Any,
         *,
-        prior: Any = None,
-        purity: Any = 1.0,
+        prior: GivenShare = None,
+        purity: GivenShare = 1.0,
         propensity: Any = None,
         population: str = "all",
         unlabeled: float | None = None,
@@ -161,7 +160,7 @@ class PositiveUnlabeled(Evidence):
 
     @classmethod
     def from_table(
-        cls, table: ScoreTable, *, prior: Any = None, purity: Any = 1.0, population: str = "all"
+        cls, table: ScoreTable, *, prior: GivenShare = None, purity: GivenShare = 1.0, population: str = "all"
     ) -> Self:
         """From a table with positive and unlabeled (and perhaps negative) rows."""
         _checks.instance(table, "table", ScoreTable)
@@ -169,7 +168,7 @@ class PositiveUnlabeled(Evidence):
         out._set(table, prior=prior, purity=purity, population=population)
         return out
 
-    def _set(self, table: ScoreTable, *, prior: Any, purity: Any, population: str) -> None:
+    def _set(self, table: ScoreTable, *, prior: GivenShare, purity: GivenShare, population: str) -> None:
         known = table.strata.get(POSITIVE)
         for name in (POSITIVE, UNLABELED):
             if name not in table.strata or (known and known.meaning not in (None, PROPENSITY)):
@@ -203,7 +202,7 @@ class PositiveUnlabeled(Evidence):
             )
         self._check_shares()
 
-    def with_shares(self, prior: Any = None, purity: Any = 1.0) -> Self:
+    def with_shares(self, prior: Share | None = None, purity: Share | None = 1.0) -> Self:
         return type(self).from_table(self.table, prior=prior, purity=purity, population=self.population)
 
     def _check_shares(self) -> None:
@@ -365,7 +364,9 @@ class PositiveUnlabeled(Evidence):
         return labels_as_given(support.sums(), self.table).over(support)
 
 
-def _estimated(table: ScoreTable, prior: Any, purity: Any, population: str) -> tuple[Any, Any]:
+def _estimated(
+    table: ScoreTable, prior: GivenShare, purity: GivenShare, population: str
+) -> tuple[GivenShare, GivenShare]:
     """What the user wants estimated, estimated; the rest as it came."""
     wanted = [isinstance(share, str) and share == ESTIMATE for share in (prior, purity)]
     if not any(wanted):

@@ -22,12 +22,9 @@ from halftruth.measure._arithmetic import Index, by_bin, ratio
 
 __all__ = [
     "BINNINGS",
-    "BinMoments",
     "BinSums",
     "Noise",
-    "Pair",
     "StratumNoise",
-    "covariance_of",
     "mass_bins",
     "moments_of_rows",
     "optimal_bins",
@@ -41,20 +38,24 @@ Pair = tuple[Vector, Vector]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class StratumNoise:
-    """The rows of one stratum: their number, values and squared values at each score, and what one adds.
+class RowAdds:
+    """What a row of a stratum adds to μ₁ (``pos``) and to μ (``mass``), and weighs (``unit``)."""
 
-    ``pos`` and ``mass`` are what a row adds to μ₁ and to μ. ``moves`` (..., n_strata), where the strata were
-    drawn together: how the coefficients on the stratum's distribution change with the share of each stratum.
-    """
+    pos: Pair
+    mass: Pair
+    moves: Pair | None = None
+    """(..., n_strata), where the strata were drawn together: how the coefficients on the stratum's
+    distribution change with the share of each stratum."""
+    unit: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StratumNoise(RowAdds):
+    """The rows of one stratum: their number, values and squared values at each score."""
 
     count: Vector
     value: Vector | None = None
     square: Vector | None = None
-    pos: Pair
-    mass: Pair
-    moves: Pair | None = None
-    unit: float = 1.0
 
     def __getitem__(self, index: int) -> StratumNoise:
         """Of one of the measures along the first leading axis."""
@@ -154,7 +155,7 @@ class Noise:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BinMoments:
+class BinMoments(RowAdds):
     """Of one stratum, by bin: Σ c of its columns c (1, and the values), Σ g c, Σ g² and ∫ s dμ."""
 
     columns: tuple[Vector, ...]
@@ -163,10 +164,6 @@ class BinMoments:
     claimed: Vector
     of_values: Vector | None = None
     """Σ v² over all rows."""
-    pos: Pair
-    mass: Pair
-    moves: Pair | None = None
-    unit: float = 1.0
 
     @property
     def gap(self) -> Vector:

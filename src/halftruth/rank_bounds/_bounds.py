@@ -10,6 +10,7 @@ import numpy as np
 from halftruth import _checks
 from halftruth._errors import InputError, Note
 from halftruth.evidence import PositiveUnlabeled
+from halftruth.prior._belief import Share
 from halftruth.rank_bounds._bound_results import CurveBounds, MetricBounds
 from halftruth.rank_bounds._extremes import AREAS, bounded_curve, extremes
 from halftruth.rank_bounds._positive_counts import AllowedTotals, Totals, calibration_points
@@ -26,7 +27,7 @@ def bounds(
     *,
     band: str = "bootstrap",
     ranks: str | None = None,
-    prior: Any = None,
+    prior: Share | None = None,
     labeled_sample: tuple[int, int] | None = None,
     threshold: float | None = None,
     confidence_level: float = 0.95,

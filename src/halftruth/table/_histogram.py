@@ -42,43 +42,30 @@ def sums_of(grid: Grid, *, weighted: bool, soft: bool = False) -> tuple[str, ...
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Bins:
-    """One stratum as a histogram: exact integer sums of its rows, by bin.
-
-    Parameters
-    ----------
-    grid : Grid
-    index : (m,) int32
-        The bins that hold rows, ascending.
-    rows : (m,) int64
-    weight, square : (m,) int64 or None
-        Σ w and Σ w² in steps of 2⁻³²; None where all weights are one.
-    position : (m,) int64 or None
-        Σ w s in steps of 2⁻³²; None on a grid of margins, whose sums no metric needs.
-    low, high : (m,) float64
-        The lowest and the highest score in the bin.
-    value, value_position, value_square, hard : (m,) int64 or None
-        Of rows with soft labels q, in the same steps: Σ w q, Σ w q s, Σ w q², and Σ w where q ≥ ½.
-    cross, product : (m,) int64 or None
-        Σ w² q and Σ (w q)², of weighted rows with soft labels.
-    meaning : str or None
-        What the values are: "soft label" unless another is named.
-    """
+    """One stratum as a histogram: exact integer sums of its rows, by bin; weights are in steps of 2⁻³²."""
 
     grid: Grid
     index: NDArray[np.int32]
+    """The bins that hold rows, ascending."""
     rows: Integers
     low: Vector
     high: Vector
+    """The lowest and the highest score in the bin."""
     position: Integers | None = None
+    """Σ w s; None on a grid of margins, whose sums no metric needs."""
     weight: Integers | None = None
     square: Integers | None = None
+    """Σ w and Σ w²; None where all weights are one."""
     value: Integers | None = None
     value_position: Integers | None = None
     value_square: Integers | None = None
     hard: Integers | None = None
+    """Of rows with soft labels q: Σ w q, Σ w q s, Σ w q², and Σ w where q ≥ ½."""
     cross: Integers | None = None
     product: Integers | None = None
+    """Σ w² q and Σ (w q)², of weighted rows with soft labels."""
     meaning: str | None = None
+    """What the values are: "soft label" unless another is named."""
 
     def __post_init__(self) -> None:
         if self.meaning is None and self.value is not None:
