@@ -84,77 +84,69 @@ def finished(parts: Tensor, n_sums: int) -> list[float]:
 
 
 @triton.jit
+def _stratum(below, i, here, n, mass, pos):
+    """Of a stratum of n rows: the rows at each score, twice those above it, and the masses that add up.
+
+    These are the population that reaches the score and what lies beyond it, the positives that reach it, and
+    those at it. Ties count half: above are the rows that reach the score and those beyond it.
+    """
+    before, after = tl.load(below + i, mask=here, other=0), tl.load(below + i + 1, mask=here, other=0)
+    rows, reaching, beyond = after - before, n - before, n - after  # in 64 bits, which twice n might not be
+    return (
+        rows,
+        reaching + beyond,
+        mass * reaching.to(tl.float64),
+        mass * beyond.to(tl.float64),
+        pos * reaching.to(tl.float64),
+        pos * rows.to(tl.float64),
+    )
+
+
+@triton.jit
+def _losses(square, log, other_square, other_log, rows, s):
+    """The sums with the losses of these rows added: were they positive, and were they negative."""
+    weight, miss, hit = rows.to(tl.float64), 1.0 - s, s
+    square += weight * (miss * miss)
+    log += weight * -tl.log(tl.minimum(tl.maximum(hit, LEAST), MOST))
+    other_square += weight * (hit * hit)
+    other_log += weight * -tl.log(tl.minimum(tl.maximum(miss, LEAST), MOST))
+    return square, log, other_square, other_log
+
+
+@triton.jit
 def _one_pass(
-    score,
-    x,
-    nx,
-    ny,
-    nz,
-    given,
-    parts,
-    m,
-    programs,
-    blocks,
-    n_strata: tl.constexpr,
-    block: tl.constexpr,
+    score, below, nx, ny, nz, shares, parts, m, programs, blocks, n_strata: tl.constexpr, block: tl.constexpr
 ):
+    """What each program adds up: see `one_pass` for the rows of ``parts``. x, y and z are the strata."""
     program = tl.program_id(0)
-    y = x + (m + 1)
-    z = y + (m + 1)
-    a0, a1, a2 = tl.load(given), tl.load(given + 1), tl.load(given + 2)
-    b0, b1, b2 = tl.load(given + 3), tl.load(given + 4), tl.load(given + 5)
+    a0, a1, a2 = tl.load(shares), tl.load(shares + 1), tl.load(shares + 2)
+    b0, b1, b2 = tl.load(shares + 3), tl.load(shares + 4), tl.load(shares + 5)
     zero = tl.zeros((block,), tl.float64)
     area, over = zero, zero
     least, most, top = zero + float("inf"), zero - float("inf"), zero - float("inf")
-    px, qx, lx, kx = zero, zero, zero, zero
-    py, qy, ly, ky = zero, zero, zero, zero
-    pz, qz, lz, kz = zero, zero, zero, zero
+    # Squares p and logs l of each stratum, were its rows positive; q and k, were they negative.
+    px, lx, qx, kx = zero, zero, zero, zero
+    py, ly, qy, ky = zero, zero, zero, zero
+    pz, lz, qz, kz = zero, zero, zero, zero
     xy, xz, yz = zero.to(tl.int64), zero.to(tl.int64), zero.to(tl.int64)
     for k in range(blocks):
         i = (program.to(tl.int64) * blocks + k) * block + tl.arange(0, block)
         here = i < m
         # Bins without rows may start far beyond the probabilities, where squares are infinite.
         s = tl.minimum(tl.maximum(tl.load(score + i, mask=here, other=0.5), 0.0), 1.0)
-        x0, x1 = tl.load(x + i, mask=here, other=0), tl.load(x + i + 1, mask=here, other=0)
-        own_x = x1 - x0
-        predicted = a0 * (nx - x0).to(tl.float64)
-        beyond = a0 * (nx - x1).to(tl.float64)
-        reached = b0 * (nx - x0).to(tl.float64)
-        own = b0 * own_x.to(tl.float64)
-        miss, hit = 1.0 - s, s
-        loss = -tl.log(tl.minimum(tl.maximum(hit, LEAST), MOST))
-        gain = -tl.log(tl.minimum(tl.maximum(miss, LEAST), MOST))
-        rows = own_x.to(tl.float64)
-        px, lx, qx, kx = (
-            px + rows * (miss * miss),
-            lx + rows * loss,
-            qx + rows * (hit * hit),
-            kx + rows * gain,
-        )
+        x, above_x, predicted, beyond, reached, own = _stratum(below, i, here, nx, a0, b0)
+        px, lx, qx, kx = _losses(px, lx, qx, kx, x, s)
         if n_strata > 1:
-            y0, y1 = tl.load(y + i, mask=here, other=0), tl.load(y + i + 1, mask=here, other=0)
-            own_y = y1 - y0
-            predicted += a1 * (ny - y0).to(tl.float64)
-            beyond += a1 * (ny - y1).to(tl.float64)
-            reached += b1 * (ny - y0).to(tl.float64)
-            rows = own_y.to(tl.float64)
-            own += b1 * rows
-            py, ly = py + rows * (miss * miss), ly + rows * loss
-            qy, ky = qy + rows * (hit * hit), ky + rows * gain
-            above_x = (nx - x0) + (nx - x1)  # in 64 bits, which twice nx might not be
-            xy += above_x * own_y
+            y, above_y, more, farther, positive, at = _stratum(below + (m + 1), i, here, ny, a1, b1)
+            predicted, beyond, reached, own = predicted + more, beyond + farther, reached + positive, own + at
+            py, ly, qy, ky = _losses(py, ly, qy, ky, y, s)
+            xy += above_x * y
         if n_strata > 2:
-            z0, z1 = tl.load(z + i, mask=here, other=0), tl.load(z + i + 1, mask=here, other=0)
-            own_z = z1 - z0
-            predicted += a2 * (nz - z0).to(tl.float64)
-            beyond += a2 * (nz - z1).to(tl.float64)
-            reached += b2 * (nz - z0).to(tl.float64)
-            rows = own_z.to(tl.float64)
-            own += b2 * rows
-            pz, lz = pz + rows * (miss * miss), lz + rows * loss
-            qz, kz = qz + rows * (hit * hit), kz + rows * gain
-            xz += above_x * own_z
-            yz += ((ny - y0) + (ny - y1)) * own_z
+            z, _, more, farther, positive, at = _stratum(below + (m + 1) + (m + 1), i, here, nz, a2, b2)
+            predicted, beyond, reached, own = predicted + more, beyond + farther, reached + positive, own + at
+            pz, lz, qz, kz = _losses(pz, lz, qz, kz, z, s)
+            xz += above_x * z
+            yz += above_y * z
         # Rows that reach the score, none of them where positives lie above the whole population.
         some = here & (predicted != 0.0)
         precision = tl.where(some, reached / tl.where(some, predicted, 1.0), 0.0)
