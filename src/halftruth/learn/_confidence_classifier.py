@@ -67,15 +67,8 @@ class PositiveConfidenceClassifier(NetworkClassifier):
     learns_from = "confidences"
 
     def fit(self, X: Features, r: ArrayLike) -> PositiveConfidenceClassifier:
-        """Learn from known positives: their features X (n, k), and the confidence r in [1e-6, 1] of each.
-
-        Examples
-        --------
-        >>> from halftruth.learn import PositiveConfidenceClassifier
-        >>> model = PositiveConfidenceClassifier(validation_fraction=0, random_state=0)
-        >>> model.fit([[2.0], [1.0], [0.0], [-1.0]], [0.9, 0.8, 0.3, 0.1]).predict([[2.0], [-1.0]])
-        array([1, 0])
-        """
+        """Learn from known positives: their features X (n, k), and the confidence r in [1e-6, 1] of each."""
+        from halftruth.learn._network_training import fit_network
         from halftruth.learn._torch_losses import PositiveConfidenceLoss
 
         plan, rng = self._plan()
@@ -85,7 +78,9 @@ class PositiveConfidenceClassifier(NetworkClassifier):
         self.prior_ = float(PositiveConfidence(confidence, prior=self.prior).measure().prior)
         learned, held_out = self._split([np.arange(len(x))], rng)
         risk = PositiveConfidenceLoss(self.loss)
-        scaled = self._train(plan, risk, risk, x, learned, held_out, confidence)
+        scaled = self._train(
+            x, lambda rows: fit_network(plan, risk, risk, rows, learned, held_out, confidence)
+        )
         method = self._method(held_out is not None)
         lacking = Note("method", NO_POSTERIOR.format(self.loss))
         notes = () if method or self.loss == PROPER else (lacking,)

@@ -146,12 +146,9 @@ def read_labels(learner: Learner, X: Features, y: ArrayLike | None) -> Strata:
     strata = split_labels(y, learner.unlabeled)
     for stratum, count in zip(("known positive", "unlabeled"), strata.sizes, strict=False):
         if count < LEAST:
-            raise InputError(
-                argument="y",
-                must=f"have at least {LEAST} {stratum} rows",
-                got=f"{count}: one is scored by a model that learned from another",
-                remedy="Pass more rows.",
-            )
+            must = f"have at least {LEAST} {stratum} rows"
+            got = f"{count}: one is scored by a model that learned from another"
+            raise InputError(argument="y", must=must, got=got, remedy="Pass more rows.")
     return strata
 
 
@@ -188,15 +185,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Probabilities of 0 and of 1."""
 
     def predict(self, X: Features) -> NDArray[np.int64]:
-        """1 where positive is at least as probable as not, else 0; (n,).
-
-        Examples
-        --------
-        >>> from halftruth.learn import BaggedPU
-        >>> X, y = [[3.0], [4.0], [5.0], [4.5], [2.0], [1.0], [0.0]], [1, 1, 1, 0, 0, 0, 0]
-        >>> BaggedPU(n_estimators=30, prior=0.5, random_state=0).fit(X, y).predict([[0.0], [4.0]])
-        array([0, 1])
-        """
+        """1 where positive is at least as probable as not, else 0; (n,)."""
         likely = self.predict_proba(X)[:, 1] >= 0.5
         return np.asarray(self.classes_[likely.astype(np.intp)])
 
@@ -228,13 +217,6 @@ class WrappingLearner(Learner):
 
         These are 1 for known positives, ``unlabeled`` or NaN, and 0 for known negatives where it is not that
         code.
-
-        Examples
-        --------
-        >>> from halftruth.learn import ElkanNoto
-        >>> X, y = [[5.0], [4.0], [6.0], [5.5], [1.0], [0.0], [0.5], [1.5]], [1, 1, 1, 0, 0, 0, 0, 0]
-        >>> ElkanNoto(prior=0.5, cv=3, random_state=0).fit(X, y).prior_
-        0.5
         """
         base = self._checked_base(X)
         rows = self._features(X, base, reset=True)
@@ -272,12 +254,8 @@ class WrappingLearner(Learner):
 def check_estimator(estimator: Estimator) -> None:
     """Refuse what is no estimator."""
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-        raise InputError(
-            argument="estimator",
-            must="be a classifier such as scikit-learn's LogisticRegression()",
-            got=repr(estimator),
-            remedy="Pass an instance.",
-        )
+        must = "be a classifier such as scikit-learn's LogisticRegression()"
+        raise InputError(argument="estimator", must=must, got=repr(estimator), remedy="Pass an instance.")
 
 
 def weight_argument(estimator: Estimator, why: str, remedy: str) -> str:

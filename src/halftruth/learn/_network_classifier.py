@@ -34,7 +34,7 @@ from halftruth.learn._network_arrays import (
 )
 
 if TYPE_CHECKING:  # PyTorch loads when a network is trained
-    from halftruth.learn._network_training import Plan, Risk
+    from halftruth.learn._network_training import Plan, Trained
 
 __all__ = ["AUTO", "NO_POSTERIOR", "PLATT", "PROPER", "Device", "LossName", "NetworkClassifier"]
 
@@ -160,22 +160,11 @@ class NetworkClassifier(Learner):
         pairs = [(rows[size:], rows[:size]) for rows, size in zip(mixed, sizes, strict=False)]
         return [learned for learned, _ in pairs] + unsplit, [held_out for _, held_out in pairs]
 
-    def _train(
-        self,
-        plan: Plan,
-        loss: Risk,
-        watched: Risk,
-        x: Matrix,
-        learned: StratumRows,
-        held_out: StratumRows | None,
-        row_values: Vector | None = None,
-    ) -> Matrix:
-        """Learn by `fit_network`, on standardised features; these."""
-        from halftruth.learn._network_training import fit_network
-
+    def _train(self, x: Matrix, fit: Callable[[Matrix], Trained]) -> Matrix:
+        """Train on standardised features, which are returned, by what ``fit`` does with them."""
         self.scaling_ = Scaling.of(x)
         scaled = self.scaling_(x)
-        trained = fit_network(plan, loss, watched, scaled, learned, held_out, row_values)
+        trained = fit(scaled)
         self.layers_: list[Layer] = trained.layers
         self.history_ = {"training_risk": trained.training_risk, "held_out_risk": trained.held_out_risk}
         self.n_epochs_: int = trained.n_epochs

@@ -235,12 +235,9 @@ def _beside(values: Any, name: str, score: Tensor) -> Tensor:
 
 def _tensor(values: Any, name: str) -> Tensor:
     if not isinstance(values, Tensor):
-        raise InputError(
-            argument=name,
-            must="be a PyTorch tensor",
-            got=type(values).__name__,
-            remedy="Convert it by torch.as_tensor, or pass arrays to Labeled or PositiveUnlabeled.",
-        )
+        remedy = "Convert it by torch.as_tensor, or pass arrays to Labeled or PositiveUnlabeled."
+        kind = type(values).__name__
+        raise InputError(argument=name, must="be a PyTorch tensor", got=kind, remedy=remedy)
     if values.layout != torch.strided:
         remedy = "Convert it by .to_dense()."
         raise InputError(argument=name, must="be a dense tensor", got=values.layout, remedy=remedy)
