@@ -141,6 +141,7 @@ class Source:
     def _connect(self, settings: dict[str, Any]) -> None:
         import duckdb
 
+        # A query sees no variable of Python's and no secret of the user's, and fetches no extension.
         settings |= {
             "python_enable_replacements": False,
             "autoinstall_known_extensions": False,
@@ -157,7 +158,7 @@ class Source:
         self._engine.execute(f"SET allowed_paths = [{paths}]")
         self._engine.execute("SET enable_external_access = false")
         self._engine.execute("SET TimeZone = 'UTC'")  # groups are named alike on every machine
-        self._engine.execute("SET lock_configuration = true")
+        self._engine.execute("SET lock_configuration = true")  # and no query can undo any of this
 
     def register(self, name: str, columns: Mapping[str, Any]) -> None:
         """Arrays as a table of this name."""
@@ -192,6 +193,7 @@ class Source:
     def _layout(self, file: File) -> Layout:
         form = file.form
         if form in (None, "csv"):
+            # Text of no known suffix is JSON where it begins with an object, or with a list of them.
             lines = self._first_lines(file)
             if form == "csv" or not re.match(r"\{|\[\s*\{", "".join(lines).lstrip()):
                 return self._csv_layout(file, lines)
@@ -220,6 +222,7 @@ class Source:
                 headers[delimiter] = next(csv.reader(lines[blank:], delimiter=delimiter))
             except csv.Error as error:
                 raise InputError(f"{file.name} has no readable header: {error}. Repair it.") from error
+        # The delimiter by which most of the wanted columns are there; among equals, the one of most columns.
         best = max(headers, key=lambda d: (len(self.wanted.intersection(headers[d])), len(headers[d])))
         return Layout("csv", tuple((name, "VARCHAR") for name in headers[best]), file.packing, best, blank)
 
@@ -272,6 +275,7 @@ class Source:
                 f"{files[0].name} is no readable Arrow file ({excerpt(str(error), 160)}). Write it "
                 f"in the file format of Arrow IPC, also called feather, not as a stream."
             ) from error
+        # The same files have the same name: another query of them replaces the view, and leaves none behind.
         name = f"arrow{len(files)}_{self.files.index(files[0])}"
         self._engine.register(name, view)
         return name

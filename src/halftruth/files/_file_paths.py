@@ -161,10 +161,12 @@ def _classified(file: File) -> File:
     if not head:
         raise InputError(f"{file.name} is empty. Pass a table with at least one row.")
     kind = next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), None)
+    # Compression is told by the first bytes, whatever the suffix says.
     if kind in ("gzip", "zstd"):
         return replace(file, packing=kind)
     if file.form is None and kind is not None:
         return replace(file, form=kind)
+    # No text in UTF-8 has a zero byte; that in UTF-16 is full of them.
     if file.form in (None, "csv", "json") and b"\0" in head:
         raise InputError(
             f"{file.name} is not text in UTF-8. Save it so, or give it the suffix of its format."
@@ -235,6 +237,7 @@ def missing_column(file: str, name: str, columns: Sequence[str], hint: str = "")
     elif near:
         remedy = f"Did you mean {quoted(folded[near[0]])}?"
     elif all(re.fullmatch(r"[-+.\deE]*", column) for column in columns):
+        # Numbers alone are the first row of a file without a header.
         remedy = "The first line must hold the names of the columns."
     else:
         remedy = "Name one of these."

@@ -103,20 +103,9 @@ class Numbers:
 def read_numbers(
     path: Any, wanted: Numbers, demands: Sequence[Demand] = (), *, threads: int | None = None
 ) -> dict[str, Vector]:
-    """Read columns of numbers from files.
+    """Columns of numbers by their names, rows in the order of the files; a path is as in `read`.
 
-    Parameters
-    ----------
-    path : path, glob, directory, "-" for standard input, or a list of these
-    wanted : Numbers
-    demands : sequence of Demand
-        The first that is not met is an error, with the number of bad rows and the place of the first.
-    threads : int, optional
-        Of DuckDB. No result depends on it.
-
-    Returns
-    -------
-    dict of arrays by column, in the order of the files
+    The first demand that is not met is an error, with the number of bad rows and the place of the first.
     """
     names = wanted.names()
     with Source(path, names, threads=threads) as source:

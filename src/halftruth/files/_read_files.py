@@ -114,7 +114,7 @@ def joined_rows(paths: Sequence[Any], columns: Columns, threads: int | None = No
                 f"Column {quoted(str(columns.by))} of {name} must tell rows apart; {quoted(twice)} occurs "
                 f"more than once. Keep one row of each case."
             )
-        if first is None:
+        if first is None:  # its order is that of all
             first = name, place, picked(cells, columns, slice(None))
             by_file[name] = first[2]
             continue

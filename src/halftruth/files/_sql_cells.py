@@ -100,6 +100,7 @@ def stratum(at: str, kind: str, unlabeled: float | None) -> str:
 def _coded(value: str, unlabeled: float | None) -> str:
     other = ""
     if unlabeled is not None:
+        # Whole codes are compared as integers; others are written as text, which loses no digit.
         whole = unlabeled.is_integer() and abs(unlabeled) < 1 << 31
         code = str(int(unlabeled)) if whole else f"'{unlabeled!r}'::DOUBLE"
         other = f"WHEN {value} = {code} THEN 1"

@@ -75,28 +75,16 @@ def check_names(path: Any, columns: Columns, name: str, target: str | Path) -> N
 def write_with(
     path: Any, columns: Columns, name: str, values: Callable[[Vector], Vector], file: Path, form: str
 ) -> None:
-    """All columns of all rows, in their order, and one more.
+    """Write all columns of all rows, in their order, and last one more: ``values`` of the one score.
 
-    Parameters
-    ----------
-    path
-        What is read, as in `halftruth.files.read`.
-    columns : Columns
-        With one score.
-    name : str
-        Of the new column, the last.
-    values : callable
-        Its numbers, from the scores.
-    file : Path
-        What is written.
-    form : {".csv", ".parquet"}
-        Cells of CSV and JSON are text. In a Parquet file a column of such cells holds numbers where all of
-        them are.
+    Cells of CSV and JSON are text; where ``form`` is ".parquet", and not ".csv", a column of such cells holds
+    numbers where all of them are.
     """
     with Source(path, columns.names(), target=file) as source:
         _check_names(source, name, form)
         rows = checked_rows(source, columns, EVERY)
         assert rows is not None  # there is no limit
+        # Rows are read twice in one order, so that the new column is joined by position.
         source.register("added", {"added": values(rows["s0"] + 0.0)})
         keys = _keys(source)
         table, parameters = relation(source, AllColumns(keys))
@@ -113,6 +101,7 @@ def write_with(
                 for cell, kind, column in zip(_cells(keys), [*kinds, ""], names, strict=True)
             )
             sql = f"SELECT {cells} FROM ({table}) POSITIONAL JOIN added"
+        # This one path alone may be written to: there is no place for a temporary file of DuckDB's.
         copy = f"COPY ({sql}) TO {literal(str(file))} ({FORMS[form]}, USE_TMP_FILE false)"
         _fetch(source, copy, parameters, file)
 
