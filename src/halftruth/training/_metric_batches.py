@@ -43,12 +43,11 @@ class Batch:
         tensors = {"preds": preds, "target": target, "sample_weight": weight}
         rows = {name: _rows(x, name, preds, device) for name, x in tensors.items() if x is not None}
         if not preds.is_floating_point():
-            raise InputError(
-                argument="preds",
-                must="be floating-point scores",
-                got=f"dtype {preds.dtype}",
-                remedy="Pass what the model gives before it is turned into classes.",
+            got, remedy = (
+                f"dtype {preds.dtype}",
+                "Pass what the model gives before it is turned into classes.",
             )
+            raise InputError(argument="preds", must="be floating-point scores", got=got, remedy=remedy)
         if weight is None:
             return cls(score=rows["preds"], target=rows["target"])
         weights = rows["sample_weight"].to(torch.float64)
@@ -62,19 +61,13 @@ class Reader:
 
     A state (strata · slots, columns) is of int64: the sums of a histogram, and in the last two columns the
     bits of the lowest and highest score of each bin.
-
-    Parameters
-    ----------
-    grid : Grid
-    names : sequence of str
-        The strata: soft labels alone; positive and negative; or positive, unlabeled and negative.
-    unlabeled : float
-        A code for unlabeled rows beside NaN; NaN where there is none.
     """
 
     grid: Grid
     names: Sequence[str]
+    """The strata: soft labels alone; positive and negative; or positive, unlabeled and negative."""
     unlabeled: float
+    """A code for unlabeled rows beside NaN; NaN where there is none."""
 
     def empty(self, *, weighted: bool) -> Tensor:
         """The state of no rows."""
@@ -113,14 +106,10 @@ class Reader:
         What is added of a batch with a bad row is worth nothing.
         """
         refused, stratum = self._look(batch)
+        # Bad scores are set to one that has a bin: an index outside the histogram would end the process.
         score = torch.where(self._in_range(batch.score), batch.score, 0.0)
-        added = empty(
-            self.grid,
-            n_strata=len(self.names),
-            weighted=batch.weight is not None,
-            soft=self.soft,
-            device=score.device,
-        )
+        weighted, device = batch.weight is not None, score.device
+        added = empty(self.grid, n_strata=len(self.names), weighted=weighted, soft=self.soft, device=device)
         add_rows(added, self.grid, score, stratum, batch.weight, batch.target if self.soft else None)
         state.copy_(joined(torch.stack([state, _packed(added)])))
         return refused
@@ -141,7 +130,7 @@ class Reader:
         if self.soft:
             known = (y >= 0) & (y <= 1)
         else:
-            # As the compiled loop compares, which has float64 alone.
+            # In float64, as the compiled loop compares, which has no other numbers.
             hidden = (y.isnan() | (y.to(torch.float64) == self.unlabeled)) & (len(self.names) == 3)
             known = hidden | (y == 0) | (y == 1)
             stratum = torch.where(hidden, 1, torch.where(y == 0, len(self.names) - 1, stratum))
@@ -187,7 +176,7 @@ def _packed(state: State) -> Tensor:
 def joined(states: Tensor) -> Tensor:
     """One state (slots, columns) of many along the first axis: sums added up, the outermost ends kept."""
     ends = states.view(torch.float64)
-    out = states.sum(dim=0)
+    out = states.sum(dim=0)  # of the ends it adds up bits, which are written over
     out[:, -2] = ends[..., -2].amin(dim=0).view(torch.int64)
     out[:, -1] = ends[..., -1].amax(dim=0).view(torch.int64)
     return out
@@ -201,6 +190,7 @@ def coarse_weights(weight: Tensor) -> Tensor:
 
 def overflown(state: State, weights: Tensor) -> bool:
     """Whether a sum of weights passed 2⁶³ in a bin: it then lacks 2⁶⁴, and with it the total of all bins."""
+    # Sums wrap around without a sign of it; those of coarse steps, which cannot, tell what the total must be.
     totals = torch.stack([state[name].to(torch.float64).sum() for name in ("weight", "square")])
     steps = totals.new_tensor([LIGHTEST, 1.0])
     return bool(((totals / UNIT - weights * steps).abs() > UNIT / 2).any())

@@ -140,16 +140,7 @@ class ScoreMetrics(Metric):
         self.add_state("refused", torch.zeros(4, dtype=torch.int64), "sum")
 
     def update(self, preds: Tensor, target: Tensor, sample_weight: Tensor | None = None) -> None:
-        """Add a batch.
-
-        Parameters
-        ----------
-        preds : floating tensor of any shape
-            Scores; higher means more positive.
-        target : tensor of the same shape
-        sample_weight : tensor of the same shape, optional
-            Where the metric is ``weighted``; rows of weight zero are left out.
-        """
+        """Add a batch of scores, targets and, to a ``weighted`` metric, weights, all of one shape."""
         if sample_weight is not None and not self.weighted:
             raise InputError(
                 f"{arg('sample_weight')} was given to a metric without weights. Pass weighted=True to it."
@@ -179,9 +170,7 @@ class ScoreMetrics(Metric):
     def compute(self) -> dict[str, Tensor]:
         """Every metric as a tensor of one float64, over the batches of all processes.
 
-        What is NaN is named in one warning that says why, and a prior or a purity that the rows refute in
-        another. Values of positive and unlabeled rows may leave what is possible by noise;
-        ``ht.evaluate(metric.evidence())`` says how far noise goes.
+        What is NaN is named in one warning, and a prior or a purity that the rows refute in another.
         """
         values = dict.fromkeys((request.label for request in self.requests), np.nan)
         measure = self._measure()
@@ -241,7 +230,7 @@ class ScoreMetrics(Metric):
         """Add the state of another metric, or a state of the same shape."""
         count = 1
         if isinstance(incoming_state, ScoreMetrics):
-            mine, theirs = ((x.kind, x.grid, x.weighted) for x in (self, incoming_state))
+            mine, theirs = ((metric.kind, metric.grid, metric.weighted) for metric in (self, incoming_state))
             if mine != theirs:
                 raise MergeError(
                     f"Metrics merge that have one kind, one grid and weights alike; got {mine} and {theirs}."
