@@ -179,7 +179,7 @@ class BaggedPU(WrappingLearner):
     def evidence(
         self, *, prior: Prior = None, purity: Purity | None = None, population: Population | None = None
     ) -> PositiveUnlabeled:
-        """Evidence of the training rows from their out-of-bag scores; shares are those of the model by default."""
+        """Evidence of the training rows from their out-of-bag scores; by default the model's shares hold."""
         check_is_fitted(self)
         return self._evidence(self.oob_scores_, prior=prior, purity=purity, population=population)
 

@@ -23,15 +23,7 @@ from halftruth.calibration.calibrators._calibrator import FLAT, Calibrator
 from halftruth.calibration.calibrators._parametric import LineCurve
 from halftruth.evidence import Evidence
 from halftruth.learn._learner import Features, Learner, Prior, RandomState, random_seed
-from halftruth.learn._network_arrays import (
-    BLOCK,
-    Layer,
-    Matrix,
-    Scaling,
-    load_network,
-    logits,
-    save_network,
-)
+from halftruth.learn._network_arrays import Layer, Matrix, Scaling, load_network, logits, save_network
 
 if TYPE_CHECKING:  # PyTorch loads when a network is trained
     from halftruth.learn._network_training import Plan, Trained
@@ -207,9 +199,7 @@ class NetworkClassifier(Learner):
     def decision_function(self, X: Features) -> Vector:
         """The logit of each row (n,): higher is more likely positive. PyTorch is not needed."""
         check_is_fitted(self)
-        x = self._rows(X, reset=False)
-        blocks = (x[i : i + BLOCK] for i in range(0, len(x), BLOCK))
-        return np.concatenate([logits(self.layers_, self.scaling_(block)) for block in blocks])
+        return logits(self.layers_, self.scaling_(self._rows(X, reset=False)))
 
     def predict_proba(self, X: Features) -> Matrix:
         """Probabilities (n, 2) of 0 and of 1, being positive, in the order of the logits."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Literal, TypeAlias
 
 from halftruth import _checks
@@ -205,12 +206,6 @@ def loss_pair(loss: LossName) -> tuple[Loss, Loss]:
 
 def _mixed(loss: Loss, weights: StratumWeights, strata: Sequence[Tensor | None]) -> Tensor:
     """Σ_k weight_k · mean over stratum k; a stratum without weight costs nothing."""
-    terms = [
-        weight * loss(logits).mean(-1)
-        for weight, logits in zip(weights, strata, strict=True)
-        if logits is not None and weight != 0
-    ]
-    total = terms[0]
-    for term in terms[1:]:
-        total = total + term
-    return total
+    pairs = zip(weights, strata, strict=True)
+    terms = [weight * loss(x).mean(-1) for weight, x in pairs if x is not None and weight != 0]
+    return reduce(torch.add, terms)

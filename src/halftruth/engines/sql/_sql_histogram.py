@@ -80,6 +80,7 @@ def stratum(columns: BoundColumns) -> Any:
     if y.type().is_floating():
         cases.append((y.isnan(), 1))
     if columns.unlabeled is not None:
+        # A whole code stays one, so that an engine need not turn a column of integers into floats.
         whole = columns.unlabeled.is_integer() and abs(columns.unlabeled) < 1 << 31
         cases.append((y == (int(columns.unlabeled) if whole else columns.unlabeled), 1))
     return ibis.cases(*cases, (y == 1, 0), (y == 0, 2), else_=OUTSIDE)
@@ -145,6 +146,7 @@ def _key(columns: BoundColumns, grid: Grid) -> Any:
     limited = w <= sys.float_info.max
     return ibis.cases(
         ((w > 0) & limited & fits, key),  # the usual row first
+        # A row without weight counts for nothing, but its score and label must be right all the same.
         ((w == 0) & finite(s) & (of < OUTSIDE), NO_WEIGHT),
         ((w == 0) & fits, OUTSIDE * grid.n_slots),
         ((w >= 0) & limited & finite(s), BAD_SCORE),

@@ -62,6 +62,7 @@ def chunks(n_scores: int) -> Iterator[tuple[slice, slice]]:
 
 def twice_pairs(x: Tensor, y: Tensor) -> Tensor:
     """Twice the pairs with the row of stratum ``x`` above that of ``y``, ties half; an integer, (1,)."""
+    # Above a row of y lie the rows of x that reach its score, less half of those that tie with it.
     pairs = [((2 * x[-1] - x[at] - x[after]) * (y[after] - y[at])).sum() for at, after in chunks(len(x) - 1)]
     return torch.stack(pairs).sum(dim=0, keepdim=True)
 
@@ -89,6 +90,7 @@ def precisions(below: Tensor, mass: Sequence[float], pos: Sequence[float]) -> Te
     positive = [(x, share) for x, share in zip(below, pos, strict=True) if share != 0]
     if not inside or not positive:
         return below.new_full((3,), 0.0 if inside else nan, dtype=torch.float64)
+    # The highest score of the population: the last place before all rows of a stratum lie below.
     at_top = torch.cat([torch.searchsorted(x, x[-1:]) - 1 for x in inside]).amax(dim=0, keepdim=True)
     top = _reaching(positive, at_top) / _reaching([(x, 1) for x in inside], at_top)
     by_chunk = []
@@ -107,11 +109,9 @@ def _reaching(strata: Sequence[tuple[Tensor, float]], at: slice | Tensor) -> Ten
 
 
 def _combined(counts: Sequence[tuple[Tensor, float]]) -> Tensor:
-    masses = [rows.to(torch.float64) for rows, _ in counts]
-    return reduce(
-        torch.add,
-        [mass if share == 1 else mass * share for mass, (_, share) in zip(masses, counts, strict=True)],
-    )
+    # A share of one is no product: it would cost another pass over the rows.
+    terms = [(rows.to(torch.float64), share) for rows, share in counts]
+    return reduce(torch.add, [mass if share == 1 else mass * share for mass, share in terms])
 
 
 # --- Sums between cuts ----------------------------------------------------------------------------

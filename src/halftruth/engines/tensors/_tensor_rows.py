@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from halftruth import _checks
 from halftruth._errors import InputError, arg
@@ -99,19 +99,6 @@ Names: TypeAlias = tuple[str, str, str]
 NAMES = ("score", "label", "weight")
 
 
-class RowFacts(NamedTuple):
-    """What the host has to know of the rows."""
-
-    low: float
-    high: float
-    lightest: float
-    heaviest: float
-    rows: tuple[int, ...]
-    """Of each stratum."""
-    uneven: tuple[bool, ...]
-    """Whether the stratum has a weight other than one."""
-
-
 def read(
     score: Any, label: Any = None, *, weight: Any = None, unlabeled: float | None = None, names: Names = NAMES
 ) -> Tensors:
@@ -138,20 +125,21 @@ def read(
     if y is not None and w is None and y.is_cuda and has_triton():
         from halftruth.engines.tensors._triton_pass import survey
 
-        stratum, numbers = survey(s, y, code)
-        facts = _named_facts(numbers)
+        stratum, facts = survey(s, y, code)
+        rows = _with_facts(s, stratum, w, facts)
     else:
         stratum = torch.full_like(s, UNLABELED, dtype=torch.uint8) if y is None else _strata(y, code)
-        facts = _row_facts(s, stratum, w)
+        rows = _surveyed(s, stratum, w)
+    lightest, heaviest = rows.weights
     # The host's own checks have the words for what is wrong; they cost a download, of rows that are refused.
-    if not (isfinite(facts.low) and isfinite(facts.high)):
+    if not all(map(isfinite, rows.span)):
         _checks.scores(score, names[0])
-    if sum(facts.rows) < n:
+    if sum(rows.n_rows.values()) < n:
         _checks.partial_labels(label, names[1], unlabeled=unlabeled, length=n)
-    if w is not None and not (facts.lightest >= 0 and 0 < facts.heaviest < inf):
+    if w is not None and not (lightest >= 0 and 0 < heaviest < inf):
         _checks.weights(weight, names[2], length=n)
-    if w is None or facts.lightest > 0:
-        return _tensors(s, stratum, w, facts)
+    if w is None or lightest > 0:
+        return rows
     kept = w > 0
     return replace(_surveyed(s[kept], stratum[kept], w[kept]), kept=kept)
 
@@ -277,35 +265,26 @@ def _facts(score: Tensor, stratum: Tensor) -> Tensor:
     return torch.stack([fact.to(torch.float64) for fact in facts])
 
 
-def _row_facts(score: Tensor, stratum: Tensor, weight: Tensor | None) -> RowFacts:
-    """What the host has to know, in one synchronisation."""
+def _surveyed(score: Tensor, stratum: Tensor, weight: Tensor | None) -> Tensors:
+    """Rows of which nothing but the strata is known yet; what the host must know, in one synchronisation."""
     facts = _facts(score, stratum)
     if weight is not None:
         uneven = [((stratum == k) & (weight != 1)).any().to(torch.float64) for k in range(len(STRATA))]
         facts = torch.cat([facts, torch.stack([*torch.aminmax(weight), *uneven])])
-    return _named_facts(facts.tolist())
+    return _with_facts(score, stratum, weight, facts.tolist())
 
 
-def _named_facts(facts: list[float]) -> RowFacts:
-    positive, unlabeled, negative, low, high, *rest = facts
-    lightest, heaviest, *uneven_in = rest or [1.0, 1.0]
-    rows = int(positive), int(unlabeled), int(negative)
-    return RowFacts(-low, high, lightest, heaviest, rows, tuple(map(bool, uneven_in)))
-
-
-def _surveyed(score: Tensor, stratum: Tensor, weight: Tensor | None) -> Tensors:
-    """Rows of which nothing but the strata is known yet."""
-    return _tensors(score, stratum, weight, _row_facts(score, stratum, weight))
-
-
-def _tensors(score: Tensor, stratum: Tensor, weight: Tensor | None, facts: RowFacts) -> Tensors:
-    weighted = frozenset(name for name, uneven in zip(STRATA, facts.uneven, strict=False) if uneven)
+def _with_facts(score: Tensor, stratum: Tensor, weight: Tensor | None, facts: list[float]) -> Tensors:
+    """Rows with their `_facts`; of weights also the extremes, and in which strata any is not one."""
+    counts, (minus_low, high) = facts[: len(STRATA)], facts[len(STRATA) : len(STRATA) + 2]
+    lightest, heaviest, *uneven_in = facts[len(STRATA) + 2 :] or [1.0, 1.0]
+    weighted = frozenset(name for name, uneven in zip(STRATA, uneven_in, strict=False) if uneven)
     return Tensors(
         score=score,
         stratum=stratum,
         weight=weight if weighted else None,
-        n_rows={name: count for name, count in zip(STRATA, facts.rows, strict=True) if count},
-        span=(facts.low + 0.0, facts.high + 0.0),  # −0.0 is 0.0
+        n_rows={name: int(count) for name, count in zip(STRATA, counts, strict=True) if count},
+        span=(-minus_low + 0.0, high + 0.0),  # −0.0 is 0.0
         weighted=weighted,
-        weights=(facts.lightest, facts.heaviest),
+        weights=(lightest, heaviest),
     )

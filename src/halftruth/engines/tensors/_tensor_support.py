@@ -94,6 +94,8 @@ class TensorSupport(SortedSupport):
         a, b, d = (np.asarray([shares[name] for name in self.held]) for shares in (mass, pos, neg))
         values = self._one_pass(a, b, d)
         area, lowest, highest = values.precision
+        # Of the pairs of a stratum with itself half are in order; a pair of two strata is in one order or in
+        # the other, and ties are half in each.
         twice = np.diag(n**2)
         for (j, k), ordered in zip(combinations(range(len(n)), 2), values.pairs, strict=True):
             twice[j, k], twice[k, j] = ordered, 2 * n[j] * n[k] - ordered
@@ -157,6 +159,7 @@ class TensorSupport(SortedSupport):
 
     def masses_around(self, stratum: str, column: str = "weight") -> dict[str, NDArray[np.int64]]:
         n = self.held[stratum]
+        # Ranks that lie ever closer towards both ends of the stratum, beside others at equal steps.
         deep = np.unique(np.geomspace(1, n, N_EDGES // 2).astype(np.int64))
         even = np.linspace(0, n - 1, N_EDGES).astype(np.int64)
         rank = torch.as_tensor(np.concatenate([deep - 1, even, n - deep]), device=self.atom.device)
@@ -200,6 +203,7 @@ def _of_keys(score: Tensor, stratum: Tensor, names: Iterable[str]) -> tuple[Tens
     One sort of keys, without the places they come from, takes a third of the time.
     """
     bits = (score + 0.0).view(torch.int32)  # −0.0 is 0.0
+    # Shifted bits reach the sign: it is flipped, so that signed integers sort as the scores do.
     key, count = torch.unique((bits << 2 | stratum) ^ (-1 << 31), return_counts=True)
     bits, of = ((key ^ (-1 << 31)) >> 2) & 0x3FFFFFFF, key & 3
     differs = bits[1:] != bits[:-1]

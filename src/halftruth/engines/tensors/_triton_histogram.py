@@ -197,9 +197,9 @@ def _add(
 ):
     i = tl.program_id(0).to(tl.int64) * block + tl.arange(0, block)
     here = i < n
-    own = tl.load(score + i, mask=here, other=0.5).to(tl.float64)
-    own = tl.where(own == 0.0, 0.0, own)
-    s = own
+    s = tl.load(score + i, mask=here, other=0.5).to(tl.float64)
+    s = tl.where(s == 0.0, 0.0, s)  # −0.0 is 0.0
+    amount = s
     key = tl.load(stratum + i, mask=here, other=0).to(tl.int32) * slots + _bin_of(
         s, probability, center, scale, n_bins
     )
@@ -208,14 +208,14 @@ def _add(
         w = tl.load(weights + i, mask=here, other=0.0).to(tl.float64)
         tl.atomic_add(weight + key, _fixed(w), mask=here, sem="relaxed")
         tl.atomic_add(square + key, _fixed(w * w), mask=here, sem="relaxed")
-        s = w * s
+        amount = w * s
     if probability:
-        tl.atomic_add(position + key, _fixed(s), mask=here, sem="relaxed")
+        tl.atomic_add(position + key, _fixed(amount), mask=here, sem="relaxed")
     # A look first: few rows are the lowest or the highest of their bin so far.
-    lower = here & (own < tl.load(low + key, mask=here, other=0.0))
-    higher = here & (own > tl.load(high + key, mask=here, other=0.0))
-    tl.atomic_min(low + key, own, mask=lower, sem="relaxed")
-    tl.atomic_max(high + key, own, mask=higher, sem="relaxed")
+    lower = here & (s < tl.load(low + key, mask=here, other=0.0))
+    higher = here & (s > tl.load(high + key, mask=here, other=0.0))
+    tl.atomic_min(low + key, s, mask=lower, sem="relaxed")
+    tl.atomic_max(high + key, s, mask=higher, sem="relaxed")
 
 
 @triton.jit
@@ -238,13 +238,14 @@ def _pack(
     program = tl.program_id(0)
     i = program.to(tl.int64) * block + tl.arange(0, block)
     here = i < n
-    own = tl.load(score + i, mask=here, other=0.5).to(tl.float32)
-    own = tl.where(own == 0.0, 0.0, own)
-    s = own.to(tl.float64)
+    single = tl.load(score + i, mask=here, other=0.5).to(tl.float32)
+    single = tl.where(single == 0.0, 0.0, single)  # −0.0 is 0.0
+    s = single.to(tl.float64)
     steps = _steps(s, n_bins)
     slot = _slot(s, steps, n_bins)
     key = tl.load(stratum + i, mask=here, other=0).to(tl.int32) * slots + slot
     start = tl.load(starts + slot // SHARED).to(tl.uint32, bitcast=True).to(tl.int64)
+    # Programs take turns at the copies of a sum, so that fewer wait for one another.
     copy = (program % copies).to(tl.int64) * size
     tl.atomic_add(packed + copy + key, (_fixed(s) - start) + ROW, mask=here, sem="relaxed")
     near = here
@@ -254,7 +255,7 @@ def _pack(
         part = steps - tl.floor(steps)
         near = here & ((_nearness(part) <= (known & 15)) | (_nearness(1.0 - part) <= (known >> 4)))
     # Scores are not negative: their bits are in their order. Both ends come in one load.
-    bits = own.to(tl.int32, bitcast=True)
+    bits = single.to(tl.int32, bitcast=True)
     both = tl.load(both_ends + key, mask=near, other=0x7FFFFFFF00000000)
     tl.atomic_min(ends + 2 * key, bits, mask=near & (bits < both.to(tl.int32)), sem="relaxed")
     tl.atomic_max(ends + 2 * key + 1, bits, mask=near & (bits > (both >> 32).to(tl.int32)), sem="relaxed")
@@ -281,9 +282,9 @@ def _unpack(
     key = tl.program_id(0) * block + tl.arange(0, block)
     here = key < size
     at = packed + tl.arange(0, copies)[:, None] * size + key[None, :]
-    each = tl.load(at, mask=here[None, :], other=0)
+    sums = tl.load(at, mask=here[None, :], other=0)
     tl.store(at, tl.zeros((copies, block), tl.int64), mask=here[None, :])
-    count, away = tl.sum(each >> COUNT, 0), tl.sum(each & (ROW - 1), 0)
+    count, away = tl.sum(sums >> COUNT, 0), tl.sum(sums & (ROW - 1), 0)
     start = tl.load(starts + (key % slots) // SHARED, mask=here, other=0).to(tl.uint32, bitcast=True)
     moved = away + count * start.to(tl.int64)
     if not fresh:

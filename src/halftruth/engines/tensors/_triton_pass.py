@@ -134,24 +134,26 @@ def _one_pass(
         here = i < m
         # Bins without rows may start far beyond the probabilities, where squares are infinite.
         s = tl.minimum(tl.maximum(tl.load(score + i, mask=here, other=0.5), 0.0), 1.0)
-        x, above_x, predicted, beyond, reached, own = _stratum(below, i, here, nx, a0, b0)
+        x, above_x, predicted, beyond, reached, pos_mass = _stratum(below, i, here, nx, a0, b0)
         px, lx, qx, kx = _losses(px, lx, qx, kx, x, s)
         if n_strata > 1:
             y, above_y, more, farther, positive, at = _stratum(below + (m + 1), i, here, ny, a1, b1)
-            predicted, beyond, reached, own = predicted + more, beyond + farther, reached + positive, own + at
+            predicted, beyond = predicted + more, beyond + farther
+            reached, pos_mass = reached + positive, pos_mass + at
             py, ly, qy, ky = _losses(py, ly, qy, ky, y, s)
             xy += above_x * y
         if n_strata > 2:
             z, _, more, farther, positive, at = _stratum(below + (m + 1) + (m + 1), i, here, nz, a2, b2)
-            predicted, beyond, reached, own = predicted + more, beyond + farther, reached + positive, own + at
+            predicted, beyond = predicted + more, beyond + farther
+            reached, pos_mass = reached + positive, pos_mass + at
             pz, lz, qz, kz = _losses(pz, lz, qz, kz, z, s)
             xz += above_x * z
             yz += above_y * z
         # Rows that reach the score, none of them where positives lie above the whole population.
         some = here & (predicted != 0.0)
         precision = tl.where(some, reached / tl.where(some, predicted, 1.0), 0.0)
-        area += tl.where(some, tl.minimum(tl.maximum(precision, 0.0), 1.0) * own, 0.0)
-        over += tl.where(here & (predicted == 0.0), own, 0.0)
+        area += tl.where(some, tl.minimum(tl.maximum(precision, 0.0), 1.0) * pos_mass, 0.0)
+        over += tl.where(here & (predicted == 0.0), pos_mass, 0.0)
         least = tl.minimum(least, tl.where(some, precision, float("inf")))
         most = tl.maximum(most, tl.where(some, precision, float("-inf")))
         top = tl.maximum(top, tl.where(some & (beyond == 0.0), precision, float("-inf")))
@@ -200,14 +202,14 @@ def _first(below, m, rank, x: tl.constexpr, y: tl.constexpr, z: tl.constexpr):
     high = low + m
     while low < high:
         middle = (low + high) // 2
-        held = low * 0
+        n_below = low * 0
         if x:
-            held += tl.load(below + middle)
+            n_below += tl.load(below + middle)
         if y:
-            held += tl.load(below + (m + 1) + middle)
+            n_below += tl.load(below + (m + 1) + middle)
         if z:
-            held += tl.load(below + (m + 1) + (m + 1) + middle)
-        reached = held >= rank
+            n_below += tl.load(below + (m + 1) + (m + 1) + middle)
+        reached = n_below >= rank
         high = tl.where(reached, middle, high)
         low = tl.where(reached, low, middle + 1)
     return low
@@ -350,7 +352,7 @@ def _survey(
         # Three counts in one number: a lane sees no more than 2¹⁹ rows.
         counts += tl.where(here & (of < outside), tl.full((block,), 1, tl.int64) << (20 * of).to(tl.int64), 0)
     for k in tl.static_range(3):
-        own = tl.sum((counts >> (20 * k)) & 0xFFFFF)
-        tl.store(facts + k * programs + program, own.to(tl.float64))
+        rows = tl.sum((counts >> (20 * k)) & 0xFFFFF)
+        tl.store(facts + k * programs + program, rows.to(tl.float64))
     tl.store(facts + 3 * programs + program, tl.max(least).to(tl.float64))
     tl.store(facts + 4 * programs + program, tl.max(most).to(tl.float64))
