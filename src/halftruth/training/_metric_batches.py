@@ -43,10 +43,8 @@ class Batch:
         tensors = {"preds": preds, "target": target, "sample_weight": weight}
         rows = {name: _rows(x, name, preds, device) for name, x in tensors.items() if x is not None}
         if not preds.is_floating_point():
-            got, remedy = (
-                f"dtype {preds.dtype}",
-                "Pass what the model gives before it is turned into classes.",
-            )
+            remedy = "Pass what the model gives before it is turned into classes."
+            got = f"dtype {preds.dtype}"
             raise InputError(argument="preds", must="be floating-point scores", got=got, remedy=remedy)
         if weight is None:
             return cls(score=rows["preds"], target=rows["target"])
@@ -106,7 +104,7 @@ class Reader:
         What is added of a batch with a bad row is worth nothing.
         """
         refused, stratum = self._look(batch)
-        # Bad scores are set to one that has a bin: an index outside the histogram would end the process.
+        # Bad scores are set to one that has a bin: an index beyond the histogram is a fault of the device.
         score = torch.where(self._in_range(batch.score), batch.score, 0.0)
         weighted, device = batch.weight is not None, score.device
         added = empty(self.grid, n_strata=len(self.names), weighted=weighted, soft=self.soft, device=device)

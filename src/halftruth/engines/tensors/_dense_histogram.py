@@ -136,5 +136,5 @@ def bins_of(state: State, grid: Grid, names: Sequence[str]) -> dict[str, Bins]:
         index = np.flatnonzero(host["rows"][slots])
         if len(index):
             columns: dict[str, Any] = {column: x[slots][index] for column, x in host.items()}
-            strata[name] = Bins(grid=grid, index=index.astype(np.int32), **{"position": None, **columns})
+            strata[name] = Bins(grid=grid, index=index.astype(np.int32), **columns)
     return strata

@@ -189,6 +189,11 @@ class BinnedSupport(TensorSupport):
         return self.distinct.coarse(n_atoms, keep)
 
 
+def _on_host(column: str) -> Any:
+    """A property: this column of the bins, once they are downloaded."""
+    return property(lambda bins: getattr(bins.histogram.bins[bins.name], column))
+
+
 class DeviceBins(Bins):
     """One stratum of a histogram on a device, downloaded when the host asks for its bins."""
 
@@ -199,12 +204,7 @@ class DeviceBins(Bins):
 
     histogram: TensorHistogram
     name: str
+    index, rows, position, low, high = map(_on_host, ("index", "rows", "position", "low", "high"))
 
     def __len__(self) -> int:
         return self.histogram.n_rows[self.name]
-
-    def __getattr__(self, name: str) -> Any:
-        # These fields have no defaults, and none is set here: Python looks for them by this method.
-        if name not in ("index", "rows", "position", "low", "high"):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self.histogram.bins[self.name], name)
