@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 from halftruth._errors import InputError, OutsideGrid, arg
-from halftruth.files._duckdb_source import FileBatch, Query, Source
+from halftruth.files._duckdb_source import FileBatch, Query, Source, SqlValue
 from halftruth.files._file_paths import quoted
 from halftruth.files._sql_cells import Columns, Sql, Term, number, stratum
 from halftruth.table._grid import Grid
@@ -88,7 +88,7 @@ class Selected(Protocol):
 def relation(source: Source, columns: Selected) -> Query:
     """The rows of all files, in order, as one SELECT."""
     selects: list[str] = []
-    parameters: list[Any] = []
+    parameters: list[SqlValue] = []
     for batch in source.batches:
         table, values = source.table(batch.files, batch.layout, columns.names())
         selects.append(f"SELECT {columns.select(batch)} FROM {table}")
@@ -105,7 +105,7 @@ def exact_rows(source: Source, columns: Columns, max_rows: int) -> dict[str, Exa
     return {group: picked(cells, columns, rows) for group, rows in places(cells.get("g"))}
 
 
-def picked(cells: dict[str, Any], columns: Columns, rows: Any) -> ExactRows:
+def picked(cells: dict[str, Any], columns: Columns, rows: slice | NDArray[np.intp]) -> ExactRows:
     """Some of the rows."""
     weight = cells.get("w")
     return ExactRows(

@@ -15,15 +15,16 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from halftruth._errors import InputError, MissingDependency
-from halftruth.files._file_paths import File, excerpt, find_files, missing_column, quoted, reason
+from halftruth.files._file_paths import File, Paths, excerpt, find_files, missing_column, quoted, reason
 
-__all__ = ["FileBatch", "Layout", "Query", "Source", "identifier", "literal"]
+__all__ = ["FileBatch", "Layout", "Query", "Source", "SqlValue", "identifier", "literal"]
 
 LONGEST = 1 << 25
 """Bytes that one line of CSV or one JSON object may have."""
 NO_DELIMITER = "\x1e\x1f\x1e"
 
-Query: TypeAlias = tuple[str, list[Any]]
+SqlValue: TypeAlias = str | int | bool | Sequence[str] | Mapping[str, str]
+Query: TypeAlias = tuple[str, list[SqlValue]]
 """SQL and its parameters."""
 
 
@@ -87,7 +88,7 @@ class Source:
 
     def __init__(
         self,
-        path: Any,
+        path: Paths,
         wanted: Sequence[str] = (),
         *,
         threads: int | None = None,
@@ -100,7 +101,7 @@ class Source:
         self._folder = tempfile.TemporaryDirectory(prefix="halftruth-", ignore_cleanup_errors=True)
         try:
             self.files = find_files(path, self._folder.name)
-            self._connect({} if threads is None else {"threads": threads})
+            self._connect(threads)
             laid_out = [(file, self._layout(file)) for file in self.files]
             self.batches = [
                 FileBatch(tuple(file for file, _ in group), layout)
@@ -138,11 +139,11 @@ class Source:
 
     # The engine ----------------------------------------------------------------------------------
 
-    def _connect(self, settings: dict[str, Any]) -> None:
+    def _connect(self, threads: int | None) -> None:
         import duckdb
 
         # A query sees no variable of Python's and no secret of the user's, and fetches no extension.
-        settings |= {
+        settings: dict[str, str | bool | int | float | list[str]] = {
             "python_enable_replacements": False,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
@@ -150,6 +151,8 @@ class Source:
             "allow_persistent_secrets": False,
             "temp_directory": self._folder.name,
         }
+        if threads is not None:
+            settings["threads"] = threads
         self._engine = duckdb.connect(config=settings)
         # Only these files can be reached, whatever a query or a file says.
         reach = {name for file in self.files for name in (file.path, file.pattern)}
@@ -164,7 +167,7 @@ class Source:
         """Arrays as a table of this name."""
         self._engine.register(name, dict(columns))
 
-    def fetch(self, sql: str, parameters: Sequence[Any] = (), of: Sequence[File] = ()) -> dict[str, Any]:
+    def fetch(self, sql: str, parameters: Sequence[SqlValue] = (), of: Sequence[File] = ()) -> dict[str, Any]:
         """The columns of a query's result as arrays; what DuckDB complains of becomes an error of the file.
 
         The query runs in a thread of its own: in the main thread DuckDB may notice Ctrl-C only at its end.
@@ -283,7 +286,7 @@ class Source:
 
 def _csv(patterns: list[str], layout: Layout, *, quote: str = '"', header: bool = True) -> Query:
     """All columns as text, in a dialect that is set and not guessed."""
-    options: dict[str, Any] = {
+    options: dict[str, SqlValue] = {
         "columns": {f"c{k}": "VARCHAR" for k in range(len(layout.columns))},
         "delim": layout.delimiter,
         "quote": quote,

@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from glob import glob
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO, TypeAlias
 
 from halftruth._errors import InputError, MissingColumn
 
 __all__ = [
     "File",
+    "Paths",
     "excerpt",
     "find_files",
     "missing_column",
@@ -27,6 +28,9 @@ __all__ = [
     "reason",
     "standard_input",
 ]
+
+Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+"""A file, a glob, a directory or "-" for standard input; or several of these."""
 
 FORMS = {
     **dict.fromkeys((".csv", ".tsv", ".txt"), "csv"),
@@ -53,7 +57,7 @@ class File:
         return re.sub(r"([*?\[])", r"[\1]", self.path)
 
 
-def find_files(path: Any, folder: str) -> tuple[File, ...]:
+def find_files(path: Paths, folder: str) -> tuple[File, ...]:
     """The files of one path or a list, in an order that does not depend on the file system.
 
     Streams, and files whose names DuckDB does not take, get a name in ``folder``.
@@ -61,7 +65,7 @@ def find_files(path: Any, folder: str) -> tuple[File, ...]:
     paths = path if isinstance(path, (list, tuple)) else [path]
     if not paths:
         raise InputError(argument="path", must="name at least one file", got="an empty list")
-    files = [file for one in paths for file in _expanded(one, folder)]
+    files = [file for name in paths for file in _expanded(name, folder)]
     places = [file.path for file in files]
     twice = next((file for file in files if places.count(file.path) > 1), None)
     if twice is not None:
@@ -71,7 +75,7 @@ def find_files(path: Any, folder: str) -> tuple[File, ...]:
     return tuple(map(_classified, files))
 
 
-def _expanded(path: Any, folder: str) -> list[File]:
+def _expanded(path: object, folder: str) -> list[File]:
     if not isinstance(path, (str, os.PathLike)) or not isinstance(text := os.fspath(path), str):
         kind = type(path).__name__
         raise InputError(
@@ -102,10 +106,10 @@ def _inside(directory: str, title: str) -> list[str]:
     """Files of known suffix below a directory, but no .txt, which may say anything, and nothing hidden."""
     top = Path(directory)
     names = sorted(
-        str(one)
-        for one in top.rglob("*")
-        if _form(one.name) and not one.name.lower().endswith(".txt")
-        if not any(part.startswith((".", "_")) for part in one.relative_to(top).parts) and one.is_file()
+        str(path)
+        for path in top.rglob("*")
+        if _form(path.name) and not path.name.lower().endswith(".txt")
+        if not any(name.startswith((".", "_")) for name in path.relative_to(top).parts) and path.is_file()
     )
     if not names:
         raise InputError(f"The directory {title} holds no file with a known suffix ({', '.join(FORMS)}).")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from halftruth.files._checked_rows import (
     relation,
 )
 from halftruth.files._duckdb_source import FileBatch, Source, literal
-from halftruth.files._file_paths import missing_column, quoted
+from halftruth.files._file_paths import Paths, missing_column, quoted
 from halftruth.files._sql_cells import number, numeric
 
 __all__ = ["FOREIGN", "MOSTLY", "SHOWN", "Demand", "Numbers", "read_numbers", "share_of"]
@@ -101,7 +101,7 @@ class Numbers:
 
 
 def read_numbers(
-    path: Any, wanted: Numbers, demands: Sequence[Demand] = (), *, threads: int | None = None
+    path: Paths, wanted: Numbers, demands: Sequence[Demand] = (), *, threads: int | None = None
 ) -> dict[str, Vector]:
     """Columns of numbers by their names, rows in the order of the files; a path is as in `read`.
 
@@ -171,10 +171,10 @@ def _check(source: Source, names: Sequence[str], columns: Mapping[str, Vector], 
         return
     first = int(np.argmax(bad))
     cells = [f"{quoted(name)} {column[first]:g}" for name, column in zip(demand.columns, values, strict=True)]
-    some = ", ".join(cells[:SHOWN]) + (", …" if len(cells) > SHOWN else "")
+    shown = ", ".join(cells[:SHOWN]) + (", …" if len(cells) > SHOWN else "")
     remedy = demand.remedy if isinstance(demand.remedy, str) else demand.remedy(bad, *values)
     raise InputError(
-        f"{demand.must}; got {int(bad.sum())} row(s) where that does not hold: the first has {some} in "
+        f"{demand.must}; got {int(bad.sum())} row(s) where that does not hold: the first has {shown} in "
         f"{_place(source, names, first)}. {remedy}"
     )
 

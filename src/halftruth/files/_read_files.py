@@ -11,7 +11,7 @@ from halftruth import _checks
 from halftruth._errors import InputError, arg
 from halftruth.files._checked_rows import ExactRows, binned_rows, checked_rows, exact_rows, picked
 from halftruth.files._duckdb_source import Source
-from halftruth.files._file_paths import printable, quoted
+from halftruth.files._file_paths import Paths, printable, quoted
 from halftruth.files._sql_cells import Columns
 from halftruth.table._grid import Grid
 
@@ -24,7 +24,7 @@ EVERY = 1 << 40
 
 
 def read(
-    path: Any,
+    path: Paths,
     *,
     score: str | Sequence[str],
     label: str,
@@ -96,7 +96,7 @@ def read(
     return groups[""] if by is None else groups
 
 
-def joined_rows(paths: Sequence[Any], columns: Columns, threads: int | None = None) -> dict[str, ExactRows]:
+def joined_rows(paths: Sequence[Paths], columns: Columns, threads: int | None = None) -> dict[str, ExactRows]:
     """The rows of each file, by the identifiers that ``columns.by`` names in the order of the first file."""
     by_file: dict[str, ExactRows] = {}
     first: tuple[str, dict[str, int], ExactRows] | None = None
@@ -129,10 +129,10 @@ def _same_cases(first: tuple[str, dict[str, int]], other: tuple[str, dict[str, i
     (name, ids), (others_name, others) = first, other
     apart = ids.keys() ^ others.keys()
     if apart:
-        one = min(apart)
+        case = min(apart)
         raise InputError(
             f"{name} and {others_name} must hold the same cases: {len(apart)} identifier(s) are in only one "
-            f"of them, e.g. {quoted(one)}, only in {name if one in ids else others_name}. Keep the cases "
+            f"of them, e.g. {quoted(case)}, only in {name if case in ids else others_name}. Keep the cases "
             f"that both have."
         )
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.files._checked_rows import checked_rows, relation
-from halftruth.files._duckdb_source import FileBatch, Source, identifier, literal
-from halftruth.files._file_paths import printable, quoted
+from halftruth.files._duckdb_source import FileBatch, Source, SqlValue, identifier, literal
+from halftruth.files._file_paths import Paths, printable, quoted
 from halftruth.files._read_files import EVERY
 from halftruth.files._sql_cells import Columns
 
@@ -66,14 +66,14 @@ def _unwritten(target: Path, error: OSError) -> InputError:
     return InputError(f"{printable(str(target))} cannot be written: {reason}. Choose another place.")
 
 
-def check_names(path: Any, columns: Columns, name: str, target: str | Path) -> None:
+def check_names(path: Paths, columns: Columns, name: str, target: str | Path) -> None:
     """Raise unless the target can hold a column of this name beside those that the files have."""
     with Source(path, columns.names(), target=Path(target)) as source:
         _check_names(source, name, Path(target).suffix.lower())
 
 
 def write_with(
-    path: Any, columns: Columns, name: str, values: Callable[[Vector], Vector], file: Path, form: str
+    path: Paths, columns: Columns, name: str, values: Callable[[Vector], Vector], file: Path, form: str
 ) -> None:
     """Write all columns of all rows, in their order, and last one more: ``values`` of the one score.
 
@@ -106,7 +106,7 @@ def write_with(
         _fetch(source, copy, parameters, file)
 
 
-def _fetch(source: Source, sql: str, parameters: list[Any], file: Path) -> None:
+def _fetch(source: Source, sql: str, parameters: list[SqlValue], file: Path) -> None:
     try:
         source.fetch(sql, parameters)
     except InputError as error:
@@ -148,7 +148,7 @@ class AllColumns:
         return ", ".join(f"{cell} AS k{place}" for place, cell in enumerate(cells))
 
 
-def _kinds(source: Source, keys: Sequence[Key], table: str, parameters: list[Any]) -> list[str]:
+def _kinds(source: Source, keys: Sequence[Key], table: str, parameters: list[SqlValue]) -> list[str]:
     """For each column the cast of text that holds numbers alone; 007 is no number, but a name."""
     if all(batch.layout.form not in ("csv", "json") for batch in source.batches):
         return [""] * len(keys)

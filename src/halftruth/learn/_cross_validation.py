@@ -282,10 +282,10 @@ def _code(learner: Learner | None, unlabeled: float | None, population: Populati
             f"{arg('unlabeled')} is {unlabeled!r} here and {learner.unlabeled!r} in {name}. Pass both the "
             "code that stands in y."
         )
-    theirs = getattr(learner, "population", population)
-    if theirs != population:
+    trained_for = getattr(learner, "population", population)
+    if trained_for != population:
         raise InputError(
-            f"{arg('population')} is {population!r} here and {theirs!r} in {name}. The rows came in one "
+            f"{arg('population')} is {population!r} here and {trained_for!r} in {name}. The rows came in one "
             "way: pass the same to both."
         )
     return code
@@ -335,7 +335,7 @@ def splits(
 
 
 def _stratified(
-    cv: Any,
+    cv: object,
     strata: NDArray[np.int64],
     groups: NDArray[Any] | None,
     rng: int | np.random.Generator,

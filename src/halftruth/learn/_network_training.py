@@ -230,13 +230,13 @@ class _Best:
         self.risk = torch.where(better, risk, self.risk)
         self.epoch = [epoch if new else old for new, old in zip(better.tolist(), self.epoch, strict=True)]
         with torch.no_grad():
-            for kept, now in zip(self.weights, self.networks.parameters(), strict=True):
-                kept[better] = now[better]
+            for best, now in zip(self.weights, self.networks.parameters(), strict=True):
+                best[better] = now[better]
 
     def restore(self) -> None:
         with torch.no_grad():
-            for kept, now in zip(self.weights, self.networks.parameters(), strict=True):
-                now.copy_(kept)
+            for best, now in zip(self.weights, self.networks.parameters(), strict=True):
+                now.copy_(best)
 
 
 # --- One network for a classifier -----------------------------------------------------------------

@@ -112,9 +112,9 @@ def _missing(connection: Any, name: str, complaint: str) -> str:
             f"schema.table."
         )
     near = get_close_matches(table, tables, 1)
-    some = ", ".join(quoted(_typed(other)) for other in tables[:10]) + (", …" if len(tables) > 10 else "")
+    shown = ", ".join(quoted(_typed(other)) for other in tables[:10]) + (", …" if len(tables) > 10 else "")
     remedy = f"Did you mean {quoted(_typed(near[0]))}?" if near else "Name one of these, or schema.table."
-    return f"{where[0].upper()}{where[1:]} has no table {quoted(table)}. Its tables: {some}. {remedy}"
+    return f"{where[0].upper()}{where[1:]} has no table {quoted(table)}. Its tables: {shown}. {remedy}"
 
 
 def _typed(table: str) -> str:

@@ -6,7 +6,7 @@ The one place where Ibis, which is optional, is imported, with Arrow, in which i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from halftruth import _checks
 from halftruth._errors import InputError, MissingDependency, arg
@@ -20,7 +20,12 @@ except ModuleNotFoundError as error:
         "Reading a table of a SQL engine needs Ibis and PyArrow: pip install 'halftruth[ibis]'"
     ) from error
 
-__all__ = ["BoundColumns", "bind_columns", "holds_numbers", "ibis", "pyarrow"]
+__all__ = ["BoundColumns", "IbisColumn", "IbisTable", "bind_columns", "holds_numbers", "ibis", "pyarrow"]
+
+# Ibis is optional, so its types are not known where the code is checked.
+IbisTable: TypeAlias = Any
+IbisColumn: TypeAlias = Any
+"""An expression of one value a row, or of one value of all rows."""
 
 NEEDED = ("score", "label")
 
@@ -33,17 +38,17 @@ class BoundColumns:
     says how messages call the table and these columns; the groups have a bare name.
     """
 
-    table: Any
+    table: IbisTable
     names: dict[str, str]
-    score: Any
-    label: Any
-    weight: Any | None = None
-    group: Any | None = None
+    score: IbisColumn
+    label: IbisColumn
+    weight: IbisColumn | None = None
+    group: IbisColumn | None = None
     unlabeled: float | None = None
 
 
 def bind_columns(
-    table: Any, *, score: Any, label: Any, weight: Any = None, unlabeled: Any = None, by: Any = None
+    table: Any, *, score: Any, label: Any, weight: Any = None, unlabeled: float | None = None, by: Any = None
 ) -> BoundColumns:
     """The columns of a table, given by name or as Ibis expressions."""
     if not isinstance(table, ibis.expr.types.Table):
@@ -72,7 +77,7 @@ def bind_columns(
     )
 
 
-def _name(table: Any) -> str:
+def _name(table: IbisTable) -> str:
     """The name of a table; one that was derived has none, and one of a path has none that anybody knows."""
     try:
         name = str(table.get_name())
@@ -81,7 +86,7 @@ def _name(table: Any) -> str:
     return "The table" if name.startswith("ibis_") else name
 
 
-def _column(table: Any, argument: Any, role: str) -> Any:
+def _column(table: IbisTable, argument: str | IbisColumn, role: str) -> IbisColumn:
     if isinstance(argument, str) and argument not in table.columns:
         raise missing_column(_name(table), argument, table.columns)
     try:
@@ -101,19 +106,19 @@ def _column(table: Any, argument: Any, role: str) -> Any:
     )
 
 
-def column_title(column: Any, role: str) -> str:
+def column_title(column: IbisColumn, role: str) -> str:
     """How messages call a column; an expression without a name of its own has one that nobody gave."""
     if isinstance(column.op(), (ibis.expr.operations.Field, ibis.expr.operations.Alias)):
         return f"column {quoted(column.get_name())}"
     return f"the expression of `{role}`"
 
 
-def holds_numbers(column: Any) -> bool:
+def holds_numbers(column: IbisColumn) -> bool:
     """Whether a column is of numbers or booleans."""
     return bool(column.type().is_boolean() or column.type().is_numeric())
 
 
-def _number(column: Any, role: str) -> Any:
+def _number(column: IbisColumn, role: str) -> IbisColumn:
     """A column of numbers, as an engine compares and adds them."""
     kind, name = column.type(), column_title(column, role)
     if not holds_numbers(column):
@@ -131,12 +136,12 @@ def _number(column: Any, role: str) -> Any:
     return column.cast("float64") if kind.is_decimal() else column
 
 
-def _plain(number: Any) -> Any:
+def _plain(number: IbisColumn) -> IbisColumn:
     """The same number, −0.0 as 0.0."""
     return number + 0.0 if number.type().is_floating() else number
 
 
-def _group(column: Any) -> Any:
+def _group(column: IbisColumn) -> IbisColumn:
     """A column of groups, each as one value on its way from the engine."""
     kind = column.type()
     if kind.is_nested() or kind.is_binary() or kind.is_interval():
@@ -153,6 +158,6 @@ def _group(column: Any) -> Any:
     return _plain(column).cast(kind)
 
 
-def _shortest(text: Any) -> Any:
+def _shortest(text: IbisColumn) -> IbisColumn:
     """Decimals of any scale without zeros at their end, as 1.5 and 1.50 are one number; nan as of floats."""
     return ibis.ifelse(text.contains("."), text.re_replace(r"\.?0+$", ""), text).lower()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from halftruth.engines.sql._spark import has_moments
-from halftruth.engines.sql._sql_columns import BoundColumns, ibis
+from halftruth.engines.sql._sql_columns import BoundColumns, IbisColumn, IbisTable, ibis
 from halftruth.table._grid import Grid
 from halftruth.table._groups import BAD_SCORE, BAD_WEIGHT, NO_WEIGHT, OUTSIDE
 from halftruth.table._histogram import HEAVIEST, LIGHTEST, UNIT
@@ -27,23 +26,23 @@ FAR, NEAR = 1e100, 1e-100
 class IbisOps:
     """The functions of a grid in Ibis. Whole numbers stay floats, which no engine turns into decimals."""
 
-    def sqrt(self, x: Any) -> Any:
+    def sqrt(self, x: IbisColumn) -> IbisColumn:
         return x.sqrt()
 
-    def abs(self, x: Any) -> Any:
+    def abs(self, x: IbisColumn) -> IbisColumn:
         return x.abs()
 
-    def floor(self, x: Any) -> Any:
+    def floor(self, x: IbisColumn) -> IbisColumn:
         return x.floor().cast("float64")
 
-    def minimum(self, x: Any, most: float) -> Any:
+    def minimum(self, x: IbisColumn, most: float) -> IbisColumn:
         return ibis.least(x, most)
 
-    def where(self, condition: Any, yes: Any, no: Any) -> Any:
+    def where(self, condition: IbisColumn, yes: IbisColumn, no: IbisColumn) -> IbisColumn:
         return ibis.ifelse(condition, yes, no)
 
 
-def histogram(columns: BoundColumns, grid: Grid) -> Any:
+def histogram(columns: BoundColumns, grid: Grid) -> IbisTable:
     """One row for each key and group; the key is stratum · slots + bin, or below 0 for rows without a bin.
 
     Conditions are written so that NULL, NaN and infinities fail them in every engine: some order NaN above
@@ -64,7 +63,7 @@ def histogram(columns: BoundColumns, grid: Grid) -> Any:
     return bins.mutate(g=bins.g.cast("string")) if is_whole else bins
 
 
-def heaviest_bin(columns: BoundColumns, grid: Grid) -> Any:
+def heaviest_bin(columns: BoundColumns, grid: Grid) -> IbisTable:
     """The largest of all bins' sums, as a float that does not overflow; one row."""
     rows = columns.table.select(**_cells(columns, grid))
     loads = {"rows": rows.count().cast("float64")}
@@ -73,7 +72,7 @@ def heaviest_bin(columns: BoundColumns, grid: Grid) -> Any:
     return bins.aggregate(load=ibis.greatest(0.0, *(bins[name].max() for name in loads)))
 
 
-def stratum(columns: BoundColumns) -> Any:
+def stratum(columns: BoundColumns) -> IbisColumn:
     """The index of a label's stratum."""
     y = columns.label
     cases = [(y.isnull(), 1)]
@@ -86,17 +85,17 @@ def stratum(columns: BoundColumns) -> Any:
     return ibis.cases(*cases, (y == 1, 0), (y == 0, 2), else_=OUTSIDE)
 
 
-def finite(x: Any) -> Any:
+def finite(x: IbisColumn) -> IbisColumn:
     """Whether a number is there and finite."""
     return x.abs() <= sys.float_info.max
 
 
-def in_unit(score: Any) -> Any:
+def in_unit(score: IbisColumn) -> IbisColumn:
     """Whether a score is a probability."""
     return (score >= 0) & (score <= 1)
 
 
-def _cells(columns: BoundColumns, grid: Grid) -> dict[str, Any]:
+def _cells(columns: BoundColumns, grid: Grid) -> dict[str, IbisColumn]:
     """Of each row: key, score s, weight w, group g; amount and part are weight and score safe to multiply.
 
     A group that is NaN has no g but one in nan: on the way from some engines NaN becomes NULL. A moment of
@@ -118,7 +117,7 @@ def _cells(columns: BoundColumns, grid: Grid) -> dict[str, Any]:
     return cells
 
 
-def unix_micros(moment: Any) -> Any:
+def unix_micros(moment: IbisColumn) -> IbisColumn:
     """Microseconds since 1970, by a function of Spark."""
     return _spark_function(moment)
 
@@ -127,7 +126,7 @@ _spark_function = ibis.udf.scalar.builtin(unix_micros, signature=(("timestamp",)
 
 
 def _is_moment_of_spark(columns: BoundColumns) -> bool:
-    group: Any = columns.group
+    group: IbisColumn = columns.group
     if not group.type().is_timestamp():
         return False
     try:
@@ -137,7 +136,7 @@ def _is_moment_of_spark(columns: BoundColumns) -> bool:
     return backend.name == "pyspark" and has_moments(backend, columns.table.select(g=group))
 
 
-def _key(columns: BoundColumns, grid: Grid) -> Any:
+def _key(columns: BoundColumns, grid: Grid) -> IbisColumn:
     s, w, of = columns.score, columns.weight, stratum(columns)
     key = (of * grid.n_slots + grid.index(_tamed(s, grid), IbisOps())).cast("int32")
     fits = in_unit(s) if grid.kind == "probability" else finite(s)
@@ -155,7 +154,7 @@ def _key(columns: BoundColumns, grid: Grid) -> Any:
     )
 
 
-def _tamed(s: Any, grid: Grid) -> Any:
+def _tamed(s: IbisColumn, grid: Grid) -> IbisColumn:
     """A score in the same bin, whose distance from the center in scales neither over- nor underflows."""
     if grid.kind == "probability" or (grid.center, grid.scale) == (0.0, 1.0):
         return s
@@ -168,11 +167,11 @@ def _tamed(s: Any, grid: Grid) -> Any:
     )
 
 
-def _steps(x: Any) -> Any:
+def _steps(x: IbisColumn) -> IbisColumn:
     """The sum in steps of 2⁻³²."""
     return (x * UNIT + 0.5).floor().sum()
 
 
-def _loads(rows: Any) -> dict[str, Any]:
+def _loads(rows: IbisTable) -> dict[str, IbisColumn]:
     """The sums of weights and squares as floats: beyond 64 bits integers wrap around."""
     return {"weight_load": rows.amount.sum(), "square_load": (rows.amount * rows.amount).sum()}

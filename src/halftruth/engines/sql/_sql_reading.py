@@ -10,13 +10,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, time
 from decimal import Decimal
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halftruth._errors import InputError, OutsideGrid, arg
 from halftruth.engines.sql import _spark
-from halftruth.engines.sql._sql_columns import BoundColumns, bind_columns, ibis, pyarrow
+from halftruth.engines.sql._sql_columns import (
+    BoundColumns,
+    IbisColumn,
+    IbisTable,
+    bind_columns,
+    ibis,
+    pyarrow,
+)
 from halftruth.engines.sql._sql_histogram import (
     MOMENT,
     NO_SCORE,
@@ -40,19 +48,22 @@ from halftruth.table._groups import (
 
 __all__ = ["expression", "read"]
 
+ArrowTable: TypeAlias = Any
+ArrowColumn: TypeAlias = Any
+
 SUMS = ("position", "weight", "square")
 MOST_LOAD = 2.0**31 * (1 - 2.0**-20)
 """Rows, or sum of weights or of their squares as floats, in one bin: up to here 64 bits hold the steps."""
 
 
 def read(
-    table: Any,
+    table: IbisTable,
     *,
-    score: Any,
-    label: Any,
-    weight: Any = None,
+    score: str | IbisColumn,
+    label: str | IbisColumn,
+    weight: str | IbisColumn | None = None,
     unlabeled: float | None = None,
-    by: Any = None,
+    by: str | IbisColumn | None = None,
     grid: Grid | None = None,
 ) -> dict[str, Strata]:
     """The histograms of a table, by group and stratum; of the group "" without ``by``.
@@ -76,7 +87,7 @@ def read(
     return _binned(columns, grid)
 
 
-def expression(table: Any, *, grid: Grid | None = None, **columns: Any) -> Any:
+def expression(table: IbisTable, *, grid: Grid | None = None, **columns: Any) -> IbisTable:
     """The query that `read` sends, as an Ibis expression: ``ibis.to_sql`` shows its SQL in any dialect."""
     return histogram(bind_columns(table, **columns), grid or Grid("probability"))
 
@@ -86,7 +97,7 @@ def _binned(columns: BoundColumns, grid: Grid | None) -> dict[str, Strata]:
     bins = _fetched(columns, tried)
     key, rows = bins["key"], bins["rows"]
 
-    def count(mask: Any) -> int:
+    def count(mask: NDArray[np.bool_]) -> int:
         return int(rows[mask].sum())
 
     if not len(key):
@@ -94,7 +105,7 @@ def _binned(columns: BoundColumns, grid: Grid | None) -> dict[str, Strata]:
     if n := count(key == NO_SCORE):
         _refuse_numbers(columns, "score", "Scores must be finite numbers", finite(columns.score), n)
     if n := count(key == BAD_WEIGHT):
-        weight: Any = columns.weight  # there are weights where one is bad
+        weight: IbisColumn = columns.weight  # there are weights where one is bad
         good = finite(weight) & (weight >= 0)
         _refuse_numbers(columns, "weight", "Weights must be finite numbers of at least 0", good, n)
     if n := count(key >= OUTSIDE * tried.n_slots):
@@ -140,7 +151,7 @@ def _overflows(columns: BoundColumns, grid: Grid) -> bool:
 # --- What comes from the engine --------------------------------------------------------------------
 
 
-def fetch(expression: Any, name: str) -> Any:
+def fetch(expression: IbisTable, name: str) -> ArrowTable:
     """The result of an expression as an Arrow table; complaints of the engine become errors of ``name``."""
     try:
         with _tuned(expression.get_backend()):
@@ -178,7 +189,7 @@ def _tuned(backend: Any) -> Iterator[None]:
             put(name, before)
 
 
-def group_names(column: Any, nan: Any = None) -> Any:
+def group_names(column: ArrowColumn, nan: NDArray[np.int64] | None = None) -> Any:
     """The text of each value of an Arrow column, as DuckDB writes it; masked where there is none.
 
     Where ``nan`` is one the value is NaN, whatever became of it on its way.
@@ -194,7 +205,7 @@ def group_names(column: Any, nan: Any = None) -> Any:
     return np.ma.masked_array(text, empty)
 
 
-def _values(column: Any) -> list[Any]:
+def _values(column: ArrowColumn) -> list[Any]:
     # NumPy writes a float32 in the fewest digits that tell it apart; as a Python float it would have more.
     if str(column.type) == "float":
         return [float(str(value)) for value in column.to_numpy()]
@@ -217,7 +228,7 @@ def _text(value: Any) -> str:
 
 
 def _refuse_numbers(
-    columns: BoundColumns, role: Literal["score", "weight"], must: str, good: Any, count: int
+    columns: BoundColumns, role: Literal["score", "weight"], must: str, good: IbisColumn, count: int
 ) -> NoReturn:
     """Refuse scores or weights that are missing, not finite or too low."""
     examples = _examples(columns, getattr(columns, role), _failing(good))
@@ -281,7 +292,7 @@ def _refuse_many_groups(columns: BoundColumns) -> None:
     refuse_groups(fetch(groups.count().as_table(), columns.names["table"])[0][0].as_py())
 
 
-def distinct_groups(columns: BoundColumns) -> Any:
+def distinct_groups(columns: BoundColumns) -> IbisTable:
     """The values of the groups, NaN as NULL: in some engines no NaN is the same as another."""
     g = columns.group
     assert g is not None
@@ -295,12 +306,12 @@ def _capitalized(words: str) -> str:
     return words[0].upper() + words[1:]
 
 
-def _failing(condition: Any) -> Any:
+def _failing(condition: IbisColumn) -> IbisColumn:
     """Where a condition does not hold, NULL included."""
     return ibis.ifelse(condition, 0, 1) == 1
 
 
-def _examples(columns: BoundColumns, value: Any, bad: Any, most: int = 1) -> str:
+def _examples(columns: BoundColumns, value: IbisColumn, bad: IbisColumn, most: int = 1) -> str:
     """Some of the bad values."""
     bad_rows = columns.table.select(x=value, bad=bad).filter(ibis._.bad)
     values = fetch(bad_rows.select("x").distinct().limit(most + 1), columns.names["table"])["x"].to_pylist()
