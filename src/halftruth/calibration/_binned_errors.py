@@ -88,8 +88,7 @@ def calibration_error(
     >>> round(ht.calibration_error(ht.Labeled([1, 0, 1, 1], [0.2, 0.2, 0.9, 0.9]), n_bins=2), 12)
     0.2
     """
-    measure = as_measure(evidence)
-    measure.need_probabilities("Calibration error")
+    measure = as_measure(evidence).need_probabilities("Calibration error")
     if isinstance(norm, bool) or norm not in (1, 2, "max"):
         raise InputError(argument="norm", must='be 1, 2 or "max"', got=repr(norm))
     remedy = _remedy(debias, measure, norm)
@@ -143,8 +142,7 @@ def adaptive_calibration_error(evidence: Measurable, n_bins: int | Literal["opti
     >>> round(ht.adaptive_calibration_error(evidence, n_bins=2), 12)
     0.2
     """
-    measure = as_measure(evidence)
-    measure.need_probabilities("Calibration error")
+    measure = as_measure(evidence).need_probabilities("Calibration error")
     bins = measure.in_bins(measure.number_of_bins(n_bins), "mass")
     used = bins.mass > 0
     # Each bin counts alike, so that empty ones must leave the mean and its divisor.

@@ -67,8 +67,7 @@ class BetaCurve:
 
 def fit_curve(evidence: Measurable, variant: Variant = "paper") -> BetaCurve:
     """Estimate the calibration curve by binomial process modeling, as `bpm_calibration_error` does."""
-    measure = as_measure(evidence)
-    measure.need_probabilities("Binomial process modeling")
+    measure = as_measure(evidence).need_probabilities("Binomial process modeling")
     a, b, c = np.moveaxis(_fit(measure, _checks.choice(variant, "variant", VARIANTS)), -1, 0)
     return BetaCurve(scalar(a), scalar(b), scalar(c))
 
@@ -118,8 +117,7 @@ def bpm_calibration_error(
     >>> round(ht.bpm_calibration_error(ht.SoftLabeled(s, s)), 6)
     0.0
     """
-    measure = as_measure(evidence)
-    measure.need_probabilities("Calibration error")
+    measure = as_measure(evidence).need_probabilities("Calibration error")
     _checks.choice(density, "density", ("beta", "empirical"))
     theta = _fit(measure, _checks.choice(variant, "variant", VARIANTS))
     if density == "empirical":

@@ -131,8 +131,7 @@ def reliability_curve(
     >>> curve.high.round(2)
     array([0.94, 1.  ])
     """
-    measure = as_measure(evidence)
-    measure.need_probabilities("A reliability curve")
+    measure = as_measure(evidence).need_probabilities("A reliability curve")
     if measure.shape:
         got = f"{measure.shape} of them"
         raise InputError(argument="evidence", must="be one measure", got=got, remedy="Pass one by one.")

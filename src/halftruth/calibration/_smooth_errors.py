@@ -54,8 +54,7 @@ def ks_calibration_error(evidence: Measurable, statistic: Literal["ks", "kuiper"
     0.375
     """
     _checks.choice(statistic, "statistic", STATISTICS)
-    measure = as_measure(evidence)
-    measure.need_probabilities("KS calibration error")
+    measure = as_measure(evidence).need_probabilities("KS calibration error")
     # The running sum begins at 0, which is one of its values: low ≤ 0 ≤ high.
     low, high = measure.gap_extremes()
     furthest = np.maximum(high, 0.0 - low) if statistic == "ks" else high - low
@@ -101,8 +100,7 @@ def smooth_calibration_error(evidence: Measurable) -> float:
     >>> round(ht.smooth_calibration_error(ht.Labeled([1, 1, 1, 0], [0.5, 0.5, 0.5, 0.5])), 4)
     0.25
     """
-    measure = as_measure(evidence)
-    measure.need_probabilities("Smooth calibration error")
+    measure = as_measure(evidence).need_probabilities("Smooth calibration error")
     n = int(np.prod(measure.shape, dtype=np.intp))
     value = _smallest_width(measure.gap_nodes(LEVELS[-1]), n)
     return measure.result(value.reshape(measure.shape))
@@ -185,8 +183,7 @@ def logit_smoothed_calibration_error(evidence: Measurable, sigma: float = 1 / 15
     """
     advice = "Pass the width of the noise in logits, e.g. 1/15."
     sigma = _checks.inside(sigma, "sigma", 0.01, 10.0, closed="both", advice=advice)
-    measure = as_measure(evidence)
-    measure.need_probabilities("Logit-smoothed calibration error")
+    measure = as_measure(evidence).need_probabilities("Logit-smoothed calibration error")
     ends, node, mass, pos = measure.logit_nodes(sigma / FINE)
     ends = ends + _smoothed_gap(node, mass, pos, sigma).reshape(measure.shape)
     return measure.result(ratio(ends, measure.total))

@@ -61,8 +61,7 @@ def sweep_calibration_error(evidence: Measurable, norm: Norm = 1) -> float:
     """
     if norm not in (1, 2, "max"):
         raise InputError(argument="norm", must='be 1, 2 or "max"', got=repr(norm))
-    measure = as_measure(evidence)
-    measure.need_probabilities("Sweep calibration error")
+    measure = as_measure(evidence).need_probabilities("Sweep calibration error")
     ranks = measure.rank_sums()
     if ranks is not None:
         n_bins = _most_bins_of_rows(ranks)

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -144,8 +144,8 @@ class ScoreMeasure:
         if self.unidentified is not None:
             raise NotIdentifiable(self.unidentified)
 
-    def need_probabilities(self, what: str) -> None:
-        """Raise unless the scores can be read as probabilities."""
+    def need_probabilities(self, what: str) -> Self:
+        """The measure, if its scores can be read as probabilities."""
         if not self.bounded:
             outside = (self.score < 0) | (self.score > 1)
             low, high = self.span
@@ -153,6 +153,7 @@ class ScoreMeasure:
                 f"{what} needs scores in [0, 1], got {int(outside.sum())} distinct score(s) outside, "
                 f"from {low:g} to {high:g}. Pass probabilities; scores are never transformed by guess."
             )
+        return self
 
     @property
     def empty_classes(self) -> tuple[str, ...]:

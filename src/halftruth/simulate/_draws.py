@@ -121,12 +121,8 @@ class PuDesign:
         advice = "Pass the share of the known positives that are positive."
         _checks.inside(self.purity, "purity", 0.0, 1.0, closed="right", advice=advice)
         if self.propensity is not None and self.purity < 1.0:
-            raise InputError(
-                argument="purity",
-                must="be 1 with a propensity",
-                got=f"{self.purity!r}: the two together are not identifiable",
-                remedy="Drop one of them.",
-            )
+            must, got = "be 1 with a propensity", f"{self.purity!r}: the two together are not identifiable"
+            raise InputError(argument="purity", must=must, got=got, remedy="Drop one of them.")
 
     @property
     def total(self) -> int:
@@ -141,10 +137,8 @@ class PuDesign:
         alpha = (prior * self.total - known) / self.n_unlabeled
         if not -1e-12 <= alpha <= 1.0 + 1e-12:
             low, high = known / self.total, (known + self.n_unlabeled) / self.total
-            raise InputError(
-                argument="prior",
-                must=f"lie in [{low:.6g}, {high:.6g}] for these sizes",
-                got=f"{prior:g}: the unlabeled rows would hold a share {alpha:.6g} of positives",
-                remedy="Change n_positive, n_unlabeled, n_negative or purity.",
-            )
+            must = f"lie in [{low:.6g}, {high:.6g}] for these sizes"
+            got = f"{prior:g}: the unlabeled rows would hold a share {alpha:.6g} of positives"
+            remedy = "Change n_positive, n_unlabeled, n_negative or purity."
+            raise InputError(argument="prior", must=must, got=got, remedy=remedy)
         return min(max(alpha, 0.0), 1.0)

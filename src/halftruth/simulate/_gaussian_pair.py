@@ -204,21 +204,16 @@ def _class_law(value: Any, name: str) -> _ClassLaw:
     centre, spread = _checks.native(mean, f"{name} mean"), _checks.native(cov, f"{name} covariance")
     fits = centre.ndim == 1 and centre.size > 0 and spread.shape == centre.shape * 2
     if not fits or spread.dtype.kind not in "fiu":
-        raise InputError(
-            argument=name,
-            must="have a mean of shape (d,) and a covariance of shape (d, d), d >= 1",
-            got=f"shapes {centre.shape} and {spread.shape}",
-            remedy="Pass numbers, np.eye(d) for unit variances.",
-        )
+        must = "have a mean of shape (d,) and a covariance of shape (d, d), d >= 1"
+        got = f"shapes {centre.shape} and {spread.shape}"
+        remedy = "Pass numbers, np.eye(d) for unit variances."
+        raise InputError(argument=name, must=must, got=got, remedy=remedy)
     centre, spread = _checks.vector(centre, f"{name} mean"), spread.astype(np.float64)
     turned, largest = spread.T, np.abs(spread).max()
     if not np.isfinite(largest) or (np.abs(spread - turned) > 1e-12 * largest).any() or not _definite(spread):
-        raise InputError(
-            argument=name,
-            must="have a covariance that is symmetric and positive definite",
-            got=spread.tolist(),
-            remedy="Symmetrise it with (cov + cov.T) / 2; drop features that others determine.",
-        )
+        must = "have a covariance that is symmetric and positive definite"
+        remedy = "Symmetrise it with (cov + cov.T) / 2; drop features that others determine."
+        raise InputError(argument=name, must=must, got=spread.tolist(), remedy=remedy)
     spread = (spread + turned) / 2.0
     return _ClassLaw(tuple(centre.tolist()), tuple(tuple(row) for row in spread.tolist()))
 
@@ -234,17 +229,12 @@ def _definite(matrix: FloatArray) -> bool:
 def _features(x: ArrayLike, dim: int) -> FloatArray:
     rows = _checks.native(x, "x")
     if rows.ndim != 2 or rows.shape[1] != dim or rows.dtype.kind not in "fiub":
-        raise InputError(
-            argument="x",
-            must=f"be numeric with shape (n, {dim})",
-            got=f"shape {rows.shape} of dtype {rows.dtype}",
-            remedy="Pass one row of features for each case.",
-        )
+        must, got = f"be numeric with shape (n, {dim})", f"shape {rows.shape} of dtype {rows.dtype}"
+        raise InputError(argument="x", must=must, got=got, remedy="Pass one row of features for each case.")
     rows = rows.astype(np.float64)
     if not np.isfinite(rows).all():
-        raise InputError(
-            argument="x", must="be finite", got="NaN or infinite values", remedy="Drop or repair these rows."
-        )
+        got, remedy = "NaN or infinite values", "Drop or repair these rows."
+        raise InputError(argument="x", must="be finite", got=got, remedy=remedy)
     return rows
 
 

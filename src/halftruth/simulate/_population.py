@@ -222,14 +222,12 @@ class LinePopulation(DrawnPopulation):
 
     def _labeled_by(self, propensity: Propensity, design: PuDesign, rng: np.random.Generator) -> Strata:
         """One table, each positive labeled by its propensity and each negative by one chance for all."""
-        share = design.n_negative / (design.total * (1.0 - self.prior))
+        expected = design.total * (1.0 - self.prior)
+        share = design.n_negative / expected
         if share > 1.0:
-            raise InputError(
-                argument="n_negative",
-                must=f"be at most the expected number of negatives, {design.total * (1.0 - self.prior):.6g}",
-                got=design.n_negative,
-                remedy="Pass fewer, or more unlabeled rows.",
-            )
+            must = f"be at most the expected number of negatives, {expected:.6g}"
+            remedy = "Pass fewer, or more unlabeled rows."
+            raise InputError(argument="n_negative", must=must, got=design.n_negative, remedy=remedy)
         table = self._share(design.total, self.prior, rng)
         chance = _chances(propensity, table.x)
         labeled = rng.random(design.total) < np.where(table.y == 1, chance, share)
@@ -246,12 +244,9 @@ class LinePopulation(DrawnPopulation):
         candidates = np.ones(2 * n + 100, dtype=np.int64)
         while accepted.shape[1] < n:
             if n_tried > _CANDIDATES_PER_ROW * n:
-                raise InputError(
-                    argument="propensity",
-                    must="not be small everywhere",
-                    got=f"{accepted.shape[1]} labeled of {n_tried} positives",
-                    remedy="Multiply it by a constant: only ratios matter for two samples.",
-                )
+                must, got = "not be small everywhere", f"{accepted.shape[1]} labeled of {n_tried} positives"
+                remedy = "Multiply it by a constant: only ratios matter for two samples."
+                raise InputError(argument="propensity", must=must, got=got, remedy=remedy)
             x = self._rows(candidates, rng).x
             chance = _chances(propensity, x)
             rows = np.stack([x, chance])[:, rng.random(x.size) < chance]

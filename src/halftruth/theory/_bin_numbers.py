@@ -233,12 +233,9 @@ def histogram_sample_size(epsilon: float, delta: float, n_bins: int) -> int:
 
     Parameters
     ----------
-    epsilon : float in (0, 1)
-        Error allowed in a bin.
-    delta : float in (0, 1)
-        Probability with which it may be larger.
+    epsilon, delta : float in (0, 1)
+        Error allowed in a bin, and the probability with which it may be larger.
     n_bins : int
-        Number of bins.
 
     Examples
     --------
