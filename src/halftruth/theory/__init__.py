@@ -13,41 +13,6 @@ Examples
 
 from __future__ import annotations
 
-from halftruth.theory._bin_numbers import (
-    BestBins,
-    best_bins,
-    bias_rate,
-    bpm_sample_size,
-    generalization_rate,
-    histogram_sample_size,
-    optimal_bins,
-    optimal_bins_of_labels,
-)
-from halftruth.theory._calibration_bounds import Bound, bias_bound, generalization_bound, prior_error_bound
-from halftruth.theory._learner_information import (
-    Information,
-    fcmi_finite,
-    fcmi_grid,
-    fcmi_of_learner,
-    fcmi_vc,
-)
+from halftruth.theory._calibration_bounds import Bound, bias_bound, optimal_bins, prior_error_bound
 
-__all__ = [
-    "BestBins",
-    "Bound",
-    "Information",
-    "best_bins",
-    "bias_bound",
-    "bias_rate",
-    "bpm_sample_size",
-    "fcmi_finite",
-    "fcmi_grid",
-    "fcmi_of_learner",
-    "fcmi_vc",
-    "generalization_bound",
-    "generalization_rate",
-    "histogram_sample_size",
-    "optimal_bins",
-    "optimal_bins_of_labels",
-    "prior_error_bound",
-]
+__all__ = ["Bound", "bias_bound", "optimal_bins", "prior_error_bound"]

@@ -1,8 +1,8 @@
-"""How far PU-ECE can be from the true calibration error: Theorems 1 to 3 of Kiryo, Futami and Sugiyama.
+"""How far PU-ECE can be from the true calibration error: Theorems 1 and 2 of Kiryo, Futami and Sugiyama.
 
-Theorems 1 and 2 are for scores from a fixed function of the features, Theorem 3 is for one that was learned
-from the same rows. Scores must have a density, and E[Y | score] must be Lipschitz. Known positives are a
-random sample of the positives, the unlabeled one of the population.
+They hold for scores from a fixed function of the features; `halftruth_papers.theory` has Theorem 3, for one
+that was learned from the same rows. Scores must have a density, and E[Y | score] must be Lipschitz. Known
+positives are a random sample of the positives, the unlabeled one of the population.
 """
 
 from __future__ import annotations
@@ -10,26 +10,33 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from halftruth import _checks
 from halftruth._errors import InputError, arg
-from halftruth.theory._learner_information import Information, row_count
 
 __all__ = [
     "BINNINGS",
     "Binning",
     "Bound",
     "bias_bound",
-    "generalization_bound",
+    "check_sizes",
+    "inverse",
+    "least_root",
+    "lipschitz_constant",
     "noise_variance",
+    "optimal_bins",
     "prior_error_bound",
+    "row_count",
+    "sum_of",
 ]
 
 Binning: TypeAlias = Literal["mass", "width"]
 BINNINGS = ("mass", "width")
-_NATS = "Pass nats, from one of the functions theory.fcmi_…."
+_ROUNDING = Fraction(1, 2**50)
+"""By which a cube may be missed because a prior such as 1/3 is no binary number."""
 
 
 @dataclass(frozen=True)
@@ -196,85 +203,60 @@ def prior_error_bound(prior: float, estimate: float) -> Bound:
     return sum_of({"prior": apart}, "Bounds the change of PU-ECE, for any data and bins.")
 
 
-def generalization_bound(
-    n_positive: float,
-    n_unlabeled: float,
-    prior: float,
-    n_bins: int,
-    *,
-    lipschitz: float,
-    fcmi: float | Information,
-    fcmi_unlabeled: float | None = None,
-    binning: Binning = "mass",
-) -> Bound:
-    """A bound on the mean of |PU-ECE − TCE| for scores learned from the same rows (Theorem 3).
+def optimal_bins(n_positive: float, n_unlabeled: float, prior: float) -> int:
+    """The paper's number of bins ⌈(π²/n_P + 1/n_U)^(−1/3)⌉ (Corollary 1, and Corollary 2 of training rows).
+
+    The corollaries give it up to a factor; the paper's experiments, and `calibration_error` by default, use
+    the factor 1.
 
     Parameters
     ----------
-    n_positive, n_unlabeled, prior, n_bins, binning
-        As in `bias_bound`, of the training rows.
-    lipschitz : float
-        Largest slope of E[Y | score] along the score, of every function that may be learned.
-    fcmi : float or Information
-        The functional conditional mutual information of the learner in nats, or a bound on it: `fcmi_finite`,
-        `fcmi_grid`, `fcmi_vc`, `fcmi_of_learner`. At most (n_P + n_U) ln 2.
-    fcmi_unlabeled : float or None
-        The same of the predictions for unlabeled rows only, at most `fcmi`; None takes what `fcmi` holds of
-        it, or `fcmi` itself. Used for "mass".
-
-    Returns
-    -------
-    Bound
-        Terms "binning", "sampling" and, for "mass", "bin masses".
-
-    Notes
-    -----
-    A deterministic learner with real-valued outputs tells its training rows exactly: fCMI is then
-    (n_P + n_U) ln 2 and the bound exceeds 1, whatever the sizes. It says something for finite classes
-    (fCMI at most ln K) and for outputs on a grid. Outputs on a grid have no density: use binning="width",
-    whose bound needs none.
+    n_positive, n_unlabeled : int or math.inf
+        Known positives and unlabeled rows, one of them finite.
+    prior : float in (0, 1)
+        Share of positives in the population.
 
     Examples
     --------
+    >>> import math
     >>> from halftruth import theory
-    >>> few = theory.fcmi_finite(100)
-    >>> round(float(theory.generalization_bound(10**4, 10**5, 0.5, 20, lipschitz=1.0, fcmi=few)), 3)
-    0.249
-    >>> all_of_it = (10**4 + 10**5) * 0.6931
-    >>> theory.generalization_bound(10**4, 10**5, 0.5, 20, lipschitz=1.0, fcmi=all_of_it).informative
-    False
+    >>> theory.optimal_bins(1_000, 10_000, 0.5)
+    15
+    >>> theory.optimal_bins(90, math.inf, 0.3)
+    10
     """
-    noise = noise_variance(n_positive, n_unlabeled, prior)
-    slope = 1 + lipschitz_constant(lipschitz)
-    n_bins = _checks.count(n_bins, "n_bins", least=1)
-    _checks.choice(binning, "binning", BINNINGS)
-    # The 2^B signs of the bins as in Theorem 1; what the predictions tell of the rows is paid on top.
-    nats, unlabeled = _nats(fcmi, fcmi_unlabeled, n_positive + n_unlabeled)
-    patterns = n_bins * math.log(2)
-    terms = {"binning": slope / n_bins, "sampling": math.sqrt(8 * noise * (nats + patterns))}
-    if binning == "mass":
-        terms["bin masses"] = slope * math.sqrt(8 / n_unlabeled * (unlabeled + patterns))
-    return sum_of(terms, "Bounds the mean of |PU-ECE − TCE| on the training rows.")
+    check_sizes(n_positive, n_unlabeled, prior)
+    return least_root(Fraction(float(prior)) ** 2 * inverse(n_positive) + inverse(n_unlabeled))
 
 
-def _nats(
-    fcmi: float | Information, fcmi_unlabeled: float | Information | None, n: float
-) -> tuple[float, float]:
-    """Of all predictions and of those for unlabeled rows."""
-    nats = _checks.inside(float(fcmi), "fcmi", 0.0, math.inf, closed="left", advice=_NATS)
-    if nats > n * math.log(2) * (1 + 1e-12):
+def check_sizes(n_positive: float, n_unlabeled: float, prior: float) -> None:
+    """Refuse what no bound takes, and two infinite samples: no number of bins is too large for them."""
+    noise_variance(n_positive, n_unlabeled, prior)
+    if math.isinf(n_positive) and math.isinf(n_unlabeled):
         raise InputError(
-            f"{arg('fcmi')} must be at most (n_positive + n_unlabeled) ln 2 = {n * math.log(2):.6g}, all "
-            f"that there is to tell of the training rows; got {nats:.6g}. {_NATS}"
+            f"{arg('n_positive')} and {arg('n_unlabeled')} must not both be infinite: more bins are then "
+            "always better. Pass one finite size."
         )
-    if fcmi_unlabeled is None:
-        return nats, fcmi.unlabeled if isinstance(fcmi, Information) else nats
-    unlabeled = _checks.inside(
-        float(fcmi_unlabeled), "fcmi_unlabeled", 0.0, math.inf, closed="left", advice=_NATS
-    )
-    if unlabeled > nats * (1 + 1e-12):
-        raise InputError(
-            f"{arg('fcmi_unlabeled')} must be at most {arg('fcmi')}, of which it is a part; got "
-            f"{unlabeled:.6g} and {nats:.6g}. Leave it out to use {arg('fcmi')} for both."
-        )
-    return nats, unlabeled
+
+
+def inverse(n: float) -> Fraction:
+    return Fraction(0) if math.isinf(n) else 1 / Fraction(float(n))
+
+
+def least_root(v: Fraction) -> int:
+    """The least whole B with B³ ≥ 1/v, exactly."""
+    # In fractions, as a float cube root of 1000 is 9.999999999999998; the root only starts the search.
+    target = (1 - _ROUNDING) / v
+    root = max(1, int(float(1 / v) ** (1 / 3)) - 1)
+    while root**3 < target:
+        root += 1
+    return root
+
+
+def row_count(value: float, name: str) -> float:
+    """A number of rows: whole, or infinite for an expectation that is known exactly."""
+    out = _checks.number(value, name, "Pass a number of rows, or math.inf.")
+    if out < 1 or (math.isfinite(out) and out != math.floor(out)):
+        must = "be a whole number of at least 1 or math.inf"
+        raise InputError(argument=name, must=must, got=repr(value), remedy="Pass a number of rows.")
+    return out

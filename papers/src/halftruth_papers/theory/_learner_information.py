@@ -4,7 +4,8 @@ Each row of a supersample is a pair of draws, of which a fair coin picks one for
 information, in nats, that the predictions for both draws of all pairs hold of the coins, given the pairs. A
 small supersample can be enumerated. Otherwise information is at most the entropy of the predictions, and
 that the logarithm of the number of their patterns; nor is it ever above (n_P + n_U) ln 2, the entropy of the
-coins. A bound that reaches this says nothing.
+coins. A bound that reaches this says nothing. By Theorem 3 of Kiryo, Futami and Sugiyama it bounds the
+calibration error that is measured on the training rows.
 """
 
 from __future__ import annotations
@@ -20,12 +21,22 @@ from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._errors import InputError, arg
+from halftruth.theory._calibration_bounds import (
+    BINNINGS,
+    Binning,
+    Bound,
+    lipschitz_constant,
+    noise_variance,
+    row_count,
+    sum_of,
+)
 
-__all__ = ["Information", "fcmi_finite", "fcmi_grid", "fcmi_of_learner", "fcmi_vc", "row_count"]
+__all__ = ["Information", "fcmi_finite", "fcmi_grid", "fcmi_of_learner", "fcmi_vc", "generalization_bound"]
 
 _MOST_PAIRS = 16
 """Pairs whose coins are enumerated: the learner is called two to the power of this often."""
 
+_NATS = "Pass nats, from one of the functions theory.fcmi_…."
 Predict = Callable[[NDArray[Any]], Any]
 """Points, the first axis, to predictions."""
 
@@ -47,7 +58,7 @@ class Information:
 
     Examples
     --------
-    >>> from halftruth import theory
+    >>> from halftruth_papers import theory
     >>> information = theory.fcmi_finite(8, 100, 1_000)
     >>> round(float(information), 4), round(information.limit, 1), information.informative
     (2.0794, 762.5, True)
@@ -104,7 +115,7 @@ def fcmi_of_learner(
     A learner that chooses one of two functions tells at most ln 2, whatever the data.
 
     >>> import numpy as np
-    >>> from halftruth import theory
+    >>> from halftruth_papers import theory
     >>> unlabeled, positive = [[-2.0, -1.0], [0.0, 1.0], [-1.0, 2.0]], [[1.0, 2.0], [3.0, -1.0]]
     >>> def learner(unlabeled, positive):
     ...     steep = positive.mean() > unlabeled.mean() + 1
@@ -198,7 +209,7 @@ def fcmi_finite(
 
     Examples
     --------
-    >>> from halftruth import theory
+    >>> from halftruth_papers import theory
     >>> round(float(theory.fcmi_finite(256**3)), 3)
     16.636
     """
@@ -235,7 +246,7 @@ def fcmi_grid(n_positive: int, n_unlabeled: int, n_levels: int, *, monotone: boo
 
     Examples
     --------
-    >>> from halftruth import theory
+    >>> from halftruth_papers import theory
     >>> round(float(theory.fcmi_grid(1_000, 10_000, 21)), 1)
     157.6
     >>> theory.fcmi_grid(1_000, 10_000, 2, monotone=False).informative
@@ -270,7 +281,7 @@ def fcmi_vc(n_positive: int, n_unlabeled: int, dimension: int) -> Information:
 
     Examples
     --------
-    >>> from halftruth import theory
+    >>> from halftruth_papers import theory
     >>> round(float(theory.fcmi_vc(1_000, 10_000, 3)), 2)
     28.2
     """
@@ -324,10 +335,85 @@ def _log_sauer(n: int, d: int) -> float:
     return most + math.log(math.fsum(terms))
 
 
-def row_count(value: float, name: str) -> float:
-    """A number of rows: whole, or infinite for an expectation that is known exactly."""
-    out = _checks.number(value, name, "Pass a number of rows, or math.inf.")
-    if out < 1 or (math.isfinite(out) and out != math.floor(out)):
-        must = "be a whole number of at least 1 or math.inf"
-        raise InputError(argument=name, must=must, got=repr(value), remedy="Pass a number of rows.")
-    return out
+def generalization_bound(
+    n_positive: float,
+    n_unlabeled: float,
+    prior: float,
+    n_bins: int,
+    *,
+    lipschitz: float,
+    fcmi: float | Information,
+    fcmi_unlabeled: float | None = None,
+    binning: Binning = "mass",
+) -> Bound:
+    """A bound on the mean of |PU-ECE − TCE| for scores learned from the same rows (Theorem 3).
+
+    Parameters
+    ----------
+    n_positive, n_unlabeled, prior, n_bins, binning
+        As in `bias_bound`, of the training rows.
+    lipschitz : float
+        Largest slope of E[Y | score] along the score, of every function that may be learned.
+    fcmi : float or Information
+        The functional conditional mutual information of the learner in nats, or a bound on it: `fcmi_finite`,
+        `fcmi_grid`, `fcmi_vc`, `fcmi_of_learner`. At most (n_P + n_U) ln 2.
+    fcmi_unlabeled : float or None
+        The same of the predictions for unlabeled rows only, at most `fcmi`; None takes what `fcmi` holds of
+        it, or `fcmi` itself. Used for "mass".
+
+    Returns
+    -------
+    Bound
+        Terms "binning", "sampling" and, for "mass", "bin masses".
+
+    Notes
+    -----
+    A deterministic learner with real-valued outputs tells its training rows exactly: fCMI is then
+    (n_P + n_U) ln 2 and the bound exceeds 1, whatever the sizes. It says something for finite classes
+    (fCMI at most ln K) and for outputs on a grid. Outputs on a grid have no density: use binning="width",
+    whose bound needs none.
+
+    Examples
+    --------
+    >>> from halftruth_papers import theory
+    >>> few = theory.fcmi_finite(100)
+    >>> round(float(theory.generalization_bound(10**4, 10**5, 0.5, 20, lipschitz=1.0, fcmi=few)), 3)
+    0.249
+    >>> all_of_it = (10**4 + 10**5) * 0.6931
+    >>> theory.generalization_bound(10**4, 10**5, 0.5, 20, lipschitz=1.0, fcmi=all_of_it).informative
+    False
+    """
+    noise = noise_variance(n_positive, n_unlabeled, prior)
+    slope = 1 + lipschitz_constant(lipschitz)
+    n_bins = _checks.count(n_bins, "n_bins", least=1)
+    _checks.choice(binning, "binning", BINNINGS)
+    # The 2^B signs of the bins as in Theorem 1; what the predictions tell of the rows is paid on top.
+    nats, unlabeled = _nats(fcmi, fcmi_unlabeled, n_positive + n_unlabeled)
+    patterns = n_bins * math.log(2)
+    terms = {"binning": slope / n_bins, "sampling": math.sqrt(8 * noise * (nats + patterns))}
+    if binning == "mass":
+        terms["bin masses"] = slope * math.sqrt(8 / n_unlabeled * (unlabeled + patterns))
+    return sum_of(terms, "Bounds the mean of |PU-ECE − TCE| on the training rows.")
+
+
+def _nats(
+    fcmi: float | Information, fcmi_unlabeled: float | Information | None, n: float
+) -> tuple[float, float]:
+    """Of all predictions and of those for unlabeled rows."""
+    nats = _checks.inside(float(fcmi), "fcmi", 0.0, math.inf, closed="left", advice=_NATS)
+    if nats > n * math.log(2) * (1 + 1e-12):
+        raise InputError(
+            f"{arg('fcmi')} must be at most (n_positive + n_unlabeled) ln 2 = {n * math.log(2):.6g}, all "
+            f"that there is to tell of the training rows; got {nats:.6g}. {_NATS}"
+        )
+    if fcmi_unlabeled is None:
+        return nats, fcmi.unlabeled if isinstance(fcmi, Information) else nats
+    unlabeled = _checks.inside(
+        float(fcmi_unlabeled), "fcmi_unlabeled", 0.0, math.inf, closed="left", advice=_NATS
+    )
+    if unlabeled > nats * (1 + 1e-12):
+        raise InputError(
+            f"{arg('fcmi_unlabeled')} must be at most {arg('fcmi')}, of which it is a part; got "
+            f"{unlabeled:.6g} and {nats:.6g}. Leave it out to use {arg('fcmi')} for both."
+        )
+    return nats, unlabeled

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from halftruth import theory
 from halftruth._errors import InputError
+from halftruth_papers import theory
 
 
 def least_with_cube(numerator, denominator):

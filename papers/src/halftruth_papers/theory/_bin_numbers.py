@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 
 from halftruth import _checks
@@ -19,10 +18,12 @@ from halftruth.theory._calibration_bounds import (
     Binning,
     Bound,
     bias_bound,
-    generalization_bound,
+    check_sizes,
+    inverse,
+    least_root,
     noise_variance,
 )
-from halftruth.theory._learner_information import Information
+from halftruth_papers.theory._learner_information import Information, generalization_bound
 
 __all__ = [
     "BestBins",
@@ -31,12 +32,8 @@ __all__ = [
     "bpm_sample_size",
     "generalization_rate",
     "histogram_sample_size",
-    "optimal_bins",
     "optimal_bins_of_labels",
 ]
-
-_ROUNDING = Fraction(1, 2**50)
-"""By which a cube may be missed because a prior such as 1/3 is no binary number."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,7 @@ class BestBins:
 
     Examples
     --------
-    >>> from halftruth import theory
+    >>> from halftruth_papers import theory
     >>> best = theory.best_bins(1_000, 10_000, 0.5, lipschitz=1.5)
     >>> best.n_bins, round(best.bound.value, 3)
     (20, 0.367)
@@ -53,32 +50,6 @@ class BestBins:
 
     n_bins: int
     bound: Bound
-
-
-def optimal_bins(n_positive: float, n_unlabeled: float, prior: float) -> int:
-    """The paper's number of bins ⌈(π²/n_P + 1/n_U)^(−1/3)⌉ (Corollary 1, and Corollary 2 of training rows).
-
-    The corollaries give it up to a factor; the paper's experiments, and `calibration_error` by default, use
-    the factor 1. `best_bins` minimises the bound itself.
-
-    Parameters
-    ----------
-    n_positive, n_unlabeled : int or math.inf
-        Known positives and unlabeled rows, one of them finite.
-    prior : float in (0, 1)
-        Share of positives in the population.
-
-    Examples
-    --------
-    >>> import math
-    >>> from halftruth import theory
-    >>> theory.optimal_bins(1_000, 10_000, 0.5)
-    15
-    >>> theory.optimal_bins(90, math.inf, 0.3)
-    10
-    """
-    _check_sizes(n_positive, n_unlabeled, prior)
-    return _cube_root(Fraction(float(prior)) ** 2 * _inverse(n_positive) + _inverse(n_unlabeled))
 
 
 def optimal_bins_of_labels(n: float) -> int:
@@ -91,12 +62,12 @@ def optimal_bins_of_labels(n: float) -> int:
 
     Examples
     --------
-    >>> from halftruth import theory
+    >>> from halftruth_papers import theory
     >>> theory.optimal_bins_of_labels(1_000), theory.optimal_bins_of_labels(1_001)
     (10, 11)
     """
     advice = "Pass a number of labeled rows."
-    return _cube_root(_inverse(_checks.inside(n, "n", 1.0, math.inf, closed="left", advice=advice)))
+    return least_root(inverse(_checks.inside(n, "n", 1.0, math.inf, closed="left", advice=advice)))
 
 
 def bias_rate(n_positive: float, n_unlabeled: float, prior: float) -> float:
@@ -107,7 +78,7 @@ def bias_rate(n_positive: float, n_unlabeled: float, prior: float) -> float:
 
     Examples
     --------
-    >>> from halftruth import theory
+    >>> from halftruth_papers import theory
     >>> round(theory.bias_rate(1_000, 10_000, 0.5), 4)
     0.0705
     """
@@ -129,7 +100,7 @@ def generalization_rate(
 
     Examples
     --------
-    >>> from halftruth import theory
+    >>> from halftruth_papers import theory
     >>> round(theory.generalization_rate(1_000, 10_000, 0.5, fcmi=3.0), 4)
     0.0705
     >>> round(theory.generalization_rate(1_000, 10_000, 0.5, fcmi=300.0), 4)
@@ -162,12 +133,12 @@ def best_bins(
 
     Examples
     --------
-    >>> from halftruth import theory
+    >>> from halftruth_papers import theory
     >>> best = theory.best_bins(10**6, 10**6, 0.5, lipschitz=1.0, binning="width")
     >>> best.n_bins, round(best.bound.value, 4)
     (210, 0.0286)
     """
-    _check_sizes(n_positive, n_unlabeled, prior)
+    check_sizes(n_positive, n_unlabeled, prior)
     _checks.choice(binning, "binning", BINNINGS)
     if fcmi is not None and confidence_level is not None:
         raise InputError(
@@ -201,30 +172,6 @@ def _lowest(value: Callable[[int], float], limit: float) -> int:
     return high
 
 
-def _check_sizes(n_positive: float, n_unlabeled: float, prior: float) -> None:
-    """Refuse what no bound takes, and two infinite samples: no number of bins is too large for them."""
-    noise_variance(n_positive, n_unlabeled, prior)
-    if math.isinf(n_positive) and math.isinf(n_unlabeled):
-        raise InputError(
-            f"{arg('n_positive')} and {arg('n_unlabeled')} must not both be infinite: more bins are then "
-            "always better. Pass one finite size."
-        )
-
-
-def _inverse(n: float) -> Fraction:
-    return Fraction(0) if math.isinf(n) else 1 / Fraction(float(n))
-
-
-def _cube_root(v: Fraction) -> int:
-    """The least whole B with B³ ≥ 1/v, exactly."""
-    # In fractions, as a float cube root of 1000 is 9.999999999999998; the root only starts the search.
-    target = (1 - _ROUNDING) / v
-    root = max(1, int(float(1 / v) ** (1 / 3)) - 1)
-    while root**3 < target:
-        root += 1
-    return root
-
-
 def histogram_sample_size(epsilon: float, delta: float, n_bins: int) -> int:
     """Rows for histogram binning by Hoeffding's inequality: B ln(1/δ) / (2ε²), as many in each of B bins.
 
@@ -239,7 +186,7 @@ def histogram_sample_size(epsilon: float, delta: float, n_bins: int) -> int:
 
     Examples
     --------
-    >>> from halftruth import theory
+    >>> from halftruth_papers import theory
     >>> theory.histogram_sample_size(0.05, 0.05, 15)
     8988
     """
@@ -268,7 +215,7 @@ def bpm_sample_size(epsilon: float, delta: float) -> int:
 
     Examples
     --------
-    >>> from halftruth import theory
+    >>> from halftruth_papers import theory
     >>> theory.bpm_sample_size(0.05, 0.05)
     1798
     """

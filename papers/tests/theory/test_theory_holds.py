@@ -10,8 +10,8 @@ import pytest
 from scipy import optimize, special, stats
 
 import halftruth as ht
-from halftruth import theory
 from halftruth.calibration._binomial_process import fit_curve
+from halftruth_papers import theory
 
 SETTINGS = {"less calibrated": (-0.5, 1.5), "better calibrated": (-0.2, 1.9), "calibrated": (0.0, 2.0)}
 SIZES = [(50, 100), (500, 1_000), (30, 3_000)]

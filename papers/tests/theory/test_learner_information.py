@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from halftruth import theory
 from halftruth._errors import InputError
+from halftruth_papers import theory
 
 LN2 = math.log(2)
 
