@@ -11,6 +11,7 @@ import pytest
 from scipy import integrate, special, stats
 
 import halftruth as ht
+from halftruth_papers.bayes_error.noisy_labels import noisy_labels, noisy_plug_in
 
 LEVEL = 0.95
 FAR = 4.5  # standard errors: passed by chance once in 150,000
@@ -180,7 +181,7 @@ def test_noise_without_signs_is_too_small_by_what_theory_says(draws):
     rng, values, hits = np.random.default_rng(73), [], 0
     for _ in range(n_sets):
         c = posterior(draw(n, rng, 0.4), 0.4)
-        u = ht.simulate.noisy_labels(c, rng=rng)
+        u = noisy_labels(c, rng=rng)
         found = ht.bayes_error(ht.SoftLabeled(u), labels="noisy")
         values.append(found.value)
         hits += holds(found, truth)
@@ -196,9 +197,9 @@ def test_the_theory_of_noise_equals_quadrature():
     c = np.array([0.0, 1e-3, 0.1, 0.25, 0.3, 0.45, 0.5, 0.6, 0.8, 0.97, 1.0])
     for sd in (0.1, 0.4, 1.5):
         wanted = np.array([plug_in_of(float(x), sd) for x in c])
-        assert np.mean(wanted) == pytest.approx(np.mean(ht.simulate.noisy_plug_in(c, sd=sd)), abs=1e-8)
+        assert np.mean(wanted) == pytest.approx(np.mean(noisy_plug_in(c, sd=sd)), abs=1e-8)
         for x, one in zip(c, wanted, strict=True):
-            found = np.asarray(ht.simulate.noisy_plug_in(np.array([x]), sd=sd))
+            found = np.asarray(noisy_plug_in(np.array([x]), sd=sd))
             assert found.item() == pytest.approx(one, abs=1e-8)
 
 
@@ -207,7 +208,7 @@ def test_the_theory_of_noise_equals_quadrature():
 def test_simulated_noise_has_mean_zero_and_the_law_of_quadrature(sd, draws):
     rng, n = np.random.default_rng(74), draws(200_000)
     for c in (0.05, 0.3, 0.5, 0.85):
-        u = ht.simulate.noisy_labels(np.full(n, c), sd=sd, rng=rng)
+        u = noisy_labels(np.full(n, c), sd=sd, rng=rng)
         assert u.min() >= 0
         assert u.max() <= 1
         assert distance(u, c) <= FAR

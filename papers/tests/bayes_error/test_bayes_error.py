@@ -17,7 +17,6 @@ from scipy.stats import chi2
 
 from halftruth._errors import InputError
 from halftruth.cli import main
-from halftruth.simulate._gaussian_pair import bayes_setups
 from halftruth_papers import drawing as reproduction
 from halftruth_papers import reproduce
 from halftruth_papers.bayes_error import PAPER, experiments, lines, models, tables
@@ -25,6 +24,7 @@ from halftruth_papers.bayes_error import page as bayes_page
 from halftruth_papers.bayes_error import paper as bayes_run
 from halftruth_papers.bayes_error import settings as bayes_settings
 from halftruth_papers.bayes_error import sources as bayes_sources
+from halftruth_papers.bayes_error.gaussian_pair import bayes_setups
 from halftruth_papers.bayes_error.paper import BayesError
 from halftruth_papers.bayes_error.settings import BER, CLEAN, HARD, NOISY, PCONF, SETUPS, SIGNED, SOFT, TASKS
 from halftruth_papers.logits import SOURCES

@@ -14,8 +14,6 @@ from __future__ import annotations
 
 from halftruth.simulate._draws import Draw, Strata
 from halftruth.simulate._gaussian_classes import GaussianClasses, logistic_model
-from halftruth.simulate._gaussian_pair import GaussianPair, bayes_setups
-from halftruth.simulate._noisy_labels import noisy_labels, noisy_plug_in
 from halftruth.simulate._truths import TRUTH_NAMES
 from halftruth.simulate._vote_mixture import VoteDraw, VoteMixture
 
@@ -23,12 +21,8 @@ __all__ = [
     "TRUTH_NAMES",
     "Draw",
     "GaussianClasses",
-    "GaussianPair",
     "Strata",
     "VoteDraw",
     "VoteMixture",
-    "bayes_setups",
     "logistic_model",
-    "noisy_labels",
-    "noisy_plug_in",
 ]

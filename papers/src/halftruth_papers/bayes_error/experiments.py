@@ -12,9 +12,9 @@ from halftruth.limits._bayes_error import bayes_error
 from halftruth.limits._too_good import too_good_to_be_true
 from halftruth.results._estimate import Estimate
 from halftruth.simulate._draws import Draw
-from halftruth.simulate._gaussian_pair import GaussianPair
-from halftruth.simulate._noisy_labels import Truncation, noisy_labels, noisy_plug_in
 from halftruth_papers.bayes_error import models
+from halftruth_papers.bayes_error.gaussian_pair import GaussianPair
+from halftruth_papers.bayes_error.noisy_labels import Truncation, noisy_labels, noisy_plug_in
 from halftruth_papers.bayes_error.settings import (
     BER,
     CLEAN,

@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 
 from halftruth import _checks
-from halftruth.simulate._gaussian_pair import bayes_setups
 from halftruth_papers.bayes_error import experiments, settings, sources, tables
 from halftruth_papers.bayes_error import page as bayes_page
+from halftruth_papers.bayes_error.gaussian_pair import bayes_setups
 from halftruth_papers.bayes_error.settings import BATCH_SIZE, BATCHES, MODELS, SETUPS, TASKS, YEARS
 from halftruth_papers.bayes_error.tables import NETWORKS
 from halftruth_papers.page import Page

@@ -14,7 +14,7 @@ from scipy.integrate import dblquad, quad
 from scipy.special import logit
 
 from halftruth._errors import InputError
-from halftruth.simulate import GaussianPair, bayes_setups
+from halftruth_papers.bayes_error.gaussian_pair import GaussianPair, bayes_setups
 
 SETUPS = bayes_setups()
 N = 40_000

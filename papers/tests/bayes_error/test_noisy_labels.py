@@ -13,7 +13,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 from halftruth._errors import InputError
-from halftruth.simulate import noisy_labels, noisy_plug_in
+from halftruth_papers.bayes_error.noisy_labels import noisy_labels, noisy_plug_in
 
 N = 40_000
 Z = 5.0  # standard errors: one of some hundred comparisons fails with a chance below 1e-4
