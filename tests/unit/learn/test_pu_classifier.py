@@ -509,10 +509,10 @@ def test_a_unit_beyond_numbers_is_named(unit: float) -> None:
 
 
 def test_many_rows_are_predicted_in_blocks(default: PUClassifier, monkeypatch: pytest.MonkeyPatch) -> None:
-    from halftruth.learn import _network_classifier
+    from halftruth.learn import _network_arrays
 
     whole = default.decision_function(X)
-    monkeypatch.setattr(_network_classifier, "BLOCK", 300)
+    monkeypatch.setattr(_network_arrays, "BLOCK", 300)
     np.testing.assert_array_equal(default.decision_function(X), whole)
 
 
