@@ -16,7 +16,6 @@ from __future__ import annotations
 from halftruth.figures._model_figures import precision_recall, roc, scores
 from halftruth.figures._prior_figures import prior, prior_and_purity, priors
 from halftruth.figures._rank_bound_figures import curve_bounds, rank_band
-from halftruth.figures._recovery_maps import recovery_error_map, recovery_regions
 from halftruth.figures._reliability_diagram import reliability
 from halftruth.figures._sensitivity import sensitivity
 
@@ -27,8 +26,6 @@ __all__ = [
     "prior_and_purity",
     "priors",
     "rank_band",
-    "recovery_error_map",
-    "recovery_regions",
     "reliability",
     "roc",
     "scores",

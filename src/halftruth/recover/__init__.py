@@ -17,23 +17,16 @@ from __future__ import annotations
 from halftruth.recover._formulas import Rates, auc, precision, precision_from_pu, rates
 from halftruth.recover._projection import performance, project
 from halftruth.recover._recovered_curves import area, precision_recall_curve, roc_curve
-from halftruth.recover._share_regions import ErrorMap, Landmarks, Line, error_map, landmarks, region
 
 __all__ = [
-    "ErrorMap",
-    "Landmarks",
-    "Line",
     "Rates",
     "area",
     "auc",
-    "error_map",
-    "landmarks",
     "performance",
     "precision",
     "precision_from_pu",
     "precision_recall_curve",
     "project",
     "rates",
-    "region",
     "roc_curve",
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halftruth.figures import _canvas
-from halftruth.recover._share_regions import ErrorMap, error_map, landmarks
+from halftruth_papers.jain.share_regions import ErrorMap, error_map, landmarks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,8 +52,7 @@ def recovery_error_map(
 
     Examples
     --------
-    >>> import halftruth as ht
-    >>> figure = ht.figures.recovery_error_map(0.8, alphas=0.25, purities=0.95)
+    >>> figure = recovery_error_map(0.8, alphas=0.25, purities=0.95)
     >>> figure.axes[0].get_title()
     'α = 0.25, ρ = 0.95'
     """
@@ -115,8 +114,7 @@ def recovery_regions(
 
     Examples
     --------
-    >>> import halftruth as ht
-    >>> figure = ht.figures.recovery_regions(auc=0.9, alpha=0.25, purity=0.75)
+    >>> figure = recovery_regions(auc=0.9, alpha=0.25, purity=0.75)
     >>> figure.axes[0].get_ylabel()
     'estimated ρ'
     """

@@ -35,10 +35,9 @@ def region(auc_pu: ArrayLike, alpha: ArrayLike, purity: ArrayLike) -> str | NDAr
 
     Examples
     --------
-    >>> import halftruth as ht
-    >>> ht.recover.region(0.7, alpha=0.25, purity=[0.75, 0.5, 0.25]).tolist()
+    >>> region(0.7, alpha=0.25, purity=[0.75, 0.5, 0.25]).tolist()
     ['feasible', 'infeasible', 'infeasible']
-    >>> ht.recover.region(0.7, alpha=0.9, purity=0.1)
+    >>> region(0.7, alpha=0.9, purity=0.1)
     'reversed'
     """
     alpha = _formulas.within(alpha, "alpha", _formulas.ALPHA)
@@ -118,8 +117,7 @@ def landmarks(auc: float, alpha: float, purity: float = 1.0) -> Landmarks:
 
     Examples
     --------
-    >>> import halftruth as ht
-    >>> found = ht.recover.landmarks(0.9, alpha=0.25, purity=0.75)
+    >>> found = landmarks(0.9, alpha=0.25, purity=0.75)
     >>> round(found.auc_pu, 12), round(found.one.offset, 12)
     (0.7, 0.4)
     """
@@ -175,8 +173,7 @@ def error_map(auc: float, alpha: float, purity: float = 1.0, *, n_points: int = 
 
     Examples
     --------
-    >>> import halftruth as ht
-    >>> found = ht.recover.error_map(0.9, alpha=0.25, purity=0.75, n_points=5)
+    >>> found = error_map(0.9, alpha=0.25, purity=0.75, n_points=5)
     >>> found.error[3].round(3)  # ρ̂ = 0.75, α̂ = 0, ¼, …
     array([0.133, 0.   ,   nan,   nan,   nan])
     """

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth import recover
-from halftruth.figures._recovery_maps import recovery_error_map, recovery_regions
+from halftruth_papers.jain.recovery_maps import recovery_error_map, recovery_regions
+from halftruth_papers.jain.share_regions import error_map, landmarks
 
 pytest.importorskip("matplotlib")
 
@@ -20,7 +20,7 @@ def test_the_grid_has_a_panel_for_each_truth():
     assert titles[0] == "α = 0.05, ρ = 1"
     mesh = panels[-1].collections[0]
     shown = np.ma.filled(mesh.get_array(), np.nan)
-    np.testing.assert_array_equal(shown, recover.error_map(0.95, 0.5, 0.6).error)
+    np.testing.assert_array_equal(shown, error_map(0.95, 0.5, 0.6).error)
 
 
 def test_one_truth_needs_no_list_and_has_room():
@@ -35,7 +35,7 @@ def test_one_truth_needs_no_list_and_has_room():
 
 
 def test_a_map_is_drawn_as_it_is():
-    found = recover.error_map(0.8, 0.25, 0.95, n_points=21)
+    found = error_map(0.8, 0.25, 0.95, n_points=21)
     figure = recovery_error_map(found)
     ax = figure.axes[0]
     np.testing.assert_array_equal(np.ma.filled(ax.collections[0].get_array(), np.nan), found.error)
@@ -48,7 +48,7 @@ def test_the_map_has_the_lines_and_both_corners():
     labels = {
         line.get_label(): line.get_xydata() for line in ax.lines if not line.get_label().startswith("_")
     }
-    marks = recover.landmarks(0.9, 0.25, 0.75)
+    marks = landmarks(0.9, 0.25, 0.75)
     np.testing.assert_allclose(labels["recovered AUC = the true AUC"], marks.right.ends)
     np.testing.assert_allclose(labels["recovered AUC = 1, impossible beyond"], marks.one.ends)
     np.testing.assert_allclose(labels["recovered AUC = 0, impossible beyond"], marks.zero.ends)

@@ -8,13 +8,14 @@ import pytest
 import halftruth as ht
 from halftruth import recover
 from halftruth.recover._formulas import observed_auc
+from halftruth_papers.jain.share_regions import error_map, landmarks, region
 
 TRUTHS = [(0.9, 0.25, 0.75), (0.65, 0.05, 1.0), (0.95, 0.5, 0.95), (0.8, 0.0, 1.0), (0.3, 0.2, 0.9)]
 
 
 @pytest.mark.parametrize(("auc", "alpha", "purity"), TRUTHS)
 def test_on_each_line_the_recovered_auc_is_what_it_says(auc, alpha, purity):
-    marks = recover.landmarks(auc, alpha, purity)
+    marks = landmarks(auc, alpha, purity)
     assert marks.auc_pu == pytest.approx(observed_auc(auc, alpha, purity))
     for name, line in marks.lines.items():
         (x0, y0), (x1, y1) = line.ends
@@ -32,7 +33,7 @@ def test_on_each_line_the_recovered_auc_is_what_it_says(auc, alpha, purity):
 
 
 def test_lines_end_at_the_edges_of_the_unit_square():
-    marks = recover.landmarks(0.9, 0.25, 0.75)
+    marks = landmarks(0.9, 0.25, 0.75)
     assert marks.right.ends == ((0.0, 0.5), (0.5, 1.0))
     assert np.ravel(marks.reversed.ends).tolist() == [0.5, 0.0, 1.0, 0.5]
     assert np.isnan(marks.right.purity(0.7))
@@ -41,7 +42,7 @@ def test_lines_end_at_the_edges_of_the_unit_square():
 @pytest.mark.parametrize("auc_pu", [0.7, 0.5, 0.3, 0.99])
 def test_regions_are_where_the_formula_says(auc_pu):
     share = np.linspace(0, 1, 21) ** 1.1  # no point lies on an edge, where rounding would decide
-    found = recover.region(auc_pu, share, share[:, None])
+    found = region(auc_pu, share, share[:, None])
     for i, p in enumerate(share):
         for j, a in enumerate(share):
             if p > a:
@@ -56,7 +57,7 @@ def test_regions_are_where_the_formula_says(auc_pu):
 
 def test_the_infeasible_band_lies_between_the_lines():
     auc, alpha, purity = 0.9, 0.25, 0.75
-    marks = recover.landmarks(auc, alpha, purity)
+    marks = landmarks(auc, alpha, purity)
     for edge, inside, outside in (
         (marks.one, "infeasible", "feasible"),
         (marks.zero, "infeasible", "reversed"),
@@ -64,17 +65,17 @@ def test_the_infeasible_band_lies_between_the_lines():
         (x0, y0), (x1, y1) = edge.ends
         a, p = (x0 + x1) / 2, (y0 + y1) / 2
         toward = -np.sign(edge.offset) * 1e-6
-        assert recover.region(marks.auc_pu, a, p + toward) == inside
-        assert recover.region(marks.auc_pu, a, p - toward) == outside
+        assert region(marks.auc_pu, a, p + toward) == inside
+        assert region(marks.auc_pu, a, p - toward) == outside
 
 
 def test_the_error_map_is_the_formula_at_every_point():
     auc, alpha, purity = 0.8, 0.25, 0.95
-    found = recover.error_map(auc, alpha, purity, n_points=21)
+    found = error_map(auc, alpha, purity, n_points=21)
     seen = observed_auc(auc, alpha, purity)
     for i, p in enumerate(found.purity):
         for j, a in enumerate(found.alpha):
-            where = recover.region(seen, a, p)
+            where = region(seen, a, p)
             assert found.region[i, j] == where
             assert np.isnan(found.error[i, j]) == (where == "infeasible")
             if where == "feasible":
@@ -86,12 +87,12 @@ def test_the_error_map_is_the_formula_at_every_point():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: recover.landmarks(1.2, 0.2), r"`auc` must lie in \[0, 1\], got 1.2"),
-        (lambda: recover.landmarks(0.8, 0.5, 0.5), "`purity` must exceed `alpha`"),
-        (lambda: recover.landmarks(0.8, [0.1, 0.2], 0.5), "`alpha` must be a real number"),
-        (lambda: recover.error_map(0.8, 0.2, n_points=1), "`n_points` must be a whole number of at least 2"),
-        (lambda: recover.error_map(0.8, 0.9, 0.5), "`purity` must exceed `alpha`"),
-        (lambda: recover.region(0.7, 1.2, 0.5), r"`alpha` must lie in \[0, 1\], got 1.2"),
+        (lambda: landmarks(1.2, 0.2), r"`auc` must lie in \[0, 1\], got 1.2"),
+        (lambda: landmarks(0.8, 0.5, 0.5), "`purity` must exceed `alpha`"),
+        (lambda: landmarks(0.8, [0.1, 0.2], 0.5), "`alpha` must be a real number"),
+        (lambda: error_map(0.8, 0.2, n_points=1), "`n_points` must be a whole number of at least 2"),
+        (lambda: error_map(0.8, 0.9, 0.5), "`purity` must exceed `alpha`"),
+        (lambda: region(0.7, 1.2, 0.5), r"`alpha` must lie in \[0, 1\], got 1.2"),
     ],
 )
 def test_bad_input_is_refused(call, message):
