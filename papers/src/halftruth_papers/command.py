@@ -13,7 +13,6 @@ from typing import Annotated, Any
 import typer
 
 from halftruth._errors import note_kinds
-from halftruth.cli._option_values import parse_names
 from halftruth.cli._options import Format, Style, complete_list
 from halftruth.cli._rendering import Block, Cell, show
 from halftruth.cli._terminal import Status, say, shell_text
@@ -29,6 +28,8 @@ def _command(paper: Paper) -> Callable[..., int]:
     """A function with the options of a paper as its parameters, as Typer reads them."""
 
     def command(data: str | None, out: str, quick: bool, style: Format, **given: Any) -> int:
+        from halftruth.cli._option_values import parse_names  # loads NumPy, which a page of help does without
+
         for option in paper.options:
             if option.kind is list:
                 given[option.name] = parse_names(given[option.name]) or option.default

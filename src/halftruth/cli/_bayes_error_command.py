@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 from halftruth._errors import InputError, Note, is_refuted, note_kinds
-from halftruth.cli._option_values import ESTIMATE, check_shares, parse_knowledge, parse_share
 from halftruth.cli._options import (
     ConfidenceLevel,
     Files,
@@ -118,6 +117,7 @@ def bayes_error(
     positives (--confidence), or scores and labels: then the error of the calibrated scores, which bounds it.
     """
     from halftruth.cli._label_columns import class_columns, read_rows, row_kind
+    from halftruth.cli._option_values import parse_share
     from halftruth.cli._rendering import object_strictly, show
 
     # By name whatever says what the rows hold; None where it was not given.
@@ -181,6 +181,7 @@ class LimitRequest:
         """Refuse what cannot be right before a long file is read."""
         from halftruth import _checks
         from halftruth.calibration.calibrators._calibration_methods import METHODS
+        from halftruth.cli._option_values import ESTIMATE, check_shares, parse_knowledge
 
         _checks.confidence_level(self.options.confidence_level)
         _checks.choice(self.calibrator, "calibrator", tuple(METHODS))

@@ -11,10 +11,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
+from halftruth import _checks, _registry
 from halftruth._errors import InputError
+from halftruth._registry import REGISTRY, Metric
+from halftruth.evidence import Labeled
+from halftruth.files._number_columns import share_of
+from halftruth.prior._belief import ESTIMATE, belief
+from halftruth.prior._inputs import read_knowledge
+from halftruth.results._intervals import METHODS
 
 if TYPE_CHECKING:
-    from halftruth._registry import Metric
     from halftruth.cli._options import MetricOptions, ShareOptions
 
 __all__ = [
@@ -35,8 +43,6 @@ __all__ = [
 Number = TypeVar("Number", int, float)
 Share = float | tuple[float, float] | str | None
 """A number, a range, the word that asks for an estimate, or nothing."""
-ESTIMATE = "estimate"
-"""The word of `halftruth.prior._belief`, which would load NumPy before it is needed."""
 
 
 # Shares ----------------------------------------------------------------------------------------------
@@ -54,8 +60,6 @@ def parse_share(text: str | None, name: str) -> Share:
         return numbers[0]
     if len(numbers) == 2:
         return numbers[0], numbers[1]
-    from halftruth.files._number_columns import share_of
-
     point = re.sub(r"(?<=\d),(?=\d)", ".", text)
     hint = share_of(text) or (point if point != text else None)
     raise InputError(
@@ -98,8 +102,6 @@ def share_settings(options: ShareOptions) -> dict[str, Any]:
 
 def check_shares(known: dict[str, Any], prior: Share, purity: Share) -> None:
     """Refuse shares that cannot be, and what is known besides the scores where it says nothing."""
-    from halftruth.prior._belief import belief
-
     if purity == ESTIMATE != prior:
         raise InputError(
             "--purity estimate goes with --prior estimate: scores say something of both together. Pass both, "
@@ -115,8 +117,6 @@ def check_shares(known: dict[str, Any], prior: Share, purity: Share) -> None:
         raise InputError(f"{option} goes with --prior estimate. Pass that too, or leave {option} out.")
     if purity == ESTIMATE:
         raise InputError(f"{option} does not go with --purity estimate. Pass the purity as a number.")
-    from halftruth.prior._inputs import read_knowledge
-
     purest = purity if isinstance(purity, float) else 1.0
     read_knowledge(purest, known.get("within"), known.get("labeled_sample"))
 
@@ -132,9 +132,6 @@ def parse_names(lists: Iterable[str] | None) -> list[str] | None:
 
 def metric_settings(options: MetricOptions, **more: Any) -> dict[str, Any]:
     """The settings of a call, refused here where the library would refuse them, before a file is read."""
-    from halftruth import _checks
-    from halftruth.results._intervals import METHODS
-
     settings = vars(options) | more | {"metrics": parse_metrics(options.metrics)}
     _checks.confidence_level(options.confidence_level)
     if options.threshold is not None:
@@ -173,8 +170,6 @@ class RequestedMetric:
     @property
     def metric(self) -> Metric:
         """What the registry says of it, once name and parameters are known to be right."""
-        from halftruth import _registry
-
         metric = _registry.get(self.name)
         _, *takes = inspect.signature(metric.function).parameters.values()
         known = [parameter.name for parameter in takes]
@@ -205,10 +200,6 @@ class RequestedMetric:
             return
         if isinstance(parameters.get(BINS), int):
             parameters[BINS] = min(parameters[BINS], 10)
-        import numpy as np
-
-        from halftruth.evidence import Labeled
-
         rows = Labeled(np.arange(40) % 3 == 0, np.arange(40) * 7 % 40 / 40)
         try:
             with warnings.catch_warnings(action="ignore"):
@@ -226,8 +217,6 @@ def _check_k(label: str, k: Any) -> None:
 
 def _order(name: str) -> dict[str, int]:
     """The places of a metric's parameters; none where there is no such metric."""
-    from halftruth._registry import REGISTRY
-
     takes = inspect.signature(REGISTRY[name].function).parameters if name in REGISTRY else {}
     return {parameter: place for place, parameter in enumerate(takes)}
 

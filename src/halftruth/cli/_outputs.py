@@ -18,14 +18,17 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from halftruth import _storage
 from halftruth._errors import InputError
 from halftruth.cli._table_source import TABLE_SUFFIX, TableSource
 from halftruth.cli._terminal import say
+from halftruth.files._file_paths import standard_input
+from halftruth.files._sql_cells import Columns
+from halftruth.files._write_column import check_form, check_names, check_target, replaced, write_with
+from halftruth.table._score_table import ScoreTable
 
 if TYPE_CHECKING:
     from halftruth.calibration.calibrators._calibrator import Calibrator
-    from halftruth.files._sql_cells import Columns
-    from halftruth.table._score_table import ScoreTable
 
 __all__ = [
     "CalibratorFiles",
@@ -107,7 +110,6 @@ def write_page(result: Any, path: str | None, title: str, by: str | None = None)
     if by is None:
         result.to_html(path, title=title)
     else:
-        from halftruth import _storage
         from halftruth.evaluation._page_data import groups_page
 
         _storage.write(path, groups_page(result, title=title, by=by))
@@ -124,8 +126,6 @@ def check_table_file(path: str | None, files: Sequence[str]) -> None:
     """Refuse a place that cannot be right before long files are read; what is read is never written over."""
     if path is None:
         return
-    from halftruth.files._write_column import check_target
-
     if not path.endswith(TABLE_SUFFIX):
         raise InputError(
             f"--save-table writes a table, so its FILE must end in {TABLE_SUFFIX}; got {path!r}."
@@ -138,8 +138,6 @@ def write_tables(tables: Mapping[str, ScoreTable], path: str | None, by: str | N
     """Save all tables or none, each group in a file of its own; where they are goes to stderr."""
     if path is None:
         return
-    from halftruth.files._write_column import check_target, replaced
-
     target = Path(path).resolve()
     places = {"": target} if by is None else _places(target, tables)
     for place in places.values():
@@ -191,8 +189,6 @@ class CalibratorFiles:
 
     def check(self, files: Sequence[str]) -> None:
         """Raise, before anything is read, where something could not be written or would be read again."""
-        from halftruth.files._write_column import check_form, check_target
-
         targets = {"output": self.output} | ({} if self.scores is None else {"scores": self.scores})
         for name, target in targets.items():
             check_target(target)
@@ -208,15 +204,11 @@ class CalibratorFiles:
 
     def check_columns(self, source: TableSource) -> None:
         """Raise where the new column has no place beside those of the files."""
-        from halftruth.files._write_column import check_names
-
         if self.scores is not None:
             check_names(source.files, _columns(source), CALIBRATED, self.scores)
 
     def write(self, source: TableSource, calibrator: Calibrator) -> None:
         """Both, or none: the rows take their place once the calibrator has."""
-        from halftruth.files._write_column import replaced, write_with
-
         if self.scores is None:
             calibrator.save(self.output)
             return
@@ -227,8 +219,6 @@ class CalibratorFiles:
 
 
 def _columns(source: TableSource) -> Columns:
-    from halftruth.files._sql_cells import Columns
-
     score: Any = source.score
     return Columns(scores=(score,), label=source.label, weight=source.weight, unlabeled=source.code)
 
@@ -241,8 +231,6 @@ def readable_twice(files: Sequence[str], *, needed: bool) -> Iterator[list[str]]
 
 
 def _copied(file: str, place: Path) -> str:
-    from halftruth.files._file_paths import standard_input
-
     if file != "-" and not _is_pipe(Path(file)):
         return file
     place.mkdir()

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from halftruth._errors import InputError, Note, NotIdentifiable
-from halftruth.cli._option_values import ESTIMATE, Share, parse_knowledge, parse_names, parse_share
 from halftruth.cli._options import (
     By,
     ConfidenceLevel,
@@ -25,6 +24,7 @@ from halftruth.cli._options import (
 )
 
 if TYPE_CHECKING:
+    from halftruth.cli._option_values import Share
     from halftruth.cli._views import PriorsView, Shares
     from halftruth.evidence import PositiveUnlabeled
     from halftruth.prior._belief import PriorEstimate
@@ -77,6 +77,7 @@ def prior(
     Methods: auto, alphamax, bbe, bbe-corrected, dedpul, km1, km2, tice, em, elkan-noto, elkan-noto-ratio,
     roc-slope, roc-curve, divergence; mixture with known negatives; sample with --labeled-sample.
     """
+    from halftruth.cli._option_values import parse_knowledge, parse_names, parse_share
     from halftruth.cli._rendering import object_strictly, show
     from halftruth.cli._table_source import TableSource
     from halftruth.cli._views import by_group, view_of
@@ -131,7 +132,7 @@ class PriorRequest:
     @property
     def noisy(self) -> bool:
         """Whether the purity is to be estimated too."""
-        return bool(self.purity == ESTIMATE)
+        return self.purity == "estimate"
 
     def find(self, table: ScoreTable) -> PriorsView:
         """The estimates from one table."""

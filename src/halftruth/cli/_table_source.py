@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from halftruth._errors import InputError, MergeError, MissingColumn, MissingDependency, OutsideGrid
 from halftruth.cli._option_values import Share
 from halftruth.cli._options import GridKind, LabelOptions, Population, Zeros
+from halftruth.evidence import Evidence, Labeled, PositiveConfidence, PositiveUnlabeled, SoftLabeled
+from halftruth.files._file_paths import quoted
+from halftruth.table._grid import Grid
+from halftruth.table._score_table import ScoreTable
 
 if TYPE_CHECKING:
-    from halftruth.evidence import Evidence
     from halftruth.prior._belief import PriorEstimate
-    from halftruth.table._grid import Grid
-    from halftruth.table._score_table import ScoreTable
 
 __all__ = ["TABLE_SUFFIX", "TableSource", "evidence_of", "refuse_margins", "refuse_without_positives"]
 
@@ -159,8 +160,6 @@ class TableSource(LabelOptions):
         return groups
 
     def _read(self, files: list[str], grid: Grid | str | None = None) -> Any:
-        from halftruth.table._score_table import ScoreTable
-
         columns: dict[str, Any] = {
             "score": self.score,
             "label": self.label,
@@ -214,8 +213,6 @@ class TableSource(LabelOptions):
 
 def _load(files: Sequence[str]) -> dict[str, ScoreTable]:
     """The saved tables of these names and patterns, by file."""
-    from halftruth.table._score_table import ScoreTable
-
     paths = [path for file in files for path in _matched(file)]
     count = Counter(Path(path).resolve() for path in paths)
     for path in paths:
@@ -262,8 +259,6 @@ def _read_engine(engine: str, name: str, grid: Grid | str | None, **columns: Any
         if engine == "spark":
             raise MissingDependency("Spark needs PySpark and Ibis: pip install 'halftruth[spark]'") from error
         raise
-    from halftruth.table._score_table import ScoreTable
-
     with open_table(engine, name) as table:
         _check_numbers(table, columns)
         return ScoreTable.from_ibis(table, **columns, grid=grid)
@@ -272,7 +267,6 @@ def _read_engine(engine: str, name: str, grid: Grid | str | None, **columns: Any
 def _check_numbers(table: Any, columns: dict[str, Any]) -> None:
     """Refuse words where numbers are needed, with what can be done outside Python."""
     from halftruth.engines.sql._sql_columns import holds_numbers
-    from halftruth.files._file_paths import quoted
 
     for role in ("score", "label", "weight"):
         name = columns[role]
@@ -297,15 +291,11 @@ def evidence_of(
     known: Mapping[str, Any] | None = None,
 ) -> Evidence:
     """The evidence that a table holds, with what the user knows of its shares."""
-    from halftruth import evidence
-
     if "unlabeled" in table.strata:
         refuse_without_positives(table)
         purity = 1.0 if purity is None else purity
         estimate = _estimated(table, purity, known) if known else prior
-        return evidence.PositiveUnlabeled.from_table(
-            table, prior=estimate, purity=purity, population=population
-        )
+        return PositiveUnlabeled.from_table(table, prior=estimate, purity=purity, population=population)
     confidences = any(rows.meaning == "1/confidence" for rows in table.strata.values())
     pointless = {
         "--prior": prior is not None and not confidences,
@@ -319,8 +309,8 @@ def evidence_of(
                 f"--zeros unlabeled if 0 means unlabeled."
             )
     if confidences:
-        return evidence.PositiveConfidence.from_table(table, prior=prior)
-    kind = evidence.SoftLabeled if "soft" in table.strata else evidence.Labeled
+        return PositiveConfidence.from_table(table, prior=prior)
+    kind = SoftLabeled if "soft" in table.strata else Labeled
     return kind.from_table(table)
 
 
@@ -346,7 +336,6 @@ def refuse_margins(evidence: Evidence, option: str, remedy: str) -> None:
 
 def _estimated(table: ScoreTable, purity: Share, known: Mapping[str, Any]) -> PriorEstimate:
     """α, with what is known of it besides the scores."""
-    from halftruth.evidence import PositiveUnlabeled
     from halftruth.prior._estimate_prior import estimate_prior
 
     two_samples = PositiveUnlabeled.from_table(table, purity=purity, population="unlabeled")
