@@ -220,6 +220,7 @@ class LimitRequest:
         self._refuse_margins(evidence)
         method = None if self.options.method is None else str(self.options.method)
         how = {"labels": str(self.labels), "sign": rows.sign, "method": method, **self.settings}
+        # The verdict estimates the Bayes error for itself; that estimate is shown, so that the two agree.
         test = best = None
         if self.test_error is not None and n_test is not None:
             test = too_good_to_be_true(self.test_error, n_test, evidence, predictions=rows.predictions, **how)

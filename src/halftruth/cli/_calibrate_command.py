@@ -133,6 +133,7 @@ def calibrate(
         )
     targets = CalibratorFiles(output, scores)
     targets.check(files)
+    # The rows are read to fit the curve, and once more to write them with their calibrated scores.
     with readable_twice(files, needed=scores is not None) as paths:
         source = TableSource(files=paths, **vars(rows))
         targets.check_columns(source)
@@ -143,6 +144,7 @@ def calibrate(
         assessment = assess(evidence, calibrator.fit(evidence), n_folds=n_folds, rng=rng)
         result = CalibrationView(evidence, calibrator, assessment, targets, tuple(_on_prior(evidence)))
         objections = list(result.objections()) if strict else []
+        # A calibrator that --strict refuses must not be found by the next step of a pipeline.
         if objections:
             result = replace(result, refused=True)
         else:

@@ -179,8 +179,9 @@ def compare(
         gate.check(settings["metrics"], numbers.threshold, models)
 
     def compared(tables: dict[str, ScoreTable]) -> Comparison:
-        if by is not None:
-            _refuse_missing(tables, models)
+        missing = [name for name in models if name not in tables]
+        if by is not None and missing:
+            raise InputError(f"no row of {', '.join(missing)}. Models are compared on groups that all have.")
         evidence = {name: evidence_of(table, **known) for name, table in tables.items()}
         return _compare.compare(evidence, paired=paired, **settings)
 
@@ -236,10 +237,3 @@ def _tables(
         for group, table in TableSource(files=[file], score=scores[0], **columns).tables().items():
             groups.setdefault(group, {})[file] = table
     return {name: groups[name] for name in ordered(groups)}
-
-
-def _refuse_missing(tables: dict[str, ScoreTable], models: list[str]) -> None:
-    """Refuse a group that not every file has."""
-    missing = [name for name in models if name not in tables]
-    if missing:
-        raise InputError(f"no row of {', '.join(missing)}. Models are compared on groups that all have.")

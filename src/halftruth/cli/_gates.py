@@ -12,23 +12,21 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from halftruth._errors import InputError, is_refuted
 from halftruth.cli._option_values import parse_metric, row_label
 from halftruth.cli._terminal import Status, say
 from halftruth.cli._views import Failed
-from halftruth.results._estimate import Evaluation
-
-if TYPE_CHECKING:
-    from halftruth.results._comparison import Comparison, Difference, Pair
-    from halftruth.results._estimate import Estimate
-    from halftruth.table._score_table import ScoreTable
+from halftruth.results._comparison import Comparison, Difference, Pair
+from halftruth.results._estimate import Estimate, Evaluation
+from halftruth.table._score_table import ScoreTable
 
 __all__ = ["Gate", "judge_results", "remark_on_threshold", "worst"]
 
 OPERATORS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 FIELDS = ("value", "low", "high", "naive")
+# The names of two models may hold any sign, so a pair is all that stands before the last colon.
 _GATE = re.compile(
     r"(?:(?P<pair>.+):)?\s*(?P<row>\w+(?:\s*\([^()]*\))?)(?:\.(?P<field>\w+))?"
     r"\s*(?P<sign>>=|<=|>|<)\s*(?P<limit>\S+)\s*"
@@ -123,6 +121,7 @@ class Gate:
         self._refuse_missing_row(result, "result")
         row = result[self.row]
         number = getattr(row, self.field)
+        # A number that is missing, refuted or impossible decides nothing, on whichever side of the limit.
         if number is None or math.isnan(number):
             return Status.UNIDENTIFIED, f"{self.name} has no value{_range_text(row)}."
         if self.field != "naive" and result.refuted:
@@ -172,6 +171,7 @@ def _range_text(row: Estimate) -> str:
 def _signed(row: Difference, field: str, *, turned: bool) -> float:
     if not turned:
         return float(getattr(row, field))
+    # Second minus first: what was the low end is the high end of the difference turned round.
     return -float(getattr(row, {"low": "high", "high": "low"}.get(field, field)))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,11 @@ from halftruth._errors import InputError, MissingColumn
 from halftruth.cli._option_values import Share, parse_knowledge
 from halftruth.cli._options import LabelColumnOptions, Labels, Population
 from halftruth.cli._table_source import TableSource, evidence_of
+from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
+from halftruth.evidence._soft_labeled import UNEVEN
 from halftruth.files._file_paths import quoted
 from halftruth.files._number_columns import FOREIGN, MOSTLY, SHOWN, Demand, Numbers, read_numbers
-
-if TYPE_CHECKING:
-    from halftruth.evidence import Evidence
-    from halftruth.table._score_table import ScoreTable
+from halftruth.table._score_table import ScoreTable
 
 __all__ = ["LabeledRows", "class_columns", "read_rows", "row_kind"]
 
@@ -281,6 +280,7 @@ class LabelColumns(LabelColumnOptions):
         codes, meaning = self._codes(column)
 
         def holds(cells: Vector) -> NDArray[np.bool_]:
+            # A column is coded by 0 and 1 or by -1 and 1; both at once would leave open what 0 means.
             signs = self.classes is None and (cells == -1).any()
             return np.isin(cells, [-1.0, 1.0] if signs else codes)
 
@@ -308,8 +308,6 @@ class LabelColumns(LabelColumnOptions):
     # Evidence ----------------------------------------------------------------------------------------
 
     def _evidence(self, cells: dict[str, Vector], weight: Vector | None) -> Evidence:
-        from halftruth.evidence import PositiveConfidence, SoftLabeled
-
         if self.confidence is not None:
             confidence = cells[self.confidence]
             if not confidence.any():
@@ -373,8 +371,6 @@ def _count_demands(classes: Sequence[str]) -> Iterator[Demand]:
 
 def _probability_demands(classes: Sequence[str]) -> Iterator[Demand]:
     """The probabilities of all classes, a column each."""
-    from halftruth.evidence._soft_labeled import UNEVEN
-
     yield _share_demand(classes, "The columns of --classes", "where they hold votes, pass --counts")
     remedy = "Name the columns of all classes; where they hold votes, pass --counts."
     yield Demand(

@@ -198,8 +198,10 @@ class RequestedMetric:
             return
         if not parameters:
             return
+        # What is wrong with the parameters shows with few bins too, and at once.
         if isinstance(parameters.get(BINS), int):
             parameters[BINS] = min(parameters[BINS], 10)
+        # Any rows do that have both classes and no ties: 7 and 40 have no common divisor.
         rows = Labeled(np.arange(40) % 3 == 0, np.arange(40) * 7 % 40 / 40)
         try:
             with warnings.catch_warnings(action="ignore"):

@@ -328,6 +328,7 @@ class LabelColumnOptions:
 
 def spread(command: Callable[..., int]) -> Callable[..., int]:
     """The same command with an option for each field of its groups, as typer reads parameters."""
+    # The annotations are text (PEP 563); typer needs the types, and with them the options in `Annotated`.
     hints = get_type_hints(command, include_extras=True)
     hints.pop("return")
     groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}

@@ -189,6 +189,7 @@ class PriorRequest:
             return Shares(
                 alpha, self._of_population(alpha, purity.value, purity.replicates, evidence), purity
             )
+        # Asked for by name, a method that cannot use what is known refuses it; among all it goes without.
         known = {} if self.all_methods and name not in (AUTO, SAMPLE) else self.known
         alpha = estimate_prior(evidence, method=name, **known, **self.settings)
         return Shares(alpha, self._of_population(alpha, self.purity, self.purity, evidence))

@@ -7,18 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from halftruth._errors import InputError, MergeError, MissingColumn, MissingDependency, OutsideGrid
 from halftruth.cli._option_values import Share
 from halftruth.cli._options import GridKind, LabelOptions, Population, Zeros
 from halftruth.evidence import Evidence, Labeled, PositiveConfidence, PositiveUnlabeled, SoftLabeled
 from halftruth.files._file_paths import quoted
+from halftruth.prior._belief import PriorEstimate
 from halftruth.table._grid import Grid
 from halftruth.table._score_table import ScoreTable
-
-if TYPE_CHECKING:
-    from halftruth.prior._belief import PriorEstimate
 
 __all__ = ["TABLE_SUFFIX", "TableSource", "evidence_of", "refuse_margins", "refuse_without_positives"]
 
@@ -140,6 +138,7 @@ class TableSource(LabelOptions):
         """The table of each group, or joined file; under the empty name, where there is one for all."""
         tables = _load(self._saved)
         if self._row_files:
+            # Rows that join a saved histogram are binned as it was, so that the two can be merged.
             grid = next((table.grid for table in tables.values() if table.grid is not None), None)
             rows = self._read(self._row_files, self.grid or grid)
             if isinstance(rows, dict):
@@ -156,6 +155,7 @@ class TableSource(LabelOptions):
             )
         tables = self._read(self.files)
         groups: dict[str, dict[str, ScoreTable]] = {"": tables} if self.by is None else tables
+        # All models have the labels of the same rows: one table of each group tells what 0 means.
         self._settled({group: next(iter(models.values())) for group, models in groups.items()})
         return groups
 

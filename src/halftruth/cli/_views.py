@@ -8,16 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from halftruth._errors import HalftruthError, Note, is_refuted, merged_notes, notes_to_dict
 from halftruth.cli._rendering import Block, Cell, View
 from halftruth.cli._terminal import shell_text
+from halftruth.prior._belief import PriorEstimate
+from halftruth.results._comparison import Comparison
 from halftruth.results._estimate import Estimate, Evaluation, figure, interval_name
-
-if TYPE_CHECKING:
-    from halftruth.prior._belief import PriorEstimate
-    from halftruth.results._comparison import Comparison
 
 __all__ = [
     "ComparisonView",
@@ -112,6 +110,7 @@ def by_group(
                 raise
             errors[name] = error
             results[name] = Failed(shell_text(error))
+    # Where nothing can be said of any group, the first reason is the error of the whole command.
     if len(errors) == len(results):
         name, first = next(iter(errors.items()))
         others = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""

@@ -61,7 +61,10 @@ def prior(estimate: PriorEstimate, *, ax: Axes | None = None) -> Figure:
     canvas = Canvas.open(ax, height=2.4 if bare else 4.0)
     if ax is None and curve is not None and not of_share:
         beside, main = canvas.figure.subplots(1, 2)
-        _draw_beside(beside, curve)
+        chosen = {"color": "0.3", "linestyle": ":", "linewidth": 1.8, "label": f"chosen {curve.chosen:.3g}"}
+        beside.axvline(curve.chosen, **chosen)
+        beside.set_xlabel(_canvas.wrapped(curve.x_label, NARROW))
+        _draw_curve(beside, curve)
     else:
         main = canvas.main()
     _draw_share(main, estimate)
@@ -135,13 +138,6 @@ def _ends(estimate: PriorEstimate) -> tuple[float, float]:
 
 def _interval_name(estimate: PriorEstimate) -> str:
     return f"{_canvas.percent(estimate.confidence_level)} interval"
-
-
-def _draw_beside(ax: Axes, curve: Curve) -> None:
-    """A curve over something else than the prior, with what was chosen."""
-    ax.axvline(curve.chosen, color="0.3", linestyle=":", linewidth=1.8, label=f"chosen {curve.chosen:.3g}")
-    ax.set_xlabel(_canvas.wrapped(curve.x_label, NARROW))
-    _draw_curve(ax, curve)
 
 
 def _draw_curve(ax: Axes, curve: Curve) -> None:
