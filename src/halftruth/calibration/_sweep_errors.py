@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,6 +86,14 @@ class _RunningMasses:
     gap: Vector
     all: tuple[float, float, float]
 
+    @classmethod
+    def of(cls, mass: Vector, pos: Vector, gap: Vector) -> _RunningMasses:
+        sums = np.cumsum(np.stack([mass, pos, gap]), axis=-1)
+        at = sums[:, mass > 0]
+        below = np.maximum.accumulate(np.append(0.0, at[0]))  # rounding apart, it rises
+        totals = (float(below[-1]), float(sums[1, -1]), float(sums[2, -1]))
+        return cls(below, np.append(0.0, at[1]), np.append(0.0, at[2]), totals)
+
     def index(self, target: Vector) -> NDArray[np.intp]:
         return np.searchsorted(self.below[:-1], target, side="left")
 
@@ -97,18 +106,12 @@ def _error(mass: Vector, pos: Vector, gap: Vector, norm: Norm) -> float:
     """The error of one measure."""
     if not mass.sum() > 0 or np.isnan(pos).any():
         return float("nan")
-    running = _running_masses(mass, pos, gap)
+    running = _RunningMasses.of(mass, pos, gap)
     total = running.all[0]
     counts = bool((mass == np.floor(mass)).all())
     slack = 0.0 if counts and bool((pos == np.floor(pos)).all()) else SLACK
-    n_bins = _most_bins(
-        running.reach,
-        running.all[:2],
-        counts=counts,
-        slack=slack,
-        window=lambda: _window(running, slack),
-        most=_most(running, counts=counts),
-    )
+    window, most = partial(_window, running, slack), _most(running, counts=counts)
+    n_bins = _most_bins(running.reach, running.all[:2], counts=counts, slack=slack, window=window, most=most)
     # Starts that fall on one score are one bin: equal scores are never split.
     edges = np.unique(running.index(_target(total, np.arange(n_bins), n_bins, counts=counts)))
     size = np.diff(np.append(running.below[edges], running.all[0]))
@@ -119,14 +122,6 @@ def _error(mass: Vector, pos: Vector, gap: Vector, norm: Norm) -> float:
     if norm == "max":
         return float((gaps / size).max())
     return float(np.sqrt((gaps**2 / size).sum() / total))
-
-
-def _running_masses(mass: Vector, pos: Vector, gap: Vector) -> _RunningMasses:
-    sums = np.cumsum(np.stack([mass, pos, gap]), axis=-1)
-    at = sums[:, mass > 0]
-    below = np.maximum.accumulate(np.append(0.0, at[0]))  # rounding apart, it rises
-    totals = (float(below[-1]), float(sums[1, -1]), float(sums[2, -1]))
-    return _RunningMasses(below, np.append(0.0, at[1]), np.append(0.0, at[2]), totals)
 
 
 def _most(running: _RunningMasses, *, counts: bool) -> int:

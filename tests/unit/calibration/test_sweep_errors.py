@@ -98,7 +98,7 @@ def test_many_rows_nearly_separable_take_few_steps():
     last_negative = int(np.flatnonzero(y)[0]) - 1
     y[[last_negative, last_negative + 1]] = [1, 0]
     looked_at = []
-    line = _sweep_errors._running_masses(np.ones(n), y.astype(float), y - s)
+    line = _sweep_errors._RunningMasses.of(np.ones(n), y.astype(float), y - s)
 
     def reach(target):
         looked_at.append(len(target))
