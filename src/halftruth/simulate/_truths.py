@@ -65,9 +65,6 @@ def truth(
     return function(population, **params)
 
 
-# --- any line of scores -------------------------------------------------------------------------
-
-
 def line_brier(line: ScoreLine) -> float:
     """E (Y − s)²."""
     return line.expected_loss(line.nodes.rest**2, line.nodes.s**2)
@@ -90,9 +87,6 @@ def line_calibration_error(line: ScoreLine, *, norm: int = 1) -> float:
     return total if norm == 1 else math.sqrt(total)
 
 
-# --- two normal classes: the line -----------------------------------------------------------------
-
-
 @lru_cache(maxsize=32)
 def gaussian_line(model: GaussianScores) -> ScoreLine:
     """The population along x, with panels that resolve both densities and both sigmoids."""
@@ -100,9 +94,7 @@ def gaussian_line(model: GaussianScores) -> ScoreLine:
     low, high = min(m0, m1) - _REACH, max(m0, m1) + _REACH
     steps, logits = np.arange(-_REACH, _REACH, 0.05), np.arange(-_SATURATED, _SATURATED + 0.5, 0.5)
     points = [m0 + steps, m1 + steps]
-    sigmoids = (
-        [model.posterior_coefficients] if model.margin else [model.posterior_coefficients, model.coefficients]
-    )
+    sigmoids = [model.posterior_coefficients] + ([] if model.margin else [model.coefficients])
     points += [(logits - intercept) / slope for intercept, slope in sigmoids if slope != 0.0]
     inner = np.concatenate(points)
     return ScoreLine(
@@ -118,9 +110,6 @@ def gaussian_line(model: GaussianScores) -> ScoreLine:
 
 def _normal_density(deviation: FloatArray) -> FloatArray:
     return np.asarray(np.exp(-0.5 * deviation * deviation) / math.sqrt(2.0 * math.pi))
-
-
-# --- two normal classes: rates at a threshold -------------------------------------------------------
 
 
 def _confusion(model: GaussianScores, threshold: float) -> Confusion:
@@ -171,9 +160,6 @@ def _net_benefit(model: GaussianScores, *, threshold: float) -> float:
     t = _checks.inside(threshold, "threshold", 0.0, 1.0, closed="left", advice=advice)
     cells = _confusion(model, t)
     return float(cells.tp - cells.fp * t / (1.0 - t))
-
-
-# --- two normal classes: areas, and rates at a share ------------------------------------------------
 
 
 def _roc_auc(model: GaussianScores) -> float:
@@ -227,9 +213,6 @@ def _x_at_share(model: GaussianScores, k: float) -> float:
     quantiles = [mean - float(ndtri(share)) for mean in (m0, m1)]
     low, high = min(quantiles) - 0.01, max(quantiles) + 0.01
     return float(brentq(excess, low, high, xtol=1e-14, rtol=1e-14))
-
-
-# --- two normal classes: losses and calibration -------------------------------------------------------
 
 
 def _probability_line(model: GaussianScores, name: str) -> ScoreLine:
