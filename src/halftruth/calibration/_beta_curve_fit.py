@@ -41,12 +41,8 @@ class Points:
     label: Vector
     weight: Vector
 
-    def __getitem__(self, rows: Index) -> Points:
-        return Points(self.log_s[rows], self.log_odds[rows], self.label[rows], self.weight[rows])
-
-    def only(self, columns: slice) -> Points:
-        """Some of the points."""
-        return Points(*(x[:, columns] for x in (self.log_s, self.log_odds, self.label, self.weight)))
+    def __getitem__(self, index: Index | tuple[slice, slice]) -> Points:
+        return Points(*(column[index] for column in vars(self).values()))
 
     def shift(self) -> Vector:
         """What is taken off the exponents, so that none overflows."""
@@ -72,7 +68,7 @@ def fit(points: Points, pilot: slice) -> Vector:
     best for all points is taken to the end. Each measure takes its own steps, whatever the others do.
     """
     shift = points.shift()
-    few = points.only(pilot)
+    few = points[:, pilot]
     n = len(SLOPES)
     rows = np.tile(np.arange(len(shift)), n)
     minima = _descend(few[rows], _starts(few).reshape(-1, 3), shift[rows]).reshape(n, -1, 3)
