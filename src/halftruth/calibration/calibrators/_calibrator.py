@@ -14,7 +14,14 @@ from halftruth import _checks, _storage
 from halftruth._checks import Vector
 from halftruth._errors import HalftruthError, InputError, Note, arg, notes_to_dict
 from halftruth.calibration.calibrators._calibration_methods import METHODS, Method, method_for
-from halftruth.calibration.calibrators._serialization import SCHEMA, WHAT, Content, Curve, damaged, opened
+from halftruth.calibration.calibrators._serialization import (
+    SCHEMA,
+    WHAT,
+    Curve,
+    checked_content,
+    damaged,
+    opened,
+)
 from halftruth.measure._bins import BINNINGS
 from halftruth.measure._score_measure import ScoreMeasure, as_measure
 
@@ -90,12 +97,6 @@ class Calibrator:
     curve_: Curve
     notes_: tuple[Note, ...]
     prior_: float
-    method: str
-    scale: str
-    n_bins: int | str
-    binning: str
-    n_knots: int
-    variant: str
     _fitted: Method
     _fitted_with: dict[str, Any]
 
@@ -109,8 +110,8 @@ class Calibrator:
         n_knots: int = 6,
         variant: str = "paper",
     ) -> None:
-        values = (method, scale, n_bins, binning, n_knots, variant)
-        vars(self).update(zip(SETTINGS, values, strict=True))
+        self.method, self.scale, self.variant = method, scale, variant
+        self.n_bins, self.binning, self.n_knots = n_bins, binning, n_knots
         self._check_settings()
 
     def _check_settings(self) -> None:
@@ -256,13 +257,11 @@ class Calibrator:
         ('halftruth calibrator', 1, {'score': [0.1, 0.2], 'value': [0.0, 1.0]})
         """
         self._need_fit()
-        settings = {
-            name: value if isinstance(value, str) else int(value) for name, value in self._fitted_with.items()
-        }
+        settings = self._fitted_with.items()
         return {
             "what": WHAT,
             "schema": SCHEMA,
-            "settings": settings,
+            "settings": {name: x if isinstance(x, str) else int(x) for name, x in settings},
             "prior": self.prior_,
             **notes_to_dict(self.notes_),
             "curve": self.curve_.to_dict(),
@@ -303,24 +302,23 @@ class Calibrator:
 
     @classmethod
     def _read(cls, stored: object, source: str) -> Calibrator:
-        content = Content.of(stored, source)
+        settings, curve, prior, notes = checked_content(stored, source)
         try:
-            out = cls(**content.settings)
+            out = cls(**settings)
             out._fitted_with = out.get_params()
             out._fitted = method_for(out.method, out._fitted_with)
-            out.curve_ = out._fitted.curve.from_dict(content.curve)
+            out.curve_ = out._fitted.curve.from_dict(curve)
         except (HalftruthError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise damaged(source, error) from error
-        out.prior_, out.notes_ = content.prior, content.notes
+        out.prior_, out.notes_ = prior, notes
         return out
 
 
 def _check_measure(measure: ScoreMeasure) -> None:
     """One measure, both classes with mass."""
     if measure.shape:
-        raise InputError(
-            argument="evidence", must="be one measure", got=repr(measure), remedy="Fit each by itself."
-        )
+        must, remedy = "be one measure", "Fit each by itself."
+        raise InputError(argument="evidence", must=must, got=repr(measure), remedy=remedy)
     positives, total = float(measure.positives), float(measure.total)
     if not 1e-12 * total < positives < (1 - 1e-12) * total:
         share = positives / total if total else np.nan

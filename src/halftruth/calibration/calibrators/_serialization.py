@@ -15,7 +15,7 @@ from halftruth import _checks
 from halftruth._checks import Vector, instance, share
 from halftruth._errors import InputError, Note, arg, as_notes
 
-__all__ = ["SCHEMA", "WHAT", "Content", "Curve", "Fitted", "column", "damaged", "number", "opened"]
+__all__ = ["SCHEMA", "WHAT", "Curve", "Fitted", "checked_content", "column", "damaged", "number", "opened"]
 
 LARGEST = 1e300
 """Stored numbers beyond would overflow in a product with a score's logarithm."""
@@ -83,34 +83,26 @@ def opened(path: Path) -> object:
         raise InputError(f"{path} is not a saved calibrator, or it is damaged.") from error
 
 
-@dataclass(frozen=True)
-class Content:
-    """What a stored calibrator holds, of the right kinds."""
-
-    settings: Mapping[str, Any]
-    curve: Mapping[str, Any]
-    prior: float
-    notes: tuple[Note, ...]
-
-    @classmethod
-    def of(cls, stored: object, source: str) -> Content:
-        """Raise unless this is a calibrator of the schema that is read here."""
-        if not isinstance(stored, Mapping) or stored.get("what") != WHAT:
-            raise InputError(f"{source} is not a saved calibrator, or it is damaged.")
-        schema = stored.get("schema")
-        if type(schema) is not int or schema != SCHEMA:
-            raise InputError(
-                f"{source} has schema {schema!r}; this halftruth reads schema {SCHEMA}. Use the version that "
-                f"wrote it, or fit it anew."
-            )
-        try:
-            settings, curve = (instance(stored[name], name, dict) for name in ("settings", "curve"))
-            notes = [instance(note, "notes", str) for note in instance(stored["notes"], "notes", list)]
-            kinds = [instance(kind, "note_kinds", str) for kind in stored.get("note_kinds", [])]
-            prior = share(number(stored["prior"], "prior"), "prior")
-        except (InputError, KeyError) as error:
-            raise damaged(source, error) from error
-        return cls(settings, curve, prior, as_notes(notes, kinds))
+def checked_content(
+    stored: object, source: str
+) -> tuple[dict[str, Any], dict[str, Any], float, tuple[Note, ...]]:
+    """Settings, curve, prior and notes of a stored calibrator, if it has the schema that is read here."""
+    if not isinstance(stored, Mapping) or stored.get("what") != WHAT:
+        raise InputError(f"{source} is not a saved calibrator, or it is damaged.")
+    schema = stored.get("schema")
+    if type(schema) is not int or schema != SCHEMA:
+        raise InputError(
+            f"{source} has schema {schema!r}; this halftruth reads schema {SCHEMA}. Use the version that "
+            f"wrote it, or fit it anew."
+        )
+    try:
+        settings, curve = (instance(stored[name], name, dict) for name in ("settings", "curve"))
+        notes = [instance(note, "notes", str) for note in instance(stored["notes"], "notes", list)]
+        kinds = [instance(kind, "note_kinds", str) for kind in stored.get("note_kinds", [])]
+        prior = share(number(stored["prior"], "prior"), "prior")
+    except (InputError, KeyError) as error:
+        raise damaged(source, error) from error
+    return settings, curve, prior, as_notes(notes, kinds)
 
 
 def damaged(source: str, why: Exception) -> InputError:
