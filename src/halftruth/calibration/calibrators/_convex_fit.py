@@ -15,10 +15,8 @@ from halftruth._errors import Note
 from halftruth.calibration._isotonic import Possible, possible
 from halftruth.measure._score_measure import ScoreMeasure, integral
 
-__all__ = ["FEW", "LEAST", "Atoms", "Family", "Loss", "Pair", "least", "log_features", "masses", "notes_on"]
+__all__ = ["LEAST", "Atoms", "Family", "Loss", "Pair", "least", "log_features", "notes_on"]
 
-FEW = 1 << 15
-"""Scores up to which a fit needs no first guess from joined ones."""
 GAIN = 1e-10
 """What a last step may still gain, in rows of the rarer class: the step after it gains its square."""
 FLAT = 1e-13
@@ -83,13 +81,6 @@ class Pair:
             score, _, pos = repaired.filled(*measure.population())
             positives = Atoms.at(score, pos)
         return cls(population, positives, notes_on(repaired))
-
-
-def masses(measure: ScoreMeasure, repaired: Possible | None) -> tuple[Vector, Vector, Vector]:
-    """Scores, μ and μ₁: as they come, or as they are possible."""
-    if repaired is None:
-        return measure.score, measure.mass, measure.pos_mass
-    return repaired.filled(measure.score, measure.mass)
 
 
 def notes_on(repaired: Possible | None) -> tuple[Note, ...]:

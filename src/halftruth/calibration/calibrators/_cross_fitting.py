@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any, TypeVar
 
@@ -40,7 +40,7 @@ class FoldedRows:
         """The rows outside part ``k``."""
         rows, outside = self.rows, self.fold != k
         weight, value = (None if x is None else x[outside] for x in (rows.weight, rows.value))
-        return StratumRows(score=rows.score[outside], weight=weight, value=value, meaning=rows.meaning)
+        return replace(rows, score=rows.score[outside], weight=weight, value=value)
 
     def score(self, k: int) -> Vector:
         """The scores of part ``k``."""
@@ -48,11 +48,10 @@ class FoldedRows:
 
     def joined(self, score: Sequence[Vector]) -> StratumRows:
         """All rows, with new scores for each part."""
-        rows = self.rows
-        out = np.empty(len(rows))
+        out = np.empty(len(self.rows))
         for k, fold_score in enumerate(score):
             out[self.fold == k] = fold_score
-        return StratumRows(score=out, weight=rows.weight, value=rows.value, meaning=rows.meaning)
+        return replace(self.rows, score=out)
 
 
 class FoldedBins:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, Self
 
 import numpy as np
@@ -13,21 +13,14 @@ from scipy.special import expit
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg
 from halftruth.calibration._isotonic import possible
-from halftruth.calibration.calibrators._convex_fit import (
-    FEW,
-    Family,
-    Loss,
-    Pair,
-    least,
-    log_features,
-    masses,
-    notes_on,
-)
+from halftruth.calibration.calibrators._convex_fit import Family, Loss, Pair, least, log_features, notes_on
 from halftruth.calibration.calibrators._serialization import Curve, Fitted, column, number
 from halftruth.measure._score_measure import ScoreMeasure, integral
 
 __all__ = ["BETA", "LineCurve", "LogOddsCurve", "MixedCurve", "beta", "mix_n_match", "platt", "temperature"]
 
+FEW = 1 << 15
+"""Scores up to which a fit needs no first guess from joined ones."""
 STEEPEST = 1000.0
 """Slopes end where the log odds would change by this much for each standard deviation of the scores."""
 SATURATED = 1e-6
@@ -78,7 +71,9 @@ def platt(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
         (a, c), notes = _of_logs(measure, LOGIT)
         return Fitted(LogOddsCurve(a, a, c), notes)
     repaired = possible(measure)
-    score, mass, pos = masses(measure, repaired)
+    score, mass, pos = measure.score, measure.mass, measure.pos_mass
+    if repaired is not None:
+        score, mass, pos = repaired.filled(score, mass)
     # Standard units: margins may have any scale, and the limit of the slope is set in these.
     center = float(integral(score, mass) / mass.sum())
     moved = score - center
@@ -130,18 +125,14 @@ def _endless(loss: Loss, family: Family, p: Vector, unit: float) -> bool:
 
 
 def _family(loss: Loss, shape: Vector) -> Family:
-    n = shape.shape[1]
+    """Slopes from 0 to where they are too steep, an intercept without limits; the start changes nothing."""
     intercept = shape[2] == 1
     features = shape.T @ loss.features
     mean, square = (integral(x, loss.mass) / loss.total for x in (features, features**2))
     spread = np.sqrt(np.maximum(square - np.where(intercept.any(), mean**2, 0.0), 0.0))
     limit = STEEPEST / np.maximum(spread, 1e-12)
-    return Family(
-        shape=shape,
-        start=np.where(intercept, 0.0, 1.0),
-        low=np.where(intercept, -np.inf, np.zeros(n)),
-        high=np.where(intercept, np.inf, limit),
-    )
+    low, high = np.where(intercept, -np.inf, 0.0), np.where(intercept, np.inf, limit)
+    return Family(shape=shape, start=np.where(intercept, 0.0, 1.0), low=low, high=high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,13 +176,12 @@ def mix_n_match(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
 def _on_simplex(products: Vector, along: Vector) -> Vector:
     """The least of wᵀ A w − 2 wᵀ b over weights w ≥ 0 with sum 1: the best that any face allows."""
     best, lowest = np.zeros(3), np.inf
-    for n in (1, 2, 3):
-        for face in combinations(range(3), n):
-            weight = _on_face(products, along, list(face))
-            loss = float(weight @ products @ weight - 2 * weight @ along)
-            # A larger face must be better by more than rounding: parts that agree are not told apart.
-            if weight.min() >= 0 and loss < lowest - 1e-14:
-                best, lowest = weight, loss
+    for face in chain.from_iterable(combinations(range(3), n) for n in (1, 2, 3)):
+        weight = _on_face(products, along, list(face))
+        loss = float(weight @ products @ weight - 2 * weight @ along)
+        # A larger face must be better by more than rounding: parts that agree are not told apart.
+        if weight.min() >= 0 and loss < lowest - 1e-14:
+            best, lowest = weight, loss
     return best
 
 
