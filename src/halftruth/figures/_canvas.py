@@ -57,9 +57,7 @@ INTERVAL = "#F7DDB0"
 REFUTED: dict[str, Any] = {"facecolor": (0, 0, 0, 0.07), "edgecolor": "0.6", "hatch": "///", "linewidth": 0}
 COLORS = (DATA, ESTIMATE, "#009E73", "#CC79A7")
 DASHES = ("-", "--", "-.", ":")
-"""Of several models or methods; dashes tell the same as the colours, in grey too."""
 NAIVE: dict[str, Any] = {"color": "0.55", "linestyle": (0, (4, 2)), "linewidth": 1.2, "zorder": 2}
-"""What one sees who does not know better: dashed and pale."""
 BASELINE: dict[str, Any] = {"color": "0.7", "linestyle": "-", "linewidth": 0.8, "zorder": 1}
 
 SYMBOLS = {"unlabeled": "α", "all": "π"}
@@ -67,21 +65,14 @@ MEANINGS = {
     "unlabeled": "the share of positives among the unlabeled",
     "all": "the share of positives among all",
 }
-MARGIN = 0.02
-"""Room beside the ends of a share's axis, so that a line at 0 or 1 is seen."""
-NARROW = 30
-"""Characters of a label below one of several axes."""
-LONG = 40
-"""Characters of a title that needs two lines above one of several axes."""
-HEADROOM = 0.45
-"""For a legend within the user's axes, as a share of what is drawn."""
-ROW = 64
-"""Characters of three labels that fit in one row of the legend."""
-Models = Measurable | Mapping[str, Measurable]
-"""One model, or several by the names to show."""
+MARGIN = 0.02  # room beside the ends of a share's axis, so that a line at 0 or 1 is seen
+NARROW = 30  # characters of a label below one of several axes
+LONG = 40  # characters of a title that needs two lines above one of several axes
+HEADROOM = 0.45  # for a legend within the user's axes, as a share of what is drawn
+ROW = 64  # characters of three labels that fit in one row of the legend
+Models = Measurable | Mapping[str, Measurable]  # one model, or several by the names to show
 T = TypeVar("T")
-Corner = Literal["best", "lower right", "upper left"]
-"""Where a legend has room within the user's axes."""
+Corner = Literal["best", "lower right", "upper left"]  # where a legend has room within the user's axes
 
 
 def new_figure(width: float = 6.0, height: float = 4.0) -> Figure:
@@ -106,8 +97,7 @@ class Canvas:
     """Where a picture is drawn: a new figure, or the axes that the user passed."""
 
     figure: Figure
-    ax: Axes | None
-    """The user's axes."""
+    ax: Axes | None  # the user's axes
 
     @classmethod
     def open(cls, ax: Axes | None, width: float = 6.0, height: float = 4.0) -> Canvas:

@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["precision_recall", "roc", "scores"]
 
-FINEST = 2000
-"""Points of a curve that are drawn: more are not seen, and swell a vector file."""
-PANEL = 2.1
-"""Inches of one of several."""
+FINEST = 2000  # points of a curve that are drawn: more are not seen, and swell a vector file
+PANEL = 2.1  # inches of one of several
 
 
 def roc(evidence: Models, *, naive: bool = True, ax: Axes | None = None, title: str | None = None) -> Figure:

@@ -21,17 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["prior", "prior_and_purity", "priors"]
 
-FEW = 30
-"""Points of a curve that are all shown, one by one."""
-STEEP = 4.0
-"""A curve that rises so many times more elsewhere than near the choice is cut off there."""
-ROUGH = 20.0
-"""A curve that goes up and down by so many times its height is shown by dots."""
-ENOUGH = 4
-"""Points of a curve that must be seen, lest it say nothing of where the estimate lies."""
+FEW = 30  # points of a curve that are all shown, one by one
+STEEP = 4.0  # a curve that rises so many times more elsewhere than near the choice is cut off there
+ROUGH = 20.0  # a curve that goes up and down by so many times its height is shown by dots
+ENOUGH = 4  # points of a curve that must be seen, lest it say nothing of where the estimate lies
 BARS = 40
-MANY = 1000
-"""Points that a vector file holds as one picture."""
+MANY = 1000  # points that a vector file holds as one picture
 
 
 def prior(estimate: PriorEstimate, *, ax: Axes | None = None) -> Figure:

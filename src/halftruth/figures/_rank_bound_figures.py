@@ -21,13 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["FINEST", "curve_bounds", "rank_band"]
 
-FINEST = 400
-"""Points of a curve that are drawn: more are not seen, and swell a vector file."""
-HEIGHT = 4.6
-"""Inches of a new figure."""
+FINEST = 400  # points of a curve that are drawn: more are not seen, and swell a vector file
+HEIGHT = 4.6  # inches of a new figure
 TRUTH: dict[str, Any] = {"color": "black", "linestyle": ":", "linewidth": 1.8}
-FREE = 0.45
-"""A precision-recall curve that ends above it leaves the corner below right free for a legend."""
+FREE = 0.45  # a precision-recall curve that ends above it leaves the corner below right free for a legend
 
 
 def rank_band(

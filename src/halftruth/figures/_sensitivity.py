@@ -27,14 +27,12 @@ if TYPE_CHECKING:
 __all__ = ["sensitivity"]
 
 N_PRIORS = 41
-OUTSIDE = 0.05
-"""How far beyond what is possible values are shown, as a share of that."""
+OUTSIDE = 0.05  # how far beyond what is possible values are shown, as a share of that
 STEEP = 3.0
 """A line that rises so many times more with the lowest tenth of the priors than without is cut off there."""
 BESIDE = 0.08
 """Room beside the priors drawn, as a share of their range; on the right it shows what is refuted."""
-PANEL = (2.35, 2.1)
-"""Inches of one of several."""
+PANEL = (2.35, 2.1)  # inches of one of several
 
 
 def sensitivity(
@@ -104,8 +102,7 @@ class _Model:
     moved: Evidence
     """The same rows, with nothing but the range believed of the prior, so that a scenario's prior is π."""
     priors: Vector
-    refuted: float | None
-    """The prior above which the data refute all."""
+    refuted: float | None  # the prior above which the data refute all
 
     @classmethod
     def of(cls, evidence: Evidence, priors: Any, level: float) -> _Model:

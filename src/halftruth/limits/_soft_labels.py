@@ -17,15 +17,7 @@ from halftruth.evidence import as_evidence
 from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.limits._row_means import ROUNDING, Ends, LimitEstimate, Mean, Settings, estimate
 
-__all__ = [
-    "EXACT",
-    "NOISY",
-    "SOFT",
-    "UNCERTAINTY",
-    "LabelKind",
-    "from_soft_labels",
-    "need_posteriors",
-]
+__all__ = ["EXACT", "NOISY", "SOFT", "UNCERTAINTY", "LabelKind", "from_soft_labels", "need_posteriors"]
 
 LabelKind = Literal["soft", "uncertainty", "noisy"]
 SOFT: Final = "soft"

@@ -19,26 +19,15 @@ from halftruth.results._estimate import json_number
 
 __all__ = ["bytes_for_scores", "page_of", "preview_of"]
 
-SCHEMA = 1
-"""Of the data that the scripts read."""
-SCRIPTS = (
-    "numbers.js",
-    "measure.js",
-    "metrics.js",
-    "intervals.js",
-    "charts.js",
-    "state.js",
-    "tables.js",
-    "view.js",
-)
+SCHEMA = 1  # of the data that the scripts read
+MODULES = ("numbers", "measure", "metrics", "intervals", "charts", "state", "tables", "view")
+SCRIPTS = tuple(f"{name}.js" for name in MODULES)
 ASSETS = ("page.html", "report.css", *SCRIPTS)
-PAGE_BYTES = 370_000
-"""For the whole page of up to five models, with some to spare: sizes are reckoned, not measured."""
+PAGE_BYTES = 370_000  # of up to five models, with some to spare: sizes are reckoned, not measured
 LEAST_BYTES = 40_000
-ROW_BYTES = 420
-"""Of a row, in the data and in its table."""
+ROW_BYTES = 420  # of a row, in the data and in its table
+# Nothing is loaded from anywhere, and no script runs but the page's own.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""Nothing is loaded from anywhere, and no script runs but the page's own."""
 
 
 def bytes_for_scores(models: Sequence[ModelData], n_rows: int) -> int:

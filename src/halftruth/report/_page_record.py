@@ -50,8 +50,7 @@ class ModelData(TypedDict):
 
     name: str
     evidence: str
-    home: NotRequired[dict[str, Figures]]
-    """The figures as evaluated, by row."""
+    home: NotRequired[dict[str, Figures]]  # the figures as evaluated, by row
     kind: NotRequired[str]
     bounded: NotRequired[bool]
     rule: NotRequired[Mapping[str, object]]
@@ -71,8 +70,7 @@ class MetricData(TypedDict):
     parameters: Mapping[str, object]
     better: str | None
     limits: list[float | None]
-    twin: bool
-    """Whether the scripts compute it too."""
+    twin: bool  # whether the scripts compute it too
     smooth: bool
     curve: bool
 
@@ -81,17 +79,12 @@ class MetricData(TypedDict):
 class Subject:
     """Whom a result is about: its rows, their population, and where the share of positives comes from."""
 
-    rows: Mapping[str, int]
-    """By stratum."""
-    population: Literal["unlabeled", "all"] | None
-    """None where no row is unlabeled."""
-    naive_reading: str
-    """What the naive figure takes the rows for."""
+    rows: Mapping[str, int]  # by stratum
+    population: Literal["unlabeled", "all"] | None  # None where no row is unlabeled
+    naive_reading: str  # what the naive figure takes the rows for
     assumption: str | None
-    assumes_scar: bool
-    """Whether the known positives are taken for a random sample of the positives."""
-    prior_is_counted: bool
-    """Whether the labels say the share of positives."""
+    assumes_scar: bool  # whether the known positives are taken for a random sample of the positives
+    prior_is_counted: bool  # whether the labels say the share of positives
     given_prior: float | tuple[float, float] | None
     """A number taken as exact, or a range; None where it is unknown or was estimated."""
 
@@ -100,18 +93,13 @@ class Subject:
 class Step:
     """Rows to collect, and what they would do to one interval."""
 
-    what: Literal["positives", "unlabeled", "negatives", "labels"]
-    """"labels" are of random cases."""
+    what: Literal["positives", "unlabeled", "negatives", "labels"]  # "labels" are of random cases
     rows: int
     metric: str
-    width: float
-    """Of the interval now."""
-    then: float
-    """Its width to expect with these rows."""
-    how: str = ""
-    """What to do with labels to get it."""
-    rough: bool = False
-    """Whether few known positives stand behind it."""
+    width: float  # of the interval now
+    then: float  # its width to expect with these rows
+    how: str = ""  # what to do with labels to get it
+    rough: bool = False  # whether few known positives stand behind it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,17 +109,14 @@ class PageData:
     title: str = ""
     results: Mapping[str, Evaluation]
     """With the values that the page shows: those of the scores that it holds."""
-    subjects: Mapping[str, Subject] = field(default_factory=dict)
-    """Of the results whose evidence is at hand."""
+    subjects: Mapping[str, Subject] = field(default_factory=dict)  # of the results whose evidence is at hand
     models: Sequence[ModelData] = ()
     metrics: Sequence[MetricData] = ()
     comparison: Comparison | None = None
-    by: str = ""
-    """What the names of groups are values of."""
+    by: str = ""  # what the names of groups are values of
     left_out: Mapping[str, Evaluation] = field(default_factory=dict)
     """Groups of which nothing can be said but why."""
-    drawn: bool = False
-    """Whether there are pictures, and sliders under them."""
+    drawn: bool = False  # whether there are pictures, and sliders under them
     joining_changed: float = 0.0
     """By how much a figure of the scores that the page holds differs from that of the rows, at most."""
     steps: Sequence[Step] = ()

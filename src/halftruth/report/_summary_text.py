@@ -26,8 +26,7 @@ FOUND_BY_SCORE = (
     "curve look better than they are."
 )
 UNLABELED_AS_NEGATIVE = "unlabeled cases counted as negatives"
-LITTLE = 0.05
-"""An interval that loses less of its width hardly changes."""
+LITTLE = 0.05  # an interval that loses less of its width hardly changes
 
 
 # --- The answer -----------------------------------------------------------------------------------------
