@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from halftruth_papers import bayes_error, bpm, claesen, jain, pu_ece, theory
+from halftruth_papers import bayes_error, bpm, claesen, jain, pu_ece
 
-__all__ = ["PAPERS", "reproduce", "theory"]
+__all__ = ["PAPERS", "reproduce"]
 
 PAPERS = {module.PAPER.name: module.PAPER for module in (jain, claesen, pu_ece, bpm, bayes_error)}
 """The records of the papers, by name."""

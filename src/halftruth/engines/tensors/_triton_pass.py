@@ -344,7 +344,8 @@ def _survey(
         y = tl.load(label + i, mask=here, other=0)
         of = tl.where(y == 1, 0, tl.where(y == 0, 2, tl.where(y != y, 1, outside)))
         if coded:
-            of = tl.where(y.to(tl.float64) == code, 1, of)
+            # A bare constant would be rounded to float32 first, where −0.1 is no −0.1.
+            of = tl.where(y.to(tl.float64) == tl.full([1], code, tl.float64), 1, of)
         tl.store(stratum + i, of.to(tl.uint8), mask=here)
         s = tl.where((s - s) == 0.0, s, float("inf"))
         least = tl.maximum(least, tl.where(here, -s, float("-inf")))
