@@ -106,8 +106,7 @@ class Mean:
             evidence = SoftLabeled(values, sample_weight=weight)
             result = evaluate(evidence, "prevalence", n_resamples=settings.n_resamples, rng=settings.rng)
             replicates = result["prevalence"].replicates
-        effective = 1 / square
-        return cls(value, error, n, effective, span, carriers, replicates)
+        return cls(value, error, n, 1 / square, span, carriers, replicates)
 
     def ends(self, level: float, method: str) -> Ends:
         """(low, high) at a level; NaN where one row is all there is, but for Hoeffding's."""
@@ -128,11 +127,6 @@ class Mean:
     def certain_low(self, level: float = FIRM) -> float:
         """What the mean exceeds whatever the rows: Hoeffding's lower limit."""
         return self.ends(level, HOEFFDING)[0]
-
-    @property
-    def two_rows(self) -> float:
-        """How far two more rows, as unlike the others as can be, would move it."""
-        return 2 * self.span / self.effective
 
     def remarks(self, method: str) -> Iterator[Note]:
         """What the interval does not show."""
@@ -230,5 +224,5 @@ def estimate(
         limits=limits,
         identified=identified,
         ends=ends,
-        two_rows=mean.two_rows,
+        two_rows=2 * mean.span / mean.effective,
     )

@@ -31,7 +31,6 @@ __all__ = [
     "one_thread",
 ]
 
-
 PLACES = 257
 MOST_VOTES = 2000  # more votes on a case count as so many, whose own error is at most .011: two places of q
 MANY_CELLS = 5000  # different (k, m) from which rows of nearly as many votes are counted together
@@ -42,14 +41,12 @@ TAIL = 1e-3  # p-value below which numbers of votes are said to depend on the ca
 STRAY = 0.01  # rows with a number of votes that so few have, against the commonest, identify nothing more
 UNTOLD = 1e-13  # share of the largest eigenvalue below which votes do not tell laws apart
 
-
 _ANGLE = np.linspace(0, np.pi / 2, PLACES)
 # Places of q, as close as votes tell apart: equal steps of arcsin √q, with 0, ½ and 1 among them.
 Q: Vector = np.where(np.arange(PLACES) == PLACES // 2, 0.5, np.sin(_ANGLE) ** 2)
 # Between the places.
 EDGES: Vector = np.concatenate([[0.0], np.sin((_ANGLE[1:] + _ANGLE[:-1]) / 2) ** 2, [1.0]])
 LOSS: Vector = np.minimum(Q, 1 - Q)  # min(q, 1 − q) at each place
-
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
