@@ -21,9 +21,7 @@ __all__ = ["reliability"]
 
 MARKERS = ("o", "s", "^", "D")  # dashes and markers tell the same as the colours, in grey too
 OUTSIDE = 0.2  # how far beyond [0, 1] noisy shares of positives are shown
-
-CORNER = 0.6
-"""A legend fits above left of the diagonal if no curve passes this height on that side; below alike."""
+CORNER = 0.6  # a legend fits above left of the diagonal if no curve passes this height there; below alike
 
 
 def reliability(

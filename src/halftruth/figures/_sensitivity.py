@@ -28,10 +28,8 @@ __all__ = ["sensitivity"]
 
 N_PRIORS = 41
 OUTSIDE = 0.05  # how far beyond what is possible values are shown, as a share of that
-STEEP = 3.0
-"""A line that rises so many times more with the lowest tenth of the priors than without is cut off there."""
-BESIDE = 0.08
-"""Room beside the priors drawn, as a share of their range; on the right it shows what is refuted."""
+STEEP = 3.0  # a line so many times steeper with the lowest tenth of the priors than without is cut off there
+BESIDE = 0.08  # room beside the priors, as a share of their range; on the right it shows what is refuted
 PANEL = (2.35, 2.1)  # inches of one of several
 
 
