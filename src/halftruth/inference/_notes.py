@@ -1,4 +1,4 @@
-"""Notes: what was assumed, clipped, refuted or undefined, in plain words."""
+"""Notes: what was assumed (`Evidence.assumption` has the words), clipped, refuted or undefined."""
 
 from __future__ import annotations
 

@@ -14,10 +14,10 @@ from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence, as_evidence
 from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.limits._confidences import from_confidences
-from halftruth.limits._identified_set import LIKELIHOOD, FittedVotes
 from halftruth.limits._row_means import BOOTSTRAP, METHODS, IntervalMethod, LimitEstimate, Settings, T, cut
 from halftruth.limits._soft_labels import NOISY, SOFT, UNCERTAINTY, LabelKind, from_soft_labels
 from halftruth.limits._vote_law import as_probabilities
+from halftruth.limits._vote_limits import LIKELIHOOD, FittedVotes
 from halftruth.measure._score_measure import Number, ScoreMeasure, as_measure, integral, ratio, scalar
 from halftruth.results._estimate import Estimate
 

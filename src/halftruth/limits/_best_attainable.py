@@ -16,10 +16,10 @@ from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
 from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.inference._progress import progress
 from halftruth.limits._bayes_error import bayes_error, overlap
-from halftruth.limits._identified_set import ASSUMPTION, FittedVotes
 from halftruth.limits._row_means import Mean, Settings, estimate, scaled
 from halftruth.limits._soft_labels import EXACT, need_posteriors
 from halftruth.limits._vote_law import Q, as_probabilities
+from halftruth.limits._vote_limits import ASSUMPTION, FittedVotes
 from halftruth.measure._score_measure import Number, ScoreMeasure, ratio, scalar
 from halftruth.metrics._areas import average_precision, pr_auc, roc_auc
 from halftruth.metrics._mean_losses import brier, log_loss

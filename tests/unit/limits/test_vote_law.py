@@ -8,14 +8,6 @@ from scipy.optimize import brentq, linprog
 from scipy.special import betainc, betaln, gammaln, xlogy
 
 import halftruth as ht
-from halftruth.limits._identified_set import (
-    Explaining,
-    Likely,
-    functional_range,
-    law_measure,
-    likeliest,
-    mean_range,
-)
 from halftruth.limits._vote_law import (
     LOSS,
     Q,
@@ -26,6 +18,14 @@ from halftruth.limits._vote_law import (
     fitted_beta,
     fitted_law,
     nearest,
+)
+from halftruth.limits._vote_limits import (
+    Explaining,
+    Likely,
+    functional_range,
+    law_measure,
+    likeliest,
+    mean_range,
 )
 
 DROP = 2.995732273553991
