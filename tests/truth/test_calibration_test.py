@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 
 import halftruth as ht
-from halftruth.calibration._calibration_test import calibration_test
-from halftruth.calibration._test_statistics import STATISTICS
+from halftruth.calibration._calibration_test import STATISTICS, calibration_test
 
 RIGHT = ht.simulate.logistic_model(0, 2)
 WRONG = ht.simulate.logistic_model(-0.5, 1.5)

@@ -12,9 +12,8 @@ from scipy import stats
 
 import halftruth as ht
 from halftruth._errors import InputError, NotIdentifiable
-from halftruth.calibration._calibration_test import CalibrationTest, calibration_test
+from halftruth.calibration._calibration_test import STATISTICS, CalibrationTest, calibration_test
 from halftruth.calibration._null_models import MAX_ATOMS, Groups, _Law
-from halftruth.calibration._test_statistics import STATISTICS
 
 RIGHT = ht.simulate.logistic_model(0, 2)
 WRONG = ht.simulate.logistic_model(-0.5, 1.5)
