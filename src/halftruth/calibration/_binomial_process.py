@@ -10,16 +10,8 @@ from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth.measure._arithmetic import Index, by_bin
-from halftruth.measure._score_measure import (
-    Measurable,
-    Number,
-    ScoreMeasure,
-    as_measure,
-    integral,
-    ratio,
-    scalar,
-)
+from halftruth.measure._arithmetic import Index, Number, by_bin, integral, ratio, scalar
+from halftruth.measure._score_measure import Measurable, ScoreMeasure, as_measure
 from halftruth.metrics._record import distance
 
 if TYPE_CHECKING:  # loads SciPy, which most evaluations do without

@@ -72,9 +72,11 @@ def possible(measure: ScoreMeasure) -> Possible | None:
     blocks = measure.isotonic_blocks()
     lacking = blocks.mass <= 0
     mass = np.where(lacking, np.abs(blocks.pos), blocks.mass)
-    positives, rows = float(measure.positives), _rows(measure)
+    positives, total = float(measure.positives), float(measure.total)
+    # Labels that would say as much; of a measure made by hand its rows.
+    rows = measure.size if measure.noise_is_known else max(measure.size, total)
     # Shrunk towards the prior by one row: a frequency of exactly 0 or 1 would put the log loss to infinity.
-    value = (shares(mass, blocks.pos) * rows + positives / float(measure.total)) / (rows + 1)
+    value = (shares(mass, blocks.pos) * rows + positives / total) / (rows + 1)
     if value @ mass <= positives:
         value = _scaled(value, mass, positives)
     else:
@@ -82,13 +84,6 @@ def possible(measure: ScoreMeasure) -> Possible | None:
     moved = float(np.abs(np.cumsum(blocks.pos) - np.cumsum(value * mass)).max()) / positives
     ends = np.append(blocks.low[lacking], blocks.high[lacking]), np.tile(mass[lacking] / 2, 2)
     return Possible(blocks.high, value, ends, moved, _refuted(measure, blocks))
-
-
-def _rows(measure: ScoreMeasure) -> float:
-    """Labels that would say as much; of a measure made by hand its rows."""
-    if measure.noise_is_known:
-        return measure.size
-    return max(measure.size, float(measure.total))
 
 
 def _scaled(value: Vector, mass: Vector, target: float) -> Vector:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -101,22 +100,17 @@ def smooth_calibration_error(evidence: Measurable) -> float:
     0.25
     """
     measure = as_measure(evidence).need_probabilities("Smooth calibration error")
-    n = int(np.prod(measure.shape, dtype=np.intp))
-    value = _smallest_width(measure.gap_nodes(LEVELS[-1]), n)
-    return measure.result(value.reshape(measure.shape))
-
-
-def _smallest_width(nodes: Callable[[Index, int], Vector], n: int) -> Vector:
-    """Of each of n measures the error that is its own width, on the first grid that resolves it."""
-    out = np.full(n, np.nan)
-    left = np.arange(n)
+    nodes = measure.gap_nodes(LEVELS[-1])
+    value = np.full(int(np.prod(measure.shape, dtype=np.intp)), np.nan)
+    # Each measure on the first grid that resolves its width.
+    left = np.arange(len(value))
     for cells in LEVELS:
         size = max(1, BLOCK // cells)
         for start in range(0, len(left), size):
             rows = left[start : start + size]
-            out[rows] = _own_width(nodes(rows, cells))
-        left = left[out[left] < RESOLVED / cells]
-    return out
+            value[rows] = _own_width(nodes(rows, cells))
+        left = left[value[left] < RESOLVED / cells]
+    return measure.result(value.reshape(measure.shape))
 
 
 def _own_width(nodes: Vector) -> Vector:

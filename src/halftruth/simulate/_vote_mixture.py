@@ -150,7 +150,9 @@ class VoteMixture:
         ([0.0, 0.2, 0.3052], 0.3125)
         """
         ballots, rows = np.unique(np.atleast_1d(_ballots(m, None)), return_counts=True)
-        means = [float(self.vote_shares(n) @ (_minority(n) / n)) for n in ballots.tolist()]
+        # min(k, n−k) for k = 0, …, n: the smaller of a count up and a count down.
+        minority = {n: np.minimum(np.arange(n + 1), np.arange(n, -1, -1)) for n in ballots.tolist()}
+        means = [float(self.vote_shares(n) @ (smaller / n)) for n, smaller in minority.items()]
         return math.fsum(mean * int(n) for mean, n in zip(means, rows, strict=True)) / int(rows.sum())
 
     def draw(self, n: int, m: ArrayLike, rng: Rng) -> VoteDraw:
@@ -174,12 +176,6 @@ class VoteMixture:
         from halftruth.evidence import SoftLabeled
 
         return SoftLabeled.from_votes(self.draw(n, m, rng).k, m)
-
-
-def _minority(m: int) -> IntArray:
-    """min(k, m−k) for k = 0, …, m."""
-    k = np.arange(m + 1)
-    return np.minimum(k, m - k)
 
 
 def _ballots(m: ArrayLike, n: int | None) -> int | IntArray:
