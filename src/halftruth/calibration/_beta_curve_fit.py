@@ -20,13 +20,11 @@ __all__ = ["EDGE", "Points", "fit", "mean_gap"]
 Mask = NDArray[np.bool_]
 
 STEPS = 200
-FARTHEST = 5.0
-"""Most that a parameter moves in one step, unless it is larger itself."""
+FARTHEST = 5.0  # most that a parameter moves in one step, unless it is larger itself
 NEAR = 1e-9
 """Newton's steps are taken without a look once they promise to lower the loss by no more, relatively."""
 POLISH = 3
-LARGEST = 30.0
-"""Exponents are kept below this, whatever the bins' mean labels are."""
+LARGEST = 30.0  # exponents are kept below this, whatever the bins' mean labels are
 ROUNDING = 1e-12
 SLOPES = ((1.0, 1.0), (3.0, 3.0), (0.3, 0.3), (0.3, 0.1), (0.05, 1.0), (8.0, 1.0), (1.0, 8.0))
 """The (a, b) to start from."""
@@ -155,8 +153,7 @@ def _curvature(design: Vector, weight: Vector, free: Mask) -> Vector:
     return np.asarray(among_free + np.einsum("ri,ij->rij", apart, np.eye(3)))
 
 
-EDGE = 1e-10
-"""Scores nearer to 0 or 1 count as so far from it."""
+EDGE = 1e-10  # scores nearer to 0 or 1 count as so far from it
 N_PANELS = 128
 
 Gap = Callable[[Vector, Index], Vector]

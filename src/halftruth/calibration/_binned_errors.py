@@ -172,15 +172,12 @@ def maximum_calibration_error(
     return calibration_error(evidence, n_bins, binning, "max")
 
 
-LENGTHS = (0.03, 0.07, 0.2)
-"""Of what the curves leave over: over which share of the population it changes."""
+LENGTHS = (0.03, 0.07, 0.2)  # of what the curves leave over: over which share of the population it changes
 SIZES = (0.15, 0.4, 1.0, 2.5)
 """Of what the curves leave over, in units of √(s (1−s)). The least is no smaller: what cannot be told from
 calibrated is not declared calibrated."""
-SLOPES = (0.0, 0.5, 2.5, 8.0)
-"""Of the curves' three parameters."""
-EDGE = 0.03
-"""Scores nearer to 0 or 1 count as this near: a model may be sure and wrong."""
+SLOPES = (0.0, 0.5, 2.5, 8.0)  # of the curves' three parameters
+EDGE = 0.03  # scores nearer to 0 or 1 count as this near: a model may be sure and wrong
 SMOOTHING = 2.0
 """Bins, of the number taken by default, over which the noise is averaged: a bin without a known positive is
 not a bin without noise."""

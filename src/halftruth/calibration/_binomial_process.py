@@ -21,15 +21,12 @@ __all__ = ["BetaCurve", "bpm_calibration_error", "fit_curve"]
 
 Variant: TypeAlias = Literal["paper", "authors"]
 VARIANTS: tuple[Variant, ...] = ("paper", "authors")
-FEWEST, FEW, MOST = 3, 10, 500
-"""Bins of the coarsest binning, and of the finest, at least and at most."""
+FEWEST, FEW, MOST = 3, 10, 500  # bins of the coarsest binning, and of the finest, at least and at most
 TARGETS = (-1.0, 2.0)
 """Mean labels beyond, of bins with next to no mass, would outweigh all others by the exponential."""
 FEW_POINTS = 400
-CHUNK = 1 << 18
-"""Numbers in one array of a chunk of measures."""
-NODES = 1 << 10
-"""At which the integral over a Beta law is worked out."""
+CHUNK = 1 << 18  # numbers in one array of a chunk of measures
+NODES = 1 << 10  # at which the integral over a Beta law is worked out
 NARROW, WIDE = 1e9, 1e-8
 """A Beta law with a1 + a2 above the first is a point, with a1 or a2 below the second lies at 0 and 1."""
 

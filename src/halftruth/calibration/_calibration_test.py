@@ -23,8 +23,7 @@ __all__ = ["STATISTICS", "CalibrationTest", "calibration_test"]
 
 StatisticName: TypeAlias = Literal["ks", "kuiper", "spiegelhalter", "hosmer-lemeshow"]
 STATISTICS: tuple[StatisticName, ...] = ("ks", "kuiper", "spiegelhalter", "hosmer-lemeshow")
-N_GRID = 9
-"""Purities, and priors where each needs resamples of its own, over a range."""
+N_GRID = 9  # purities, and priors where each needs resamples of its own, over a range
 
 
 @dataclass(frozen=True, kw_only=True)

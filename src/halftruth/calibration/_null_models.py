@@ -23,12 +23,10 @@ from halftruth.table._support import Cells, Sums, Support, with_batch_axis
 
 __all__ = ["MAX_ATOMS", "Groups", "Null", "chances", "null_of"]
 
-MAX_ATOMS = 1024
-"""Distinct scores on which gaps are drawn; see `Support.coarse`."""
+MAX_ATOMS = 1024  # distinct scores on which gaps are drawn; see `Support.coarse`
 
 Counts = NDArray[np.int64]
-Draw = Callable[[int, np.random.Generator], Vector]
-"""(n, rng) → gaps (n, n_scores)."""
+Draw = Callable[[int, np.random.Generator], Vector]  # (n, rng) → gaps (n, n_scores)
 
 
 @dataclass(frozen=True, eq=False)

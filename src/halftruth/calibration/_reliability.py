@@ -24,11 +24,9 @@ __all__ = ["METHODS", "N_POINTS", "CurveMethod", "ReliabilityCurve", "reliabilit
 
 CurveMethod: TypeAlias = Literal["binned", "isotonic", "smooth", "bpm"]
 METHODS: tuple[CurveMethod, ...] = ("binned", "isotonic", "smooth", "bpm")
-N_POINTS = 256
-"""Scores at which a curve without bins is given, about."""
+N_POINTS = 256  # scores at which a curve without bins is given, about
 N_BARS = 40
-N_CELLS = 4096
-"""Of a kernel regression over many scores."""
+N_CELLS = 4096  # of a kernel regression over many scores
 NARROWEST = 1e-3
 
 

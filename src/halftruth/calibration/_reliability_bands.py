@@ -18,8 +18,7 @@ from halftruth.table._support import Cells, Column, Index, Sums, Support, with_b
 __all__ = ["Curve", "Drawing"]
 
 N_ATOMS = 512
-N_GRID = 5
-"""Points over a range of the prior or of the purity."""
+N_GRID = 5  # points over a range of the prior or of the purity
 
 Curve = Callable[[ScoreMeasure], Vector]
 """From a measure to the curve's heights at fixed scores, along the last axis."""

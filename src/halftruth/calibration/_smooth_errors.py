@@ -63,15 +63,11 @@ def ks_calibration_error(evidence: Measurable, statistic: Literal["ks", "kuiper"
 LEVELS = (1 << 10, 1 << 12, 1 << 14, 1 << 16)
 """Cells of the grid on [0, 1]; a finer one where the width found is below `RESOLVED` cells."""
 RESOLVED = 8
-BLOCK = 1 << 18
-"""Numbers worked on at once: as many as a cache holds."""
+BLOCK = 1 << 18  # numbers worked on at once: as many as a cache holds
 
-FINE = 32
-"""Nodes to which masses go, for each σ of the logit."""
-COARSE = 8
-"""Points at which the smoothed measure is read, for each σ of the logit."""
-REACH = 7
-"""A Gaussian is cut this many σ from its centre."""
+FINE = 32  # nodes to which masses go, for each σ of the logit
+COARSE = 8  # points at which the smoothed measure is read, for each σ of the logit
+REACH = 7  # a Gaussian is cut this many σ from its centre
 
 
 @distance(

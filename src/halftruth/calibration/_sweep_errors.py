@@ -19,15 +19,11 @@ from halftruth.metrics._record import distance
 __all__ = ["sweep_calibration_error"]
 
 Integers = NDArray[np.int64]
-Reach = Callable[[Vector], tuple[Vector, Vector]]
-"""μ and μ₁ below the bin ends that are set at these masses."""
+Reach = Callable[[Vector], tuple[Vector, Vector]]  # μ and μ₁ below the bin ends that are set at these masses
 
-TARGETS = 1 << 8, 1 << 16
-"""Bin ends looked at together: at first, and at most."""
-SLACK = 1e-10
-"""Means that differ by less are equal, where masses are not counts."""
-FROM_ROWS = 512
-"""Numbers of bins tried on sorted rows before their distinct scores are made."""
+TARGETS = 1 << 8, 1 << 16  # bin ends looked at together: at first, and at most
+SLACK = 1e-10  # means that differ by less are equal, where masses are not counts
+FROM_ROWS = 512  # numbers of bins tried on sorted rows before their distinct scores are made
 
 
 @distance(

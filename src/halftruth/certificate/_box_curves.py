@@ -15,8 +15,7 @@ from halftruth.metrics._areas import bend as bend_of
 __all__ = ["average_precision", "partial_auc", "pr_auc", "precision_at_k", "recall_at_fpr", "recall_at_k"]
 __all__ += ["roc_auc"]
 
-TIE = 1e-12
-"""By how much a rate or a budget must be passed, in `metrics.areas`."""
+TIE = 1e-12  # by how much a rate or a budget must be passed, in `metrics.areas`
 
 
 # --- The ROC curve --------------------------------------------------------------------------------

@@ -18,8 +18,7 @@ from halftruth.table._histogram import LIGHTEST, UNIT, Bins, Integers
 
 __all__ = ["ANYTHING", "HALF_STEP", "ROUNDING", "Boxes", "Interval", "combined", "quotient"]
 
-HALF_STEP = 0.5 / UNIT
-"""How far one row's fixed-point weight, or score, can be from its own."""
+HALF_STEP = 0.5 / UNIT  # how far one row's fixed-point weight, or score, can be from its own
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -29,10 +28,8 @@ class Layer:
     bins: Bins
     weight: Integers
     """Of the layer in each bin, in fixed-point steps."""
-    position: Integers | None
-    """The same times the score."""
-    off: int
-    """By how many half steps what one row adds to the weight can be off."""
+    position: Integers | None  # the same times the score
+    off: int  # by how many half steps what one row adds to the weight can be off
     off_position: int
     least: float
     """The least that a row weighs."""
@@ -72,10 +69,8 @@ def layers(bins: Bins) -> list[Layer]:
 class Split:
     """What is known of the positives and the negatives of soft labels together."""
 
-    off: int
-    """By how many half steps the weight of a row, of both classes, can be off."""
-    least: float
-    """The least that a row weighs."""
+    off: int  # by how many half steps the weight of a row, of both classes, can be off
+    least: float  # the least that a row weighs
     disorder: Vector
     """The most that the order of rows inside a bin can add to ∫ TP dFP, from the highest score down."""
 
@@ -107,8 +102,7 @@ def _disorder(bins: Bins) -> Vector:
 
 Interval = tuple[float, float]
 ANYTHING: Interval = (-np.inf, np.inf)
-ROUNDING = 1e-12
-"""Slack for floating-point sums, relative to their size before anything cancels."""
+ROUNDING = 1e-12  # slack for floating-point sums, relative to their size before anything cancels
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -121,13 +115,11 @@ class Boxes:
     mass: Vector
     pos: Vector
     """(k,) coefficients of the strata in μ, and in μ₁."""
-    wobble: Vector
-    """(k,): how far ``pos`` can be off, because the totals it is made from are rounded."""
+    wobble: Vector  # (k,): how far ``pos`` can be off, because the totals it is made from are rounded
     size: float
     size_off: float
     """The effective rows of the evidence, and by which share of them rounded weights can change them."""
-    unidentified: str | None
-    """Why ``pos`` is known only up to a factor."""
+    unidentified: str | None  # why ``pos`` is known only up to a factor
     rows: Vector
     n: Vector
     before: Vector
@@ -137,12 +129,9 @@ class Boxes:
     mean_low: Vector
     mean_high: Vector
     """(k, m): the lowest and the highest score, two limits of the mean. Without rows: +inf, −inf, ½, ½."""
-    off: Vector
-    """(k,): by how many half steps a row's weight can be off."""
-    least: Vector
-    """(k, 1): the least that a row weighs."""
-    split: Split | None
-    """Of soft labels, what is known of the two strata together."""
+    off: Vector  # (k,): by how many half steps a row's weight can be off
+    least: Vector  # (k, 1): the least that a row weighs
+    split: Split | None  # of soft labels, what is known of the two strata together
 
     @classmethod
     def of(

@@ -55,8 +55,7 @@ Examples:
 """
 
 
-Interval = StrEnum("Interval", ["t", "hoeffding", "bootstrap", "likelihood"])
-"""How an interval is made."""
+Interval = StrEnum("Interval", ["t", "hoeffding", "bootstrap", "likelihood"])  # how an interval is made
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -398,8 +397,7 @@ class LimitsView:
 class PriorText:
     """What is taken for the share of positives in the population."""
 
-    kind: str
-    """"number", "range" or "estimate"."""
+    kind: str  # "number", "range" or "estimate"
     value: float
     low: float
     high: float

@@ -51,16 +51,13 @@ METHOD_OF = {
 }
 """The one method that a setting is for."""
 CONFIDENCE = 0.95
-FEW_ATOMS = 128
-"""Distinct scores on which the noise of an identified prior is judged, as `evaluate` does."""
+FEW_ATOMS = 128  # distinct scores on which the noise of an identified prior is judged, as `evaluate` does
 
 
-Binning = StrEnum("Binning", ["mass", "width"])
-"""What the bins of a histogram have in common."""
+Binning = StrEnum("Binning", ["mass", "width"])  # what the bins of a histogram have in common
 Variant = StrEnum("Variant", ["paper", "authors"])
 """Which of the two versions of the binomial process is fitted."""
-Scale = StrEnum("Scale", ["logit", "score"])
-"""What the line of Platt's method is drawn over."""
+Scale = StrEnum("Scale", ["logit", "score"])  # what the line of Platt's method is drawn over
 
 
 @dataclass(frozen=True, kw_only=True)

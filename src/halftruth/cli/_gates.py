@@ -32,8 +32,7 @@ _GATE = re.compile(
     r"\s*(?P<sign>>=|<=|>|<)\s*(?P<limit>\S+)\s*"
 )
 REFUTED_PRIOR = "the data refute the prior given, so its numbers decide nothing."
-Verdict = tuple[Status, str]
-"""The status of a gate, and why."""
+Verdict = tuple[Status, str]  # the status of a gate, and why
 
 
 @dataclass(frozen=True)

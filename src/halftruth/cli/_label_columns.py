@@ -101,8 +101,7 @@ def _on_commas(named: Sequence[str], there: Sequence[str]) -> str:
 
 # Reading them ----------------------------------------------------------------------------------------
 
-TRUTH = {"true": 1.0, "false": 0.0}
-"""Words for yes and no."""
+TRUTH = {"true": 1.0, "false": 0.0}  # words for yes and no
 UNNAMED = (
     "Say which column holds what: --soft a probability, --classes those of all classes, --votes the positive "
     "votes, --confidence the probability of a known positive, or --score and --label a score and its label."

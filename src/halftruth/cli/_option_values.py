@@ -146,10 +146,8 @@ def metric_settings(options: MetricOptions, **more: Any) -> dict[str, Any]:
 # Metrics as they are written: `roc_auc`, `partial_auc(max_fpr=0.1)` ----------------------------------
 
 _CALL = re.compile(r"\s*([^\s()]+)\s*(?:\((.*)\))?\s*", flags=re.DOTALL)
-PLAIN = (bool, int, float, str, type(None))
-"""What a parameter may be."""
-BINS, MOST_BINS = "n_bins", 10_000
-"""More bins tell nothing more, and take the memory of a machine."""
+PLAIN = (bool, int, float, str, type(None))  # what a parameter may be
+BINS, MOST_BINS = "n_bins", 10_000  # more bins tell nothing more, and take the memory of a machine
 
 
 @dataclass(frozen=True)

@@ -64,8 +64,7 @@ __all__ = [
 
 # Some shells evaluate what is offered, and a name in a file is anyone's text.
 _HARMLESS = re.compile(r"\w[\w.-]*", flags=re.ASCII)
-LARGEST = 1 << 26
-"""Bytes of a packed or JSON file beyond which it is not opened for its columns."""
+LARGEST = 1 << 26  # bytes of a packed or JSON file beyond which it is not opened for its columns
 
 
 def complete_columns(context: typer.Context, incomplete: str) -> list[str]:
@@ -146,16 +145,11 @@ complete_calibrators = _offering(_calibrators)
 # Choices ---------------------------------------------------------------------------------------------
 
 
-Zeros = StrEnum("Zeros", ["negative", "unlabeled"])
-"""What 0 means in a label column."""
-Population = StrEnum("Population", ["all", "unlabeled"])
-"""Whose share of positives the prior is."""
-Format = StrEnum("Format", ["table", "json", "csv", "markdown"])
-"""How a result is written."""
-GridKind = StrEnum("GridKind", ["probability", "margin"])
-"""Where the bins of a histogram lie."""
-Labels = StrEnum("Labels", ["soft", "uncertainty", "noisy"])
-"""What a soft label is."""
+Zeros = StrEnum("Zeros", ["negative", "unlabeled"])  # what 0 means in a label column
+Population = StrEnum("Population", ["all", "unlabeled"])  # whose share of positives the prior is
+Format = StrEnum("Format", ["table", "json", "csv", "markdown"])  # how a result is written
+GridKind = StrEnum("GridKind", ["probability", "margin"])  # where the bins of a histogram lie
+Labels = StrEnum("Labels", ["soft", "uncertainty", "noisy"])  # what a soft label is
 
 
 # Options ---------------------------------------------------------------------------------------------

@@ -78,8 +78,7 @@ def _finds(file: str, target: Path) -> bool:
 # --html FILE -----------------------------------------------------------------------------------------
 
 PAGE_SUFFIXES = (".html", ".htm")
-FILES_SHOWN = 3
-"""Files that a title names."""
+FILES_SHOWN = 3  # files that a title names
 
 
 def check_page(path: str | None, files: Sequence[str] = ()) -> None:
@@ -176,8 +175,7 @@ def _name(group: str, *, alone: bool) -> str:
 
 # What `calibrate` writes: all of it or nothing -------------------------------------------------------
 
-CALIBRATED = "calibrated"
-"""The name of the new column."""
+CALIBRATED = "calibrated"  # the name of the new column
 
 
 @dataclass(frozen=True)

@@ -105,8 +105,7 @@ class PriorRequest:
     population: str
     purity: Share
     """A number, or the word that asks for an estimate."""
-    known: dict[str, Any]
-    """Between which values α lies, and a labeled random sample, where given."""
+    known: dict[str, Any]  # between which values α lies, and a labeled random sample, where given
     settings: dict[str, Any]
 
     def __post_init__(self) -> None:

@@ -20,8 +20,7 @@ from halftruth.table._score_table import ScoreTable
 
 __all__ = ["TABLE_SUFFIX", "TableSource", "evidence_of", "refuse_margins", "refuse_without_positives"]
 
-TABLE_SUFFIX = ".npz"
-"""Of saved tables."""
+TABLE_SUFFIX = ".npz"  # of saved tables
 COMPRESS_FIRST = (
     "First save the table of each file by halftruth evaluate FILE --grid margin --save-table TABLE.npz."
 )

@@ -40,10 +40,8 @@ class Status(IntEnum):
     FINE = 0
     FAILED = 1
     """Only ever a gate (`--require`) that did not hold."""
-    USAGE = 2
-    """Bad usage or bad input."""
-    UNIDENTIFIED = 3
-    """The evidence does not determine what was asked for."""
+    USAGE = 2  # bad usage or bad input
+    UNIDENTIFIED = 3  # the evidence does not determine what was asked for
     UNEXPECTED = 70
     INTERRUPTED = 130
 
@@ -181,8 +179,7 @@ class Vocabulary:
         return self.options[name] if value in ("", "…") else f"{self.options[name]} {value}"
 
 
-vocabulary: ContextVar[Vocabulary] = ContextVar("vocabulary")
-"""Of the command that runs."""
+vocabulary: ContextVar[Vocabulary] = ContextVar("vocabulary")  # of the command that runs
 
 
 def shell_text(message: str | Exception, **subjects: str) -> str:

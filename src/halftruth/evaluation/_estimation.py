@@ -21,12 +21,9 @@ from halftruth.table._resampling import resampled_sums
 
 __all__ = ["FEWER_ATOMS", "Estimation"]
 
-MAX_ATOMS = 512
-"""Distinct scores on which resamples are drawn; see `Support.coarse`."""
-FEWER_ATOMS = 128
-"""Distinct scores for gradients: standard errors are within 2% of those from every row."""
-FEW_RESAMPLES = 500
-"""Resamples of a metric that has no derivative, where none were asked for."""
+MAX_ATOMS = 512  # distinct scores on which resamples are drawn; see `Support.coarse`
+FEWER_ATOMS = 128  # distinct scores for gradients: standard errors are within 2% of those from every row
+FEW_RESAMPLES = 500  # resamples of a metric that has no derivative, where none were asked for
 
 
 class Estimation:

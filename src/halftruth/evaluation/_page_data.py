@@ -34,14 +34,11 @@ from halftruth.table._support import Support
 
 __all__ = ["groups_page", "page", "page_data", "preview"]
 
-MOST_DRAWN = 5
-"""Models or groups with pictures; more are a table."""
+MOST_DRAWN = 5  # models or groups with pictures; more are a table
 LEAST_PURITY = 0.5
-ATOMS_OF_ERRORS = 128
-"""As for the standard errors of an evaluation."""
+ATOMS_OF_ERRORS = 128  # as for the standard errors of an evaluation
 DIGITS_OF_ERRORS = 7
-N_PRIORS = 21
-"""Points of the lines over the priors of what only Python computes."""
+N_PRIORS = 21  # points of the lines over the priors of what only Python computes
 
 
 # --- The page of a result -------------------------------------------------------------------------------

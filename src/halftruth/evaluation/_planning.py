@@ -50,20 +50,16 @@ What = Literal["positives", "unlabeled", "negatives", "labels"]
 LABELS: What = "labels"
 QUARTERS = (0.25, 0.5, 0.75)
 WHAT: dict[str, What] = {POSITIVE: "positives", UNLABELED: "unlabeled", NEGATIVE: "negatives"}
-FEWEST_OF_CLASS = 5
-"""Labels say little of a class of which they show fewer."""
+FEWEST_OF_CLASS = 5  # labels say little of a class of which they show fewer
 
 NEW, OF_THE_TABLE = "new ones", "unlabeled ones of the table"
 BOTH, ONLY_NEGATIVES = "given as known positives and negatives", "the negatives given as known negatives"
 NO_PRIOR, THEIR_PRIOR = ", without a prior", ", with the prior that they show"
 UNKNOWN = "; less at some priors"
 
-FEWEST = 50
-"""Rows worth speaking of."""
-FEW_POSITIVES = 30
-"""Known positives whose own scatter is known only roughly."""
-NOTHING = 1e-9
-"""The width of an interval that is none."""
+FEWEST = 50  # rows worth speaking of
+FEW_POSITIVES = 30  # known positives whose own scatter is known only roughly
+NOTHING = 1e-9  # the width of an interval that is none
 
 _width = attrgetter("width")
 

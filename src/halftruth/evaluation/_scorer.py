@@ -108,8 +108,7 @@ class PUScorer:
     call: Callable[[PositiveUnlabeled], float]
     scale: Scale
     """What the metric takes the scores for."""
-    labels: Mapping[str, Any]
-    """How `PositiveUnlabeled.from_labels` reads y."""
+    labels: Mapping[str, Any]  # how `PositiveUnlabeled.from_labels` reads y
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         scores = self._scores(estimator, X)

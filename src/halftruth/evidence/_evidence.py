@@ -40,8 +40,7 @@ class Scenario:
 class SoftRows:
     """The soft labels as they were given, one for each row."""
 
-    q: Vector
-    """(n,) shares or probabilities, or (n, K) for K ≥ 3 classes."""
+    q: Vector  # (n,) shares or probabilities, or (n, K) for K ≥ 3 classes
     weight: Vector | None = None
     ballots: Vector | None = None
     """How many votes q is the share of; None where q is the probability itself."""
@@ -78,14 +77,12 @@ class Evidence(ABC):
     population: Population | None = None
     """Of evidence with unlabeled rows, which rows are the population; None where no row is unlabeled."""
 
-    propensity_given: bool = False
-    """Whether known positives carry the chance that such a positive is known."""
+    propensity_given: bool = False  # whether known positives carry the chance that such a positive is known
 
     lone_positive: bool = False
     """Whether one known positive stands for all, so that resampling it shows no error."""
 
-    bins_are_certified: bool = False
-    """Whether it is known how far joining rows to bins can move a metric."""
+    bins_are_certified: bool = False  # whether it is known how far joining rows to bins can move a metric
 
     scores_bound_prior: bool = False
     """Whether only the scores can refute a prior, as of positives and unlabeled alone."""
@@ -105,8 +102,7 @@ class Evidence(ABC):
     null_models: ClassVar[tuple[NullModel, ...]] = ("bootstrap",)
     """How rows of calibrated scores may be drawn, the sharpest first; the last one always can be."""
 
-    assumption: Note | None = None
-    """What the correction rests on, in one sentence."""
+    assumption: Note | None = None  # what the correction rests on, in one sentence
 
     naive_reading: ClassVar[str] = "unlabeled cases counted as negatives"
     """What the naive measure takes the rows for."""

@@ -21,8 +21,7 @@ from halftruth.table._support import Sums
 
 __all__ = ["PositiveConfidence"]
 
-FEW_IN_EFFECT = 0.7
-"""Share of the rows in effect below which a few of them carry the result."""
+FEW_IN_EFFECT = 0.7  # share of the rows in effect below which a few of them carry the result
 
 
 class PositiveConfidence(Evidence):

@@ -48,12 +48,10 @@ __all__ = [
     "relation",
 ]
 
-FIRST_ROWS = 1_000_000
-"""Rows among which groups are counted before all rows are read."""
+FIRST_ROWS = 1_000_000  # rows among which groups are counted before all rows are read
 ANSWERS = (("yes", "no"), ("y", "n"), ("t", "f"), ("positive", "negative"), ("pos", "neg"))
 """Words for 1 and 0."""
-IsBad: TypeAlias = Callable[[str, str], str]
-"""The SQL condition of a bad cell, from its reference and type."""
+IsBad: TypeAlias = Callable[[str, str], str]  # the SQL condition of a bad cell, from its reference and type
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -19,13 +19,11 @@ from halftruth.files._file_paths import File, Paths, excerpt, find_files, missin
 
 __all__ = ["FileBatch", "Layout", "Query", "Source", "SqlValue", "identifier", "literal"]
 
-LONGEST = 1 << 25
-"""Bytes that one line of CSV or one JSON object may have."""
+LONGEST = 1 << 25  # bytes that one line of CSV or one JSON object may have
 NO_DELIMITER = "\x1e\x1f\x1e"
 
 SqlValue: TypeAlias = str | int | bool | Sequence[str] | Mapping[str, str]
-Query: TypeAlias = tuple[str, list[SqlValue]]
-"""SQL and its parameters."""
+Query: TypeAlias = tuple[str, list[SqlValue]]  # SQL and its parameters
 
 
 def identifier(name: str) -> str:

@@ -26,12 +26,9 @@ from halftruth.files._sql_cells import number, numeric
 
 __all__ = ["FOREIGN", "MOSTLY", "SHOWN", "Demand", "Numbers", "read_numbers", "share_of"]
 
-Words: TypeAlias = Mapping[str, float]
-"""What words in a column of text stand for."""
-SHOWN = 12
-"""Cells of a bad row that are shown."""
-MOSTLY = 0.5
-"""Where more of the rows than this are bad, the column is probably another one than was meant."""
+Words: TypeAlias = Mapping[str, float]  # what words in a column of text stand for
+SHOWN = 12  # cells of a bad row that are shown
+MOSTLY = 0.5  # where more of the rows than this are bad, the column is probably another one than was meant
 FOREIGN = "Most rows are like this: it looks like another column than the one that was meant."
 
 

@@ -17,10 +17,8 @@ from halftruth.table._grid import Grid
 
 __all__ = ["EVERY", "MAX_ROWS", "joined_rows", "read"]
 
-MAX_ROWS = 500_000
-"""Rows up to which a file is read as it is; beyond, as a histogram."""
-EVERY = 1 << 40
-"""More rows than a file has: no limit."""
+MAX_ROWS = 500_000  # rows up to which a file is read as it is; beyond, as a histogram
+EVERY = 1 << 40  # more rows than a file has: no limit
 
 
 def read(

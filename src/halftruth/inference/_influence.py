@@ -33,10 +33,8 @@ Key = TypeVar("Key", bound=Hashable)
 Gradient = Mapping[Column, Vector]
 """∂f/∂sums by (stratum, "weight" or "value"), (n_scores,); 0 at scores where the stratum has no row."""
 
-STEP = 1e-3
-"""Part of a sum by which it moves up and down: far above rounding, and no sum changes its sign."""
-ROUNDING = 1e-14
-"""Smaller changes, relative to the value, are none."""
+STEP = 1e-3  # part of a sum by which it moves up and down: far above rounding, and no sum changes its sign
+ROUNDING = 1e-14  # smaller changes, relative to the value, are none
 
 
 def gradients(functionals: Callable[[Sums], Mapping[Key, Any]], support: Support) -> dict[Key, Gradient]:

@@ -21,12 +21,9 @@ from halftruth.results._intervals import interval_of, normal_interval
 
 __all__ = ["Match", "is_distance"]
 
-N_PRIORS = 201
-"""Priors at which the order of two models is looked at."""
-N_EXACT = 9
-"""Those of them at which every row is looked at."""
-FEW_RESAMPLES = 1000
-"""Resamples of what has no derivative, where none were asked for."""
+N_PRIORS = 201  # priors at which the order of two models is looked at
+N_EXACT = 9  # those of them at which every row is looked at
+FEW_RESAMPLES = 1000  # resamples of what has no derivative, where none were asked for
 
 
 class Match:

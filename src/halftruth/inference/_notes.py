@@ -18,10 +18,8 @@ from halftruth.table._strata import StratumRows
 __all__ = ["MATTERS", "bias_bound", "compressed", "on_evidence", "on_prior", "on_resamples", "on_row"]
 
 FEW_POSITIVES = 20
-FEWEST_RESAMPLES = 40
-"""Below this a 95% interval reaches beyond what was drawn."""
-MATTERS = 0.05
-"""Of an interval's width: what compression changes below that is not worth a note."""
+FEWEST_RESAMPLES = 40  # below this a 95% interval reaches beyond what was drawn
+MATTERS = 0.05  # of an interval's width: what compression changes below that is not worth a note
 
 
 def on_evidence(evidence: Evidence, *, by_default: bool) -> Iterator[Note]:

@@ -19,15 +19,11 @@ from halftruth.table._strata import StratumRows
 __all__ = ["Range", "Span", "alpha_bound", "drawn_scenarios", "open_priors", "prior_range", "prior_span"]
 __all__ += ["refutations", "share_bounds"]
 
-N_GRID = 9
-"""Points over a range. Metrics are smooth in the prior, so a few points find their extremes."""
+N_GRID = 9  # Points over a range. Metrics are smooth in the prior, so a few points find their extremes.
 N_GRID_OF_TWO = 5
-LEAST = 1e-3
-"""Of the largest α: at 0 itself there is no positive to measure; just above it stands for it."""
-ATOMS = 128
-"""Distinct scores for the range of an identified prior, as for standard errors."""
-MOST = 0.999
-"""Of α, where nothing is refuted: at 1 there is no negative."""
+LEAST = 1e-3  # of the largest α: at 0 itself there is no positive to measure; just above it stands for it
+ATOMS = 128  # distinct scores for the range of an identified prior, as for standard errors
+MOST = 0.999  # of α, where nothing is refuted: at 1 there is no negative
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,7 @@ _numba: Any = numba  # its types cover only a part of it
 THREADS: int = _numba.config.NUMBA_NUM_THREADS
 CHUNKS = 64
 CHUNK_ROWS = 1 << 18
-BLOCK = 1024
-"""Rows whose sums are made apart: they stay in a cache, and rounding does not grow with all rows."""
+BLOCK = 1024  # rows whose sums are made apart: they stay in a cache, and rounding does not grow with all rows
 
 
 class _Notice(event.Listener):

@@ -13,8 +13,7 @@ from halftruth.kernels._compiling import BLOCK, chunks_of, compiled, each, froze
 
 __all__ = ["condense", "logit_nodes", "residual_nodes"]
 
-CHUNKS = 16
-"""Few, as each part has sums for all cells of its own."""
+CHUNKS = 16  # few, as each part has sums for all cells of its own
 
 
 def residual_nodes(score: Vector, pos: float, mass: float, n_cells: int) -> Vector:
@@ -93,11 +92,9 @@ def _split_logits(score: Any, step: Any, first: Any, n_cells: Any) -> Any:
     return out
 
 
-STEPS = 7
-"""2⁷ slots to each octave of t = min(s, 1 − s)."""
+STEPS = 7  # 2⁷ slots to each octave of t = min(s, 1 − s)
 _SHIFT = 52 - STEPS
-_FINE, _COARSE = 24, 16
-"""Bits of the place of a row within its slot, for the sum and for the sum of squares."""
+_FINE, _COARSE = 24, 16  # bits of the place of a row within its slot, for the sum and for the sum of squares
 
 
 def condense(score: Vector, least: float) -> tuple[Vector, NDArray[np.bool_], Vector]:

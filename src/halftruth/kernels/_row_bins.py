@@ -24,8 +24,7 @@ ROUNDING = 2.0**-22
 TINY = 1e-30
 """Scores up to this are left to double precision: below about 1e-38 single has few digits, and nothing at all
 where denormals are flushed to zero (torch.set_flush_denormal)."""
-MOST_SINGLE = 1 << 18
-"""Bins up to which that decides for nearly all scores."""
+MOST_SINGLE = 1 << 18  # bins up to which that decides for nearly all scores
 
 
 @compiled

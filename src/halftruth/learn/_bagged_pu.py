@@ -40,12 +40,9 @@ __all__ = ["TURNS", "BaggedPU", "Bags"]
 
 RowNumbers: TypeAlias = NDArray[np.intp]
 
-TURNS = 3
-"""A round is so many models, and each row is held out by one of them."""
-LEAF = 5
-"""Rows in a leaf: votes of single rows would tie."""
-LONG = 200_000
-"""Rows scored, over all models, from which progress is shown."""
+TURNS = 3  # a round is so many models, and each row is held out by one of them
+LEAF = 5  # rows in a leaf: votes of single rows would tie
+LONG = 200_000  # rows scored, over all models, from which progress is shown
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -39,16 +39,13 @@ PROBABILITY, MARGIN = "predict_proba", "decision_function"
 METHODS = {"auto": (PROBABILITY, MARGIN), PROBABILITY: (PROBABILITY,), MARGIN: (MARGIN,)}
 """What may score a row, the best first."""
 
-Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
-"""Rows to train on, rows to score."""
+Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]  # rows to train on, rows to score
 Folds: TypeAlias = int | BaseCrossValidator | Iterable[Split]
 MakeEvidence: TypeAlias = Callable[..., PositiveUnlabeled | PositiveConfidence]
 """From what is known of the rows, and their scores, to evidence."""
 
-LEARNED_STRATA = {1: "known positive", 0: "unlabeled"}
-"""Rows that every fold learns from."""
-LONG = 20_000
-"""Rows trained on, over all folds, from which progress is shown."""
+LEARNED_STRATA = {1: "known positive", 0: "unlabeled"}  # rows that every fold learns from
+LONG = 20_000  # rows trained on, over all folds, from which progress is shown
 
 
 def cross_val_evidence(
@@ -179,11 +176,9 @@ class FoldScores:
     weight: Vector | None
     methods: tuple[str, ...]
     """What may score a row; the first is best."""
-    all_methods: bool
-    """Whether a fold scores by all of them that it can, not by the first alone."""
+    all_methods: bool  # whether a fold scores by all of them that it can, not by the first alone
 
-    weight_name: str
-    """What ``fit`` calls the weights."""
+    weight_name: str  # what ``fit`` calls the weights
 
     def __call__(self, split: Split, title: str) -> dict[str, Vector]:
         """Scores of one fold by a model of the others, for each method."""

@@ -40,16 +40,14 @@ __all__ = [
 
 Features: TypeAlias = Any
 """Rows by features: an array, a sparse matrix or a data frame, which have no type in common."""
-Estimator: TypeAlias = Any
-"""A classifier of scikit-learn, which has no types."""
+Estimator: TypeAlias = Any  # a classifier of scikit-learn, which has no types
 RandomState: TypeAlias = int | np.random.RandomState | None
 Purity: TypeAlias = float | tuple[float, float] | PriorEstimate
 Prior: TypeAlias = Purity | Literal["estimate"] | None
 Mask: TypeAlias = NDArray[np.bool_]
 StratumSizes: TypeAlias = tuple[int, int, int]
 
-LEAST = 2
-"""Known positives and unlabeled rows: one is scored while another is learned."""
+LEAST = 2  # known positives and unlabeled rows: one is scored while another is learned
 
 
 # --- Labels ---------------------------------------------------------------------------------------
@@ -161,8 +159,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     learns_from: ClassVar[Literal["labels", "confidences"]] = "labels"
     """What ``y`` is: labels in part, or the confidences of known positives."""
 
-    ranks_only: ClassVar[bool] = False
-    """Whether ``decision_function`` is no margin, with no cut at zero."""
+    ranks_only: ClassVar[bool] = False  # whether ``decision_function`` is no margin, with no cut at zero
 
     unlabeled: float
     classes_: NDArray[np.int64]
@@ -196,8 +193,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class WrappingLearner(Learner):
     """A learner around another estimator, whose features it takes as that one takes them."""
 
-    default_inputs: ClassVar[type]
-    """A classifier that takes what the default estimator takes."""
+    default_inputs: ClassVar[type]  # a classifier that takes what the default estimator takes
 
     estimator: Estimator = None
     _: KW_ONLY

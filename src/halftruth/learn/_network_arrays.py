@@ -18,12 +18,10 @@ from halftruth.prior._belief import PriorEstimate
 __all__ = ["BLOCK", "Layer", "Matrix", "Scaling", "load_network", "logits", "save_network"]
 
 Matrix: TypeAlias = NDArray[np.float64]
-Layer: TypeAlias = tuple[Matrix, Matrix]
-"""Weights (inputs, outputs) and constants (1, outputs)."""
+Layer: TypeAlias = tuple[Matrix, Matrix]  # weights (inputs, outputs) and constants (1, outputs)
 Json: TypeAlias = float | str | bool | list["Json"] | dict[str, "Json"] | None
 
-BLOCK = 65_536
-"""Rows whose hidden units are held at a time."""
+BLOCK = 65_536  # rows whose hidden units are held at a time
 SCHEMA = 1
 
 

@@ -30,8 +30,7 @@ if TYPE_CHECKING:  # PyTorch loads when a network is trained
 
 __all__ = ["AUTO", "NO_POSTERIOR", "PLATT", "PROPER", "Device", "LossName", "NetworkClassifier"]
 
-StratumRows: TypeAlias = list[NDArray[np.intp]]
-"""Row numbers of each stratum, the known positives first."""
+StratumRows: TypeAlias = list[NDArray[np.intp]]  # row numbers of each stratum, the known positives first
 
 LossName: TypeAlias = Literal["logistic", "sigmoid", "ramp", "squared"]
 Device: TypeAlias = Literal["auto", "cpu", "cuda"]
@@ -43,8 +42,7 @@ LOSSES = ("logistic", "sigmoid", "ramp", "squared")
 PROPER = "logistic"
 """The loss whose least risk is at the logit of the posterior, so that σ(logit) needs no calibration."""
 KINDS = ("known positives", "unlabeled rows", "known negatives")
-FEWEST = 5
-"""Known positives held out: a risk by fewer would be noise."""
+FEWEST = 5  # known positives held out: a risk by fewer would be noise
 LEVEL, STRICT, N_RESAMPLES = 0.05, 0.005, 1000
 """Of the test of σ(logit); strict where the line is steeper, as noise of few positives often makes it."""
 NO_POSTERIOR = (

@@ -26,16 +26,12 @@ __all__ = ["FEWEST", "Batches", "History", "Networks", "Plan", "Trained", "fit_n
 Risk: TypeAlias = Callable[..., Tensor]
 """Of the logits of each stratum, and of the values of the rows where these have any; one number a network."""
 WatchedRisk: TypeAlias = Callable[[], Tensor]
-StratumRows: TypeAlias = Sequence[NDArray[np.intp]]
-"""Row numbers of each stratum."""
+StratumRows: TypeAlias = Sequence[NDArray[np.intp]]  # row numbers of each stratum
 
-FEWEST = 32
-"""Rows of a small stratum in each batch, where it has so many: the mean of fewer would be noise."""
-STEPS = 20
-"""A pass over few rows makes at least so many steps where the size of the batches is left open."""
+FEWEST = 32  # rows of a small stratum in each batch, where it has so many: the mean of fewer would be noise
+STEPS = 20  # a pass over few rows makes at least so many steps where the size of the batches is left open
 SMALLEST, LARGEST = 32, 512
-LONG = 5_000_000
-"""Rows learned from, over all passes, from which progress is shown."""
+LONG = 5_000_000  # rows learned from, over all passes, from which progress is shown
 
 
 class Networks(nn.Module):

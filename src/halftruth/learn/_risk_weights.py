@@ -21,8 +21,7 @@ from halftruth.prior._shares import Sizes, from_positives, refuse_prior, refuse_
 
 __all__ = ["RiskWeights", "StratumWeights", "balanced_eta", "risk_weights"]
 
-StratumWeights: TypeAlias = tuple[float, float, float]
-"""Of P, U and N."""
+StratumWeights: TypeAlias = tuple[float, float, float]  # of P, U and N
 
 
 @dataclass(frozen=True)

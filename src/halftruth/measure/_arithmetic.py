@@ -34,8 +34,7 @@ __all__ = [
     "within",
 ]
 
-Number = Any
-"""A float, or an array over the leading axes of a measure."""
+Number = Any  # a float, or an array over the leading axes of a measure
 Index = NDArray[np.intp]
 
 

@@ -33,8 +33,7 @@ __all__ = [
 
 BINNINGS = ("mass", "width")
 
-Pair = tuple[Vector, Vector]
-"""For a row by itself, and for each unit of its value."""
+Pair = tuple[Vector, Vector]  # for a row by itself, and for each unit of its value
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -377,8 +377,7 @@ class HasMeasure(Protocol):
     def measure(self) -> ScoreMeasure: ...
 
 
-Measurable = HasMeasure | ScoreMeasure
-"""What a functional takes."""
+Measurable = HasMeasure | ScoreMeasure  # what a functional takes
 
 
 def as_measure(evidence: object, needs: str = "prior") -> ScoreMeasure:

@@ -32,8 +32,7 @@ from halftruth.table._support import Shares, SortedSupport
 
 __all__ = ["SortedMeasure", "SortedRowsMeasure"]
 
-FIRST_ROWS = 1000
-"""Rows of a stratum that mostly show whether its positives are possible."""
+FIRST_ROWS = 1000  # rows of a stratum that mostly show whether its positives are possible
 
 
 class SortedMeasure(ScoreMeasure):

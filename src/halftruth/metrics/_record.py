@@ -21,8 +21,7 @@ __all__ = ["DECLARED", "Metric", "Scale", "distance", "metric"]
 
 Functional = Callable[..., Any]
 """``function(evidence, **parameters)``, along the last axis of the masses where it is given a measure."""
-Scale = Literal["score", "probability", "margin"]
-"""What a metric takes the scores for."""
+Scale = Literal["score", "probability", "margin"]  # what a metric takes the scores for
 INFINITY = float("inf")
 
 Function = TypeVar("Function", bound=Functional)

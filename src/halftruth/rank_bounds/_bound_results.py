@@ -54,8 +54,7 @@ class Sensitivity(Curve):
 class Bounds:
     """What bounds of both kinds rest on."""
 
-    alpha: tuple[float, float]
-    """The shares that were allowed and that the scores do not refute."""
+    alpha: tuple[float, float]  # the shares that were allowed and that the scores do not refute
     band_name: str
     confidence_level: float
     notes: tuple[Note, ...] = ()

@@ -142,10 +142,8 @@ def _precisions(ranking: Ranking, paths: Paths) -> tuple[float, float]:
     return low, high
 
 
-AREAS = {"roc": "roc_auc", "pr": "pr_auc"}
-"""Curves, and the metrics that are the areas under them."""
-MOST_RECALLS = 2001
-"""Recalls at which precision-recall curves for several α are compared, unless fewer occur."""
+AREAS = {"roc": "roc_auc", "pr": "pr_auc"}  # curves, and the metrics that are the areas under them
+MOST_RECALLS = 2001  # recalls at which precision-recall curves for several α are compared, unless fewer occur
 
 
 def bounded_curve(of: str, totals: Totals, rests_on: Mapping[str, Any]) -> CurveBounds:

@@ -92,18 +92,15 @@ def _down(number: float) -> int:
     return int(np.floor(number + 1e-9))
 
 
-SEARCHED = 17
-"""Numbers of latent positives that are looked at first, where a range holds many more."""
-CLOSER = 9
-"""Numbers that are looked at around the best, again and again."""
+SEARCHED = 17  # numbers of latent positives that are looked at first, where a range holds many more
+CLOSER = 9  # numbers that are looked at around the best, again and again
 FINE, FINE_PART = 1e-4, 0.01
 """How closely it is found: as a share of the unlabeled rows, and as a part of itself."""
 CALIBRATED = 4
 """At so many of them a band that needs simulation is calibrated; how strict it must be hardly differs."""
 ALL, COUNTS = 512, 5_000_000
 """Each is looked at where they are no more, and so are the counts along all of their rankings."""
-EACH_CALIBRATED = 64
-"""Up to so many, a band that needs simulation is calibrated for each."""
+EACH_CALIBRATED = 64  # up to so many, a band that needs simulation is calibrated for each
 
 
 class Extreme(NamedTuple):

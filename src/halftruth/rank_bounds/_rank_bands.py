@@ -24,15 +24,11 @@ __all__ = ["KINDS", "RESAMPLED", "Band", "Counts", "counts", "limited", "strictn
 
 Counts = NDArray[np.int64]
 
-KEEP_ALL = 256
-"""Up to so many known positives, each of their ranks is a knot."""
-BLOCK = 1 << 19
-"""Counts held at once."""
+KEEP_ALL = 256  # up to so many known positives, each of their ranks is a knot
+BLOCK = 1 << 19  # counts held at once
 RESAMPLED = "bootstrap"
-ROUNDING = 1e-9
-"""Of sums of logarithms: counts that are equally strange are judged alike."""
-MANY_KNOWN = 4_000
-"""From so many on, exact quantiles are found at some ranks and drawn as lines between them."""
+ROUNDING = 1e-9  # of sums of logarithms: counts that are equally strange are judged alike
+MANY_KNOWN = 4_000  # from so many on, exact quantiles are found at some ranks and drawn as lines between them
 EXACT_KNOWN, EXACT_CELLS = 400, 40_000
 """Up to n and n·K of these, the two-sample distance is calibrated by counting merges, else by a formula."""
 

@@ -151,10 +151,8 @@ class Pages(Generic[Result]):
     They are functions of a module, so that they are stored by name and a stored result still has its page.
     """
 
-    page: Callable[[Result, str], str]
-    """The whole page of a result, under a title."""
-    preview: Callable[[Result], str]
-    """The answer, the table and the notes, for a notebook."""
+    page: Callable[[Result, str], str]  # the whole page of a result, under a title
+    preview: Callable[[Result], str]  # the answer, the table and the notes, for a notebook
 
 
 class Paged:

@@ -20,8 +20,7 @@ Function: TypeAlias = Callable[[FloatArray], FloatArray]
 NODES, WEIGHTS = legendre.leggauss(8)
 """Gauss–Legendre on [−1, 1]: with eight nodes exact for polynomials up to degree 15."""
 _HALVINGS = 60
-_ROUNDING = 1e-13
-"""Of a difference of two probabilities; below it their order means nothing."""
+_ROUNDING = 1e-13  # of a difference of two probabilities; below it their order means nothing
 
 
 class NodeValues(NamedTuple):

@@ -35,10 +35,8 @@ __all__ = [
     "truth",
 ]
 
-_REACH = 12.0
-"""Beyond twelve standard deviations a normal law has less than 1e-32 of its mass."""
-_SATURATED = 40.0
-"""Beyond this logit a sigmoid is 0 or 1 up to 4e-18."""
+_REACH = 12.0  # beyond twelve standard deviations a normal law has less than 1e-32 of its mass
+_SATURATED = 40.0  # beyond this logit a sigmoid is 0 or 1 up to 4e-18
 
 
 def truth(
@@ -288,5 +286,4 @@ TRUTHS: Mapping[str, Callable[..., float]] = MappingProxyType(
 )
 """The truth of each metric in a population of two normal classes."""
 
-TRUTH_NAMES: tuple[str, ...] = tuple(TRUTHS)
-"""Metrics whose truth a population of two normal classes knows."""
+TRUTH_NAMES: tuple[str, ...] = tuple(TRUTHS)  # metrics whose truth a population of two normal classes knows

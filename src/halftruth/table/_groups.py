@@ -17,14 +17,10 @@ from halftruth.table._grid import Grid
 from halftruth.table._histogram import MOST, UNIT, Bins, refuse_weights
 
 STRATA = ("positive", "unlabeled", "negative")
-OUTSIDE = len(STRATA)
-"""Where a stratum's index stands, this is a label outside the code."""
-BAD_SCORE, BAD_WEIGHT, NO_WEIGHT = -1, -2, -3
-"""Keys of rows that have no bin."""
-MISSING = "missing"
-"""The name of the group of empty cells."""
-MOST_GROUPS = 1000
-"""A column of more values was probably not meant to make groups."""
+OUTSIDE = len(STRATA)  # where a stratum's index stands, this is a label outside the code
+BAD_SCORE, BAD_WEIGHT, NO_WEIGHT = -1, -2, -3  # keys of rows that have no bin
+MISSING = "missing"  # the name of the group of empty cells
+MOST_GROUPS = 1000  # a column of more values was probably not meant to make groups
 
 Strata = dict[str, Bins]
 

@@ -19,10 +19,8 @@ UNIT = float(1 << 32)
 """Fixed-point steps in one: a score or a weight w is stored as the integer ⌊w · 2³² + ½⌋."""
 LIGHTEST, HEAVIEST = 2.0**-10, 2.0**15
 """Weights whose fixed-point numbers are neither coarse nor out of range."""
-MOST = 1 << 30
-"""Rows, or sum of weights or of their squares, in one bin: beyond, integers might overflow."""
-COMPILED = 1 << 19
-"""Rows from which the compiled loops pay for being loaded."""
+MOST = 1 << 30  # rows, or sum of weights or of their squares, in one bin: beyond, integers might overflow
+COMPILED = 1 << 19  # rows from which the compiled loops pay for being loaded
 
 Integers = NDArray[np.int64]
 
@@ -51,8 +49,7 @@ class Bins:
     low: Vector
     high: Vector
     """The lowest and the highest score in the bin."""
-    position: Integers | None = None
-    """Σ w s; None on a grid of margins, whose sums no metric needs."""
+    position: Integers | None = None  # Σ w s; None on a grid of margins, whose sums no metric needs
     weight: Integers | None = None
     square: Integers | None = None
     """Σ w and Σ w²; None where all weights are one."""
@@ -64,8 +61,7 @@ class Bins:
     cross: Integers | None = None
     product: Integers | None = None
     """Σ w² q and Σ (w q)², of weighted rows with soft labels."""
-    meaning: str | None = None
-    """What the values are: "soft label" unless another is named."""
+    meaning: str | None = None  # what the values are: "soft label" unless another is named
 
     def __post_init__(self) -> None:
         if self.meaning is None and self.value is not None:

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from halftruth.table._support import Cells, Sums, Support
 
-CHUNK = 1 << 17
-"""Numbers in one array of a chunk of resamples: small enough to stay in a processor's cache."""
+CHUNK = 1 << 17  # numbers in one array of a chunk of resamples: small enough to stay in a processor's cache
 
 
 def resampled_sums(

@@ -14,8 +14,7 @@ from halftruth.table._support import Cells, Shares, SortedSupport, Support, dept
 
 __all__ = ["N_EDGES", "SortedRows"]
 
-N_EDGES = 4096
-"""Scores of a stratum around which the rows of the others are counted."""
+N_EDGES = 4096  # scores of a stratum around which the rows of the others are counted
 
 
 class SortedRows(SortedSupport):

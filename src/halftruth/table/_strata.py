@@ -42,8 +42,7 @@ MEANINGS = {
     "1/confidence": (1.0, np.inf),
 }
 """What values can be, and between which limits they lie."""
-BINNED = (SOFT_LABEL, VOTE_SHARE)
-"""Values whose sums a histogram holds."""
+BINNED = (SOFT_LABEL, VOTE_SHARE)  # values whose sums a histogram holds
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from halftruth._checks import Vector
 from halftruth.kernels._pass_sums import PassSums
 
-Shares = Mapping[str, float]
-"""What a row of each stratum adds."""
+Shares = Mapping[str, float]  # what a row of each stratum adds
 Column = tuple[str, str]
 Sums = Mapping[Column, Vector]
 """(stratum, "weight", "value" or "square") → sums at each distinct score, shape (..., n_scores)."""

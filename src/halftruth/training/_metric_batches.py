@@ -64,8 +64,7 @@ class Reader:
     grid: Grid
     names: Sequence[str]
     """The strata: soft labels alone; positive and negative; or positive, unlabeled and negative."""
-    unlabeled: float
-    """A code for unlabeled rows beside NaN; NaN where there is none."""
+    unlabeled: float  # a code for unlabeled rows beside NaN; NaN where there is none
 
     def empty(self, *, weighted: bool) -> Tensor:
         """The state of no rows."""

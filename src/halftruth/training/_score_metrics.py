@@ -32,8 +32,7 @@ __all__ = ["ScoreMetrics"]
 
 KINDS = {"labeled": (POSITIVE, NEGATIVE), "positive_unlabeled": STRATA, "soft": (SOFT,)}
 """What targets can be, and the strata they make."""
-CONFIDENCE = 0.999
-"""With which rows have to refute a prior or a purity before it is said, epoch after epoch."""
+CONFIDENCE = 0.999  # with which rows have to refute a prior or a purity before it is said, epoch after epoch
 NOTHING = Estimate(value=np.nan, low=np.nan, high=np.nan)
 UNDEFINED = "undefined"
 

@@ -25,8 +25,7 @@ from halftruth.table._strata import StratumRows
 
 __all__ = ["Assessment", "FoldedBins", "assess", "cross_calibrate"]
 
-MANY = 1_000_000_000
-"""Rows from which NumPy draws no parts of fixed size; parts then differ by chance."""
+MANY = 1_000_000_000  # rows from which NumPy draws no parts of fixed size; parts then differ by chance
 
 
 class FoldedRows:

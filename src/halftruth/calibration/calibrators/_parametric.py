@@ -19,8 +19,7 @@ from halftruth.measure._score_measure import ScoreMeasure, integral
 
 __all__ = ["BETA", "LineCurve", "LogOddsCurve", "MixedCurve", "beta", "mix_n_match", "platt", "temperature"]
 
-FEW = 1 << 15
-"""Scores up to which a fit needs no first guess from joined ones."""
+FEW = 1 << 15  # scores up to which a fit needs no first guess from joined ones
 STEEPEST = 1000.0
 """Slopes end where the log odds would change by this much for each standard deviation of the scores."""
 SATURATED = 1e-6

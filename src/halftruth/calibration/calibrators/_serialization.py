@@ -17,15 +17,13 @@ from halftruth._errors import InputError, Note, arg, as_notes
 
 __all__ = ["SCHEMA", "WHAT", "Curve", "Fitted", "checked_content", "column", "damaged", "number", "opened"]
 
-LARGEST = 1e300
-"""Stored numbers beyond would overflow in a product with a score's logarithm."""
+LARGEST = 1e300  # stored numbers beyond would overflow in a product with a score's logarithm
 
 
 class Curve(ABC):
     """A fitted map from scores to probabilities: a dataclass of numbers and arrays, stored by their names."""
 
-    slopes: ClassVar[tuple[str, ...]] = ()
-    """Numbers that must not be negative, so that the curve never falls."""
+    slopes: ClassVar[tuple[str, ...]] = ()  # numbers that must not be negative, so that the curve never falls
 
     @abstractmethod
     def __call__(self, score: Vector) -> Vector:

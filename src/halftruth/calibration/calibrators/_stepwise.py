@@ -88,14 +88,11 @@ def histogram(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:
     return Fitted(BinCurve(edge, np.interp(middle, middle[known], value[known])))
 
 
-CELLS = 1024
-"""Cells of equal mass that stand for the rows where the number of bins is chosen."""
+CELLS = 1024  # cells of equal mass that stand for the rows where the number of bins is chosen
 TRIED = (0.35, 0.5, 0.7, 1.0)
 """Numbers of bins, in units of ⌈size^(1/3)⌉, at which noise and change are measured."""
-FEW = 4
-"""Distinct scores, in the same units, below which that number itself is taken."""
-MOST = 2
-"""The largest number of bins, in the same units."""
+FEW = 4  # distinct scores, in the same units, below which that number itself is taken
+MOST = 2  # the largest number of bins, in the same units
 
 
 def _masses_in_bins(measure: ScoreMeasure, n_bins: int | str, binning: str) -> tuple[Vector, Vector, Vector]:
@@ -149,10 +146,8 @@ def _variance(cells: ScoreMeasure, mean: Vector, index: Index, n_bins: int) -> V
     return np.maximum(np.diagonal(covariance), 0.0)
 
 
-POINTS = 1024
-"""Scores at which the curve is kept; lines join them."""
-CHUNK = 1 << 16
-"""Scores that are reduced to a few equations at a time."""
+POINTS = 1024  # scores at which the curve is kept; lines join them
+CHUNK = 1 << 16  # scores that are reduced to a few equations at a time
 
 
 def spline(measure: ScoreMeasure, settings: Mapping[str, Any]) -> Fitted:

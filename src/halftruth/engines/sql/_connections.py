@@ -20,15 +20,12 @@ from halftruth.files._file_paths import printable, quoted
 
 __all__ = ["for_ibis", "is_unclear", "masked", "masked_complaint", "open_table"]
 
-IN_FILES = ("duckdb", "sqlite")
-"""Engines whose address is a file."""
+IN_FILES = ("duckdb", "sqlite")  # engines whose address is a file
 ENCODE = (
     " Special characters of a password must be percent-encoded: %40 for @, %2F for /, %23 for #, %3F for ?."
 )
-SPECIAL = "@/?#[]"
-"""Characters that end a password, or an address, unless they are percent-encoded."""
-SHORTEST = 4
-"""Shorter passwords are found in ordinary words: to mask them there would tell their letters."""
+SPECIAL = "@/?#[]"  # characters that end a password, or an address, unless they are percent-encoded
+SHORTEST = 4  # shorter passwords are found in ordinary words: to mask them there would tell their letters
 WHOLE = re.compile(r"(?s)((?:[A-Za-z][\w+.-]*://)?+[^:]*:)(.*)(@[^@]*)")
 """What comes before the password, from the user's colon to the last @ whatever stands between, and after."""
 IN_AUTHORITY = re.compile(r"(?s)([A-Za-z][\w+.-]*://[^:/?#]*:)([^/?#]*)(@.*)")

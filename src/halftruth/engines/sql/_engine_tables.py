@@ -20,15 +20,12 @@ from halftruth.files._file_paths import printable, quoted
 __all__ = ["find_table", "name_parts"]
 
 FORMS = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json", ".orc": "orc"}
-OF_PATHS = r"[/\\*?]"
-"""Letters that a table hardly has in its name."""
-PLAIN = r"[A-Za-z_][A-Za-z0-9_]*"
-"""A name that Spark parses without quotes."""
+OF_PATHS = r"[/\\*?]"  # letters that a table hardly has in its name
+PLAIN = r"[A-Za-z_][A-Za-z0-9_]*"  # a name that Spark parses without quotes
 UNREAD = ("Illegal Parquet type", "Parquet type not supported")
 """What Spark says of a column that it has no type for, whether the column is used or not."""
 QUOTED = r'"(?:[^"]|"")+"'
-PART = rf'{QUOTED}|[^".][^.]*'
-"""A quote within an unquoted part is one of its letters."""
+PART = rf'{QUOTED}|[^".][^.]*'  # a quote within an unquoted part is one of its letters
 MOST_PARTS = 3
 
 

@@ -20,8 +20,7 @@ CONFIGURED = ("MASTER", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME", "
 """Variables of the environment that say which Spark to use; without them it is this machine."""
 ARROW = "spark.sql.execution.arrow.pyspark.enabled"
 ZONE = "spark.sql.session.timeZone"
-LAST_JAVA = 17
-"""The last Java that the Arrow inside Spark 3 knows."""
+LAST_JAVA = 17  # the last Java that the Arrow inside Spark 3 knows
 QUIET = Path(__file__).with_name("log4j2.properties")
 LOCAL = {
     "spark.master": "local[*]",

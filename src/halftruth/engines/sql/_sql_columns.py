@@ -24,8 +24,7 @@ __all__ = ["BoundColumns", "IbisColumn", "IbisTable", "bind_columns", "holds_num
 
 # Ibis is optional, so its types are not known where the code is checked.
 IbisTable: TypeAlias = Any
-IbisColumn: TypeAlias = Any
-"""An expression of one value a row, or of one value of all rows."""
+IbisColumn: TypeAlias = Any  # an expression of one value a row, or of one value of all rows
 
 NEEDED = ("score", "label")
 

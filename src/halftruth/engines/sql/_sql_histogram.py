@@ -12,11 +12,9 @@ from halftruth.table._histogram import HEAVIEST, LIGHTEST, UNIT
 
 __all__ = ["MOMENT", "NO_SCORE", "finite", "heaviest_bin", "histogram", "in_unit", "stratum"]
 
-NO_SCORE = -4
-"""The key of rows whose score is missing or not finite."""
+NO_SCORE = -4  # the key of rows whose score is missing or not finite
 MOMENT = "moment"
-KEYS = ("key", "g", "nan", MOMENT)
-"""By what rows are added up."""
+KEYS = ("key", "g", "nan", MOMENT)  # by what rows are added up
 NEGLIGIBLE = 2.0**-60
 """A score below adds no step to a sum, and its product might underflow, an error in PostgreSQL."""
 FAR, NEAR = 1e100, 1e-100

@@ -17,8 +17,7 @@ __all__ = ["Ops", "State", "add_rows", "bins_of", "empty", "has_triton", "of_row
 
 State: TypeAlias = dict[str, Tensor]
 """Columns of a histogram (n_strata · n_slots,): int64 sums, and the lowest and highest score of each bin."""
-CHUNK = 1 << 22
-"""Rows whose bins are held at once."""
+CHUNK = 1 << 22  # rows whose bins are held at once
 
 
 class Ops:

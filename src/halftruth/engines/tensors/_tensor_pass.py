@@ -21,23 +21,18 @@ from halftruth._pytorch import Tensor, functional, torch
 __all__ = ["EPSILON", "Level", "PassValues", "between", "block_sums", "chunks", "one_pass", "pyramid"]
 
 EPSILON = float(np.finfo(np.float64).eps)
-BLOCK = 512
-"""Neighbours that are added up at once."""
-CHUNK = BLOCK << 15
-"""Scores in work at once."""
+BLOCK = 512  # neighbours that are added up at once
+CHUNK = BLOCK << 15  # scores in work at once
 
 
 class PassValues(NamedTuple):
     """What one pass down the scores gives, on the host."""
 
-    precision: tuple[float, float, float]
-    """Σ precision · pos_mass, and the lowest and the highest precision."""
-    pairs: list[float]
-    """Twice the pairs in order, of every two strata."""
+    precision: tuple[float, float, float]  # Σ precision · pos_mass, and the lowest and the highest precision
+    pairs: list[float]  # twice the pairs in order, of every two strata
     positive: NDArray[np.float64]
     """Σ of squared errors and of −log of each stratum, were its rows positive, (n_strata, 2)."""
-    negative: NDArray[np.float64]
-    """The same, were they negative."""
+    negative: NDArray[np.float64]  # the same, were they negative
 
 
 def one_pass(
@@ -120,8 +115,7 @@ def _combined(counts: Sequence[tuple[Tensor, float]]) -> Tensor:
 class Level(NamedTuple):
     """Numbers (..., size), of which some are read at a time."""
 
-    take: Callable[[Tensor], Tensor]
-    """Indices (...) to the numbers there."""
+    take: Callable[[Tensor], Tensor]  # indices (...) to the numbers there
     size: int
 
 

@@ -15,10 +15,8 @@ from halftruth.table._groups import OUTSIDE, STRATA, refuse_groups
 
 __all__ = ["Names", "Tensors", "joined", "of_strata", "read", "read_groups"]
 
-POSITIVE, UNLABELED, NEGATIVE = range(3)
-"""What an index into `STRATA` means."""
-MOST = 1 << 31
-"""Rows whose pairs 64 bits can count."""
+POSITIVE, UNLABELED, NEGATIVE = range(3)  # what an index into `STRATA` means
+MOST = 1 << 31  # rows whose pairs 64 bits can count
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -94,8 +92,7 @@ class Tensors:
         return torch.ones_like(self.score) if self.weight is None else self.weight
 
 
-Names: TypeAlias = tuple[str, str, str]
-"""What the user calls scores, labels and weights."""
+Names: TypeAlias = tuple[str, str, str]  # what the user calls scores, labels and weights
 NAMES = ("score", "label", "weight")
 
 

@@ -24,8 +24,7 @@ from halftruth.table._support import Cells, Shares, SortedSupport, Support, dept
 
 __all__ = ["TensorSupport"]
 
-SLACK = 1e-12
-"""Rounding by which a precision may leave [0, 1] without being noted."""
+SLACK = 1e-12  # rounding by which a precision may leave [0, 1] without being noted
 
 
 class TensorSupport(SortedSupport):

@@ -20,20 +20,15 @@ from halftruth.table._histogram import UNIT
 __all__ = ["add_rows", "histogram", "packs"]
 
 BLOCK = 512
-MANY = 1 << 22
-"""Rows from which packed sums pay for being unpacked."""
+MANY = 1 << 22  # rows from which packed sums pay for being unpacked
 COUNT = tl.constexpr(42)
 """In a packed sum the rows are counted above this bit; below, their distances from a start are added up."""
-ROW = tl.constexpr(1 << COUNT.value)
-"""One row in a packed sum."""
+ROW = tl.constexpr(1 << COUNT.value)  # one row in a packed sum
 SHARED = tl.constexpr(4)
 """Bins that share a start: together less than 2²¹ fixed-point steps wide, on the grid of `N_BINS`."""
-COPIES = 16
-"""Packed sums of each bin, so that fewer rows wait for one another."""
-NO_ENDS = (-1 << 32) | 0x7F800000
-"""The bits of an infinite lowest score, and below all highest ones."""
-PACKED_ROWS = (1 << 21) - (1 << 12)
-"""Rows that one of them holds for sure."""
+COPIES = 16  # packed sums of each bin, so that fewer rows wait for one another
+NO_ENDS = (-1 << 32) | 0x7F800000  # the bits of an infinite lowest score, and below all highest ones
+PACKED_ROWS = (1 << 21) - (1 << 12)  # rows that one of them holds for sure
 
 
 @on_its_device

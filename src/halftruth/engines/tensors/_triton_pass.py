@@ -26,8 +26,7 @@ T = TypeVar("T")
 
 BLOCK = 1024
 MOST_PROGRAMS = 1 << 11
-FEW = 1 << 20
-"""Scores so few that the blocks are made smaller, for all of the device to have some."""
+FEW = 1 << 20  # scores so few that the blocks are made smaller, for all of the device to have some
 LEAST, MOST = tl.constexpr(EPSILON), tl.constexpr(1 - EPSILON)
 
 
