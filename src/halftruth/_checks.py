@@ -355,9 +355,7 @@ def labeled_sample(value: Any) -> tuple[int, int]:
         k, m = value
     except (TypeError, ValueError):
         raise InputError(
-            argument="labeled_sample",
-            must="be a pair (positives found, cases labeled)",
-            got=repr(value),
+            argument="labeled_sample", must="be a pair (positives found, cases labeled)", got=repr(value)
         ) from None
     m = count(m, "labeled_sample", least=1)
     k = count(k, "labeled_sample", least=0)

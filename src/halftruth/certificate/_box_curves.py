@@ -135,10 +135,7 @@ def _true_positives(
     ]
     line = [box.pos @ before + share * (box.pos @ (after - before)) for share in shares]
     known, off = box.one_score[bins], box.error(box.pos)[bins]
-    return (
-        np.where(known, np.minimum(*line), low) - off,
-        np.where(known, np.maximum(*line), high) + off,
-    )
+    return (np.where(known, np.minimum(*line), low) - off, np.where(known, np.maximum(*line), high) + off)
 
 
 def _at_rate(box: Boxes, max_fpr: float) -> Passage:

@@ -19,15 +19,7 @@ from halftruth.evidence import Evidence
 from halftruth.results._intervals import normal_interval
 from halftruth.table._support import Cells, Column, Sums, Support, with_batch_axis
 
-__all__ = [
-    "Gradient",
-    "gradients",
-    "identified_range",
-    "of_cells",
-    "scatter",
-    "spread_of",
-    "variance",
-]
+__all__ = ["Gradient", "gradients", "identified_range", "of_cells", "scatter", "spread_of", "variance"]
 
 Key = TypeVar("Key", bound=Hashable)
 Gradient = Mapping[Column, Vector]

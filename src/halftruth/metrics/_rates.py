@@ -234,12 +234,7 @@ class Confusion:
         return self._compared(np.where(possible, np.where(same, 0.0, ratio(covariance, scale)), np.nan))
 
     @property
-    @rate(
-        title="Accuracy",
-        meaning="share of cases called right",
-        formula="(TP + TN) / n",
-        headline=6,
-    )
+    @rate(title="Accuracy", meaning="share of cases called right", formula="(TP + TN) / n", headline=6)
     def accuracy(self) -> float:
         return scalar(ratio(self.tp + self.tn, self.total))
 

@@ -17,12 +17,4 @@ from halftruth.simulate._gaussian_classes import GaussianClasses, logistic_model
 from halftruth.simulate._truths import TRUTH_NAMES
 from halftruth.simulate._vote_mixture import VoteDraw, VoteMixture
 
-__all__ = [
-    "TRUTH_NAMES",
-    "Draw",
-    "GaussianClasses",
-    "Strata",
-    "VoteDraw",
-    "VoteMixture",
-    "logistic_model",
-]
+__all__ = ["TRUTH_NAMES", "Draw", "GaussianClasses", "Strata", "VoteDraw", "VoteMixture", "logistic_model"]

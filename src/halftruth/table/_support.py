@@ -129,9 +129,7 @@ class Support:
     """Where scores were joined, the lowest of each group."""
 
     def sums(
-        self,
-        counts: Mapping[str, NDArray[Any]] | None = None,
-        rng: np.random.Generator | None = None,
+        self, counts: Mapping[str, NDArray[Any]] | None = None, rng: np.random.Generator | None = None
     ) -> Sums:
         """Sums at each score: of the rows as they came, or of resampled ``counts`` (..., n_cells)."""
         out: dict[Column, Vector] = {}
@@ -245,9 +243,7 @@ class SortedSupport(Support, ABC):
         return self.distinct.strata
 
     def sums(
-        self,
-        counts: Mapping[str, NDArray[Any]] | None = None,
-        rng: np.random.Generator | None = None,
+        self, counts: Mapping[str, NDArray[Any]] | None = None, rng: np.random.Generator | None = None
     ) -> Sums:
         return LazySums(self) if counts is None else self.distinct.sums(counts, rng)
 

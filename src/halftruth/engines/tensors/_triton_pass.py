@@ -216,16 +216,7 @@ def _first(below, m, rank, x: tl.constexpr, y: tl.constexpr, z: tl.constexpr):
 
 @triton.jit
 def _moments(
-    score,
-    below,
-    out,
-    m,
-    n,
-    n_bins,
-    x: tl.constexpr,
-    y: tl.constexpr,
-    z: tl.constexpr,
-    block: tl.constexpr,
+    score, below, out, m, n, n_bins, x: tl.constexpr, y: tl.constexpr, z: tl.constexpr, block: tl.constexpr
 ):
     program, stratum = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
     start = tl.where(program == 0, 0, _first(below, m, program * n // n_bins, x, y, z))
