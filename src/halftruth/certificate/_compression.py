@@ -27,22 +27,9 @@ def bound(evidence: Evidence, name: str, parameters: Mapping[str, Any] | None = 
 
     Bins end at exact points of every curve. Inside a bin the order of the rows is open, but for the lowest
     and the highest score of each stratum: all that the metric can then be is an interval, and the bound is
-    its farther end. The prior is taken as given.
-
-    Parameters
-    ----------
-    evidence : evidence
-        0 where its table holds exact rows.
-    name : str
-        A name of the registry.
-    parameters : mapping, optional
-        The metric's parameters.
-
-    Returns
-    -------
-    bound : float or None
-        inf where some table with this histogram leaves the metric undefined, or no bound is known; None where
-        nothing is certified: other metrics, and evidence whose bins are not.
+    its farther end. The prior is taken as given. The bound is 0 where the table holds exact rows; inf where
+    some table with this histogram leaves the metric undefined, or no bound is known; None where nothing is
+    certified: metrics without a certificate, and evidence whose bins have none.
     """
     if evidence.table.grid is None:
         return 0.0

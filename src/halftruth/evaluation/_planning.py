@@ -69,21 +69,10 @@ def next_steps(
 ) -> tuple[Step, ...]:
     """What more rows of each kind would do to the interval of each metric that has a closed form.
 
-    Parameters
-    ----------
-    evidence : Evidence
-    requests : sequence of Request
-        Those without an error in closed form, and those whose interval has no width, are left out.
-    confidence_level : float
-    one_sample : bool
-        Whether rows of all strata were drawn together, as for `variance`.
-
-    Returns
-    -------
-    tuple of Step
-        The same number of rows for each kind: a round number near that of the known positives, or of
-        the rows where all are labeled. By metric, headlines first; of one metric the best step first. None
-        where the data refute what was given.
+    Metrics without one, and those whose interval has no width, are left out. ``one_sample``: whether rows
+    of all strata were drawn together, as for `variance`. Each kind gets the same number of rows, a round
+    number near that of the known positives, or of the rows where all are labeled. Steps come by metric,
+    headlines first; of one metric the best first; none where the data refute what was given.
     """
     span = prior_range(evidence, confidence_level)
     if evidence.lone_positive or is_refuted(span.notes):

@@ -184,12 +184,7 @@ class PositiveUnlabeled(Evidence):
         self.prior = belief(prior, "prior")
         self.purity = belief(purity, "purity", closed_at_one=True)
         self.rows_are_one_sample = population == "all"
-        self.propensity_given = table.strata[POSITIVE].value is not None
-        self.assumes_scar = not self.propensity_given
-        self.lone_positive = len(table.strata[POSITIVE]) == 1
-        self.scores_bound_prior = NEGATIVE not in table.strata
-        # The weight of known negatives depends on the order of rows inside bins.
-        self.bins_are_certified = NEGATIVE not in table.strata
+        self._ask_strata()
         if self.purity.value is None:
             raise InputError(
                 argument="purity", must="be a number in (0, 1], a pair or an estimate", got="None"
@@ -201,6 +196,20 @@ class PositiveUnlabeled(Evidence):
                 "without propensity."
             )
         self._check_shares()
+
+    def _ask_strata(self) -> None:
+        """What the rows at hand answer: again wherever they are others."""
+        self.propensity_given = self.table.strata[POSITIVE].value is not None
+        self.assumes_scar = not self.propensity_given
+        self.lone_positive = len(self.table.strata[POSITIVE]) == 1
+        self.scores_bound_prior = NEGATIVE not in self.table.strata
+        # The weight of known negatives depends on the order of rows inside bins.
+        self.bins_are_certified = NEGATIVE not in self.table.strata
+
+    def with_table(self, table: ScoreTable) -> Self:
+        out = super().with_table(table)
+        out._ask_strata()
+        return out
 
     def with_shares(self, prior: Share | None = None, purity: Share | None = 1.0) -> Self:
         return type(self).from_table(self.table, prior=prior, purity=purity, population=self.population)

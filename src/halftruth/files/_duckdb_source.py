@@ -73,15 +73,8 @@ class FileBatch:
 class Source:
     """One or many files, open for reading.
 
-    Parameters
-    ----------
-    path : path, glob, directory, "-" for standard input, or a list of these
-    wanted : sequence of str
-        The columns that will be asked for; they help to find the delimiter of a CSV.
-    threads : int, optional
-        Of DuckDB, by its own choice where not given.
-    target : path, optional
-        The one file that may be written.
+    ``wanted`` are the columns that will be asked for, which help to find the delimiter of a CSV; ``target``
+    is the one file that may be written; ``threads`` are DuckDB's, by its own choice where not given.
     """
 
     def __init__(

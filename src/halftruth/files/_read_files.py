@@ -34,36 +34,19 @@ def read(
     max_rows: int | None = None,
     threads: int | None = None,
 ) -> Any:
-    """Read scores, labels and weights from files.
+    """Scores, labels and weights from files, as `ExactRows` or `BinnedRows`.
 
-    Parameters
-    ----------
-    path : path, glob, directory, "-" for standard input, or a list of these
-        CSV and TSV with a header, JSON lines (also with .gz or .zst), Parquet, Arrow. Several files are one
-        table, in sorted order.
-    score : str or sequence of str
-        The column of the scores; several stay row by row.
-    label : str
-        1 or true positive, 0 or false negative, empty or NaN unlabeled.
-    weight, by : str, optional
-        Columns of weights, and of groups.
-    unlabeled : number, optional
-        Another code for unlabeled rows.
-    grid : Grid, optional
-        Of a histogram; by default that of probabilities where all scores lie in [0, 1], else of margins.
-    id : str, optional
-        A column that tells cases apart: each of several files then holds other scores of the same cases, and
-        all come in one order.
-    max_rows : int, optional
-        Up to this many rows come as they are, more as a histogram. By default 500,000 for one score
-        column; several, which must stay row by row, have no limit.
-    threads : int, optional
-        Of DuckDB. No result depends on it.
+    ``path`` is a path, a glob, a directory, "-" for standard input, or a list of these: CSV and TSV with a
+    header, JSON lines (also with .gz or .zst), Parquet, Arrow. Several files are one table, in sorted order.
+    Labels are 1 or true for positives, 0 or false for negatives, empty or NaN for unlabeled rows, for which
+    ``unlabeled`` is another code. Several columns of ``score`` stay row by row.
 
-    Returns
-    -------
-    ExactRows or BinnedRows; with ``by`` a dict of these, by value of that column as text, sorted, numbers by
-    size; with ``id`` a dict by file.
+    Up to ``max_rows`` rows (500,000 unless given; no limit for several columns) come as they are, more as a
+    histogram on ``grid``: that of probabilities where all scores lie in [0, 1], else that of margins.
+
+    With ``by`` the result is a dict by value of that column as text, sorted, numbers by size. With ``id``, a
+    column that tells cases apart, each of several files holds other scores of the same cases, and the result
+    is a dict by file, all in one order. No result depends on the ``threads`` of DuckDB.
     """
     scores = tuple(score) if isinstance(score, (list, tuple)) else (score,)
     needed = [*(("score", column) for column in scores), ("label", label)]

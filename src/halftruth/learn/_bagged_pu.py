@@ -176,7 +176,11 @@ class BaggedPU(WrappingLearner):
     def evidence(
         self, *, prior: Prior = None, purity: Purity | None = None, population: Population | None = None
     ) -> PositiveUnlabeled:
-        """Evidence of the training rows from their out-of-bag scores; by default the model's shares hold."""
+        """Evidence of the training rows from their out-of-bag scores, for `evaluate` and all else.
+
+        The prior, the purity and the population are those of the model unless given, as in
+        `PositiveUnlabeled.from_labels`.
+        """
         check_is_fitted(self)
         return self._evidence(self.oob_scores_, prior=prior, purity=purity, population=population)
 

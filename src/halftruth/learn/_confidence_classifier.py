@@ -67,7 +67,14 @@ class PositiveConfidenceClassifier(NetworkClassifier):
     learns_from = "confidences"
 
     def fit(self, X: Features, r: ArrayLike) -> PositiveConfidenceClassifier:
-        """Learn from known positives: their features X (n, k), and the confidence r in [1e-6, 1] of each."""
+        """Learn from known positives alone.
+
+        Parameters
+        ----------
+        X : (n, k) array or data frame of numbers
+        r : (n,) array in (0, 1]
+            Confidence of each, not below 1e-6.
+        """
         from halftruth.learn._network_training import fit_network
         from halftruth.learn._torch_losses import PositiveConfidenceLoss
 

@@ -209,10 +209,14 @@ class WrappingLearner(Learner):
         return tags
 
     def fit(self, X: Features, y: ArrayLike) -> Self:
-        """Learn from rows labeled in part: X (n, k) as the base takes it, and the labels y (n,).
+        """Learn from rows labeled in part.
 
-        These are 1 for known positives, ``unlabeled`` or NaN, and 0 for known negatives where it is not that
-        code.
+        Parameters
+        ----------
+        X : (n, k) array, sparse matrix or data frame
+            As the base takes it.
+        y : (n,) array
+            1 known positive, ``unlabeled`` or NaN unlabeled, 0 known negative where it is not that code.
         """
         base = self._checked_base(X)
         rows = self._features(X, base, reset=True)

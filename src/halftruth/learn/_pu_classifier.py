@@ -150,7 +150,14 @@ class PUClassifier(NetworkClassifier):
     target_prior: float | None = None
 
     def fit(self, X: Features, y: ArrayLike) -> PUClassifier:
-        """Learn from rows labeled in part: numbers X (n, k), and labels y (n,) as in `ElkanNoto.fit`."""
+        """Learn from rows labeled in part.
+
+        Parameters
+        ----------
+        X : (n, k) array or data frame of numbers
+        y : (n,) array
+            1 known positive, ``unlabeled`` or NaN unlabeled, 0 known negative where it is not that code.
+        """
         from halftruth.learn._network_training import fit_network
 
         plan, rng = self._plan()

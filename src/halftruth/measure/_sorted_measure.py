@@ -39,16 +39,8 @@ class SortedMeasure(ScoreMeasure):
     """A measure that is linear in plain sorted rows; its arrays are made only where they are asked for.
 
     Areas, losses and bins come from one pass over the rows, wherever these lie: on the host or on a device.
-
-    Parameters
-    ----------
-    support : SortedSupport
-    shares : mapping
-        What a row of each stratum adds to μ ("mass"), μ₁ ("pos_mass") and μ − μ₁ ("neg_mass").
-    size, alpha, unidentified
-        As in `ScoreMeasure`.
-    normalised, moves
-        As in `Noise` and `StratumNoise`.
+    ``shares`` is what a row of each stratum adds to μ ("mass"), μ₁ ("pos_mass") and μ − μ₁ ("neg_mass");
+    ``normalised`` and ``moves`` are as in `Noise` and `StratumNoise`.
     """
 
     support: SortedSupport

@@ -90,8 +90,8 @@ def precision_recall_curve(
     alpha: float,
     purity: float = 1.0,
     *,
-    threshold: ArrayLike | None = None,
     projection: Literal["jain", "none"] = "jain",
+    threshold: ArrayLike | None = None,
 ) -> PrecisionRecallCurve:
     """The precision-recall curve among the unlabeled, from the ROC curve of labeled against unlabeled.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypedDict
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ __all__ = [
     "Draw",
     "FloatArray",
     "IntArray",
-    "Labeling",
     "PopulationChoice",
     "Propensity",
     "PuDesign",
@@ -90,15 +89,6 @@ class Strata:
     def __post_init__(self) -> None:
         if self.propensity is not None:
             self.propensity.flags.writeable = False
-
-
-class Labeling(TypedDict, total=False):
-    """How rows come to be known: what `PuDesign` takes beside the sizes of its two samples."""
-
-    n_negative: int
-    purity: float
-    population: PopulationChoice
-    propensity: Propensity | None
 
 
 @dataclass(frozen=True)

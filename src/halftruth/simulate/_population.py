@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from halftruth.simulate._draws import (
     Draw,
     FloatArray,
     IntArray,
-    Labeling,
     PopulationChoice,
     Propensity,
     PuDesign,
@@ -130,7 +129,15 @@ class LinePopulation(DrawnPopulation):
         """Rows with their scores and posteriors."""
 
     def draw_strata(
-        self, n_positive: int, n_unlabeled: int, rng: Rng, **labeling: Unpack[Labeling]
+        self,
+        n_positive: int,
+        n_unlabeled: int,
+        rng: Rng,
+        *,
+        purity: float = 1.0,
+        n_negative: int = 0,
+        population: PopulationChoice = "unlabeled",
+        propensity: Propensity | None = None,
     ) -> Strata:
         """Draw the rows that `positive_unlabeled` makes evidence of, with their true classes.
 
@@ -143,15 +150,17 @@ class LinePopulation(DrawnPopulation):
         >>> strata.positive.y.tolist()
         [1, 1, 1]
         """
-        design = PuDesign(n_positive, n_unlabeled, **labeling)
-        generator = np.random.default_rng(rng)
+        design = PuDesign(n_positive, n_unlabeled, n_negative, purity, population, propensity)
+        return self._drawn(design, np.random.default_rng(rng))
+
+    def _drawn(self, design: PuDesign, rng: np.random.Generator) -> Strata:
         if design.propensity is None:
-            return self._strata(design, generator)
+            return self._strata(design, rng)
         if design.population == "all":
-            return self._labeled_by(design.propensity, design, generator)
-        positive, chance = self._selected_by(design.propensity, n_positive, generator)
-        unlabeled = self._share(n_unlabeled, self.prior, generator)
-        negative = self._share(design.n_negative, 0.0, generator)
+            return self._labeled_by(design.propensity, design, rng)
+        positive, chance = self._selected_by(design.propensity, design.n_positive, rng)
+        unlabeled = self._share(design.n_unlabeled, self.prior, rng)
+        negative = self._share(design.n_negative, 0.0, rng)
         return Strata(positive=positive, unlabeled=unlabeled, negative=negative, propensity=chance)
 
     def positive_unlabeled(
@@ -195,10 +204,8 @@ class LinePopulation(DrawnPopulation):
         """
         from halftruth.evidence import PositiveUnlabeled
 
-        labeling = Labeling(
-            purity=purity, n_negative=n_negative, population=population, propensity=propensity
-        )
-        strata = self.draw_strata(n_positive, n_unlabeled, rng, **labeling)
+        design = PuDesign(n_positive, n_unlabeled, n_negative, purity, population, propensity)
+        strata = self._drawn(design, np.random.default_rng(rng))
         return PositiveUnlabeled(
             strata.positive.score,
             strata.unlabeled.score,

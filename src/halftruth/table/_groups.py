@@ -28,14 +28,9 @@ Strata = dict[str, Bins]
 def strata_of(grid: Grid, found: Mapping[str, Any], by: str | None = None) -> dict[str, Strata]:
     """The histograms of each group, by stratum; of the group "" where there are no groups.
 
-    Parameters
-    ----------
-    grid : Grid
-    found : mapping of str to array
-        "key", "rows", "low", "high"; "position" on a grid of probabilities; "weight", "square", "lightest"
-        and "heaviest" of weighted rows; "g", the name of the group. Masked sums are too large for 64 bits.
-    by : str, optional
-        The column that the groups come from, for messages.
+    ``found`` has columns "key", "rows", "low", "high"; "position" on a grid of probabilities; "weight",
+    "square", "lightest" and "heaviest" of weighted rows; "g", the name of the group. Masked sums are too
+    large for 64 bits. ``by`` is the column that the groups come from, for messages.
     """
     binned = np.asarray(found["key"]) >= 0  # others are rows that were refused
     columns = {name: column[binned] for name, column in found.items()}

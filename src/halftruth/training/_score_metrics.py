@@ -139,7 +139,16 @@ class ScoreMetrics(Metric):
         self.add_state("refused", torch.zeros(4, dtype=torch.int64), "sum")
 
     def update(self, preds: Tensor, target: Tensor, sample_weight: Tensor | None = None) -> None:
-        """Add a batch of scores, targets and, to a ``weighted`` metric, weights, all of one shape."""
+        """Add a batch.
+
+        Parameters
+        ----------
+        preds : floating tensor of any shape
+            Scores; higher means more positive.
+        target : tensor of the same shape
+        sample_weight : tensor of the same shape, optional
+            Where the metric is ``weighted``; rows of weight zero are left out.
+        """
         if sample_weight is not None and not self.weighted:
             raise InputError(
                 f"{arg('sample_weight')} was given to a metric without weights. Pass weighted=True to it."
@@ -169,7 +178,9 @@ class ScoreMetrics(Metric):
     def compute(self) -> dict[str, Tensor]:
         """Every metric as a tensor of one float64, over the batches of all processes.
 
-        What is NaN is named in one warning, and a prior or a purity that the rows refute in another.
+        What is NaN is named in one warning that says why, and a prior or a purity that the rows refute in
+        another. Values of positive and unlabeled rows may leave what is possible by noise;
+        ``ht.evaluate(metric.evidence())`` says how far noise goes.
         """
         values = dict.fromkeys((request.label for request in self.requests), np.nan)
         measure = self._measure()

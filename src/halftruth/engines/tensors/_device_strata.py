@@ -48,13 +48,7 @@ class DeviceRows(StratumRows):
 
 
 class TensorRows(Strata):
-    """Exact rows on a device, evaluated there; those with weights, or of a processor, on the host.
-
-    Parameters
-    ----------
-    tensors : Tensors
-        Checked rows.
-    """
+    """Exact rows on a device, evaluated there; those with weights, or of a processor, on the host."""
 
     def __init__(self, tensors: Tensors) -> None:
         super().__init__({name: DeviceRows(tensors, name) for name in tensors.n_rows})
@@ -106,16 +100,7 @@ def _host(column: Tensor) -> Vector:
 
 
 class TensorHistogram(Strata):
-    """A histogram of plain rows on a device.
-
-    Parameters
-    ----------
-    state : State
-        Of the three strata.
-    grid : Grid
-    n_rows : mapping of str to int
-        Of each stratum that has rows.
-    """
+    """A histogram of plain rows on a device: its state, and how many rows each stratum has."""
 
     def __init__(self, state: State, grid: Grid, n_rows: Mapping[str, int]) -> None:
         self.state, self.n_rows, self._grid = state, n_rows, grid

@@ -21,35 +21,16 @@ MOST = 1 << 31  # rows whose pairs 64 bits can count
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tensors:
-    """Checked rows on one device.
+    """Checked rows on one device."""
 
-    Parameters
-    ----------
-    score : (n,) float32 or float64
-    stratum : (n,) uint8
-        Index into `STRATA`.
-    weight : (n,) floating or None
-        Positive; None where all weights are one.
-    n_rows : mapping of str to int
-        Of each stratum that has rows, in the order of `STRATA`.
-    span : (float, float)
-        The lowest and the highest score.
-    weighted : frozenset of str
-        The strata with weights other than one.
-    weights : (float, float)
-        The lightest and the heaviest.
-    kept : (m,) boolean or None
-        Which of the rows that were read these are; None where all are.
-    """
-
-    score: Tensor
-    stratum: Tensor
-    weight: Tensor | None
-    n_rows: Mapping[str, int]
-    span: tuple[float, float]
-    weighted: frozenset[str] = frozenset()
-    weights: tuple[float, float] = (1.0, 1.0)
-    kept: Tensor | None = None
+    score: Tensor  # (n,) float32 or float64
+    stratum: Tensor  # (n,) uint8, index into `STRATA`
+    weight: Tensor | None  # (n,) positive; None where all weights are one
+    n_rows: Mapping[str, int]  # of each stratum that has rows, in the order of `STRATA`
+    span: tuple[float, float]  # the lowest and the highest score
+    weighted: frozenset[str] = frozenset()  # the strata with weights other than one
+    weights: tuple[float, float] = (1.0, 1.0)  # the lightest and the heaviest
+    kept: Tensor | None = None  # (m,) which of the rows read these are; None where all are
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "versions", self._versions())
@@ -99,20 +80,10 @@ NAMES = ("score", "label", "weight")
 def read(
     score: Any, label: Any = None, *, weight: Any = None, unlabeled: float | None = None, names: Names = NAMES
 ) -> Tensors:
-    """Rows from tensors on one device.
+    """Rows from tensors on one device: scores of whole numbers, or of floats of any width.
 
-    Parameters
-    ----------
-    score : (n,) tensor
-        Whole numbers, or floats of any width.
-    label : (n,) tensor, optional
-        1 positive, 0 negative, NaN unlabeled; without labels all rows are unlabeled.
-    weight : (n,) tensor, optional
-        Rows of weight zero are dropped.
-    unlabeled : number, optional
-        Another code for unlabeled rows.
-    names : (str, str, str)
-        What messages call the three.
+    Labels are 1 positive, 0 negative, NaN or the code ``unlabeled`` unlabeled; without labels all rows are
+    unlabeled. Rows of weight zero are dropped. ``names`` are what messages call the three.
     """
     code = None if unlabeled is None else _checks.unlabeled_code(unlabeled)
     s = _scores(score, names[0])

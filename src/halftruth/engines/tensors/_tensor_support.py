@@ -28,20 +28,11 @@ SLACK = 1e-12  # rounding by which a precision may leave [0, 1] without being no
 
 
 class TensorSupport(SortedSupport):
-    """Distinct scores, ascending, and how many rows of each stratum lie below each of them.
+    """Distinct scores, ascending, and how many rows of each stratum lie below each of them."""
 
-    Parameters
-    ----------
-    atom : (m,) float64 tensor
-    below : (n_strata, m + 1) int64 tensor
-        Rows of the stratum below each score, and last all of them.
-    held : mapping of str to int
-        The strata in this order, and all rows of each.
-    """
-
-    atom: Tensor
-    below: Tensor
-    held: Mapping[str, int]
+    atom: Tensor  # (m,) float64
+    below: Tensor  # (n_strata, m + 1) int64: rows below each score, and last all of them
+    held: Mapping[str, int]  # the strata in this order, and all rows of each
 
     def __init__(self, atom: Tensor, below: Tensor, held: Mapping[str, int]) -> None:
         for name, value in (("atom", atom), ("below", below), ("held", held)):
