@@ -139,10 +139,10 @@ def subjects_of(results: Mapping[str, Evaluation]) -> dict[str, Subject]:
 
 def _subject(evidence: Evidence) -> Subject:
     prior = evidence.prior
-    told_prior: float | tuple[float, float] | None = None
+    prior_given: float | tuple[float, float] | None = None
     if prior.estimate is None:
         low, high = prior.ends() or (None, None)
-        told_prior = (low, high) if prior.is_range and low is not None and high is not None else prior.value
+        prior_given = (low, high) if prior.is_range and low is not None and high is not None else prior.value
     return Subject(
         rows={name: len(rows) for name, rows in evidence.table.strata.items()},
         population=evidence.population,
@@ -150,7 +150,7 @@ def _subject(evidence: Evidence) -> Subject:
         assumption=evidence.assumption,
         assumes_scar=evidence.assumes_scar,
         prior_is_counted=not evidence.prior_is_free,
-        given_prior=told_prior,
+        given_prior=prior_given,
     )
 
 

@@ -11,8 +11,8 @@ Labels are of random cases: of new ones, or in one table of unlabeled ones, whic
 its share of positives among them, as far as the present estimate is possible (`possible`). Where positives
 are impure or have propensities, which those found would not share, only the negatives join. A prior that is
 not known exactly may stay as it was given, be left to the three samples, or be estimated from the labels: the
-narrowest counts. Of an unknown prior the widest of three values is told, and other rows leave its range as it
-is: rows that repeat those seen, with their noise, would lower the bound on it too far.
+narrowest counts. Of an unknown prior the widest of three values is reported, and other rows leave its range
+as it is: rows that repeat those seen, with their noise, would lower the bound on it too far.
 """
 
 from __future__ import annotations

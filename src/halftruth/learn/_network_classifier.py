@@ -96,7 +96,7 @@ class NetworkClassifier(Learner):
 
     def _plan(self) -> tuple[Plan, np.random.RandomState]:
         """The settings of the training, checked before any row is looked at, and the generator of seeds."""
-        from halftruth.learn._network_training import Plan  # who lacks PyTorch is told here
+        from halftruth.learn._network_training import Plan  # raises here if PyTorch is missing
 
         self._check_choices()
         rng = check_random_state(self.random_state)

@@ -116,8 +116,9 @@ class PUClassifier(NetworkClassifier):
 
     Notes
     -----
-    What is watched for early stopping is the unbiased risk of the same loss, without correction, on the rows
-    held out: it is what the correction approximates, and rows that were not learned do not drive it down.
+    What is watched for early stopping is the unbiased risk of the same loss, without correction and for the
+    same target prior, on the rows held out: it is what the correction approximates, and rows that were not
+    learned do not drive it down. The weights where it was least are kept.
 
     The logistic loss is least at the logit of the posterior, and few held-out positives tell less than the
     training did. So by default σ(logit) is kept unless Spiegelhalter's test (`calibration_test`) on the rows
@@ -125,8 +126,8 @@ class PUClassifier(NetworkClassifier):
     makes it by far too much. The line never falls, so it keeps the order; where held-out positives rank no
     higher than the rest it is flat, and a warning says so.
 
-    The rows held out are looked at twice, for the pass to keep and for calibration: judge the model by other
-    rows, e.g. with `cross_val_evidence`.
+    The rows held out are looked at twice, for the pass to keep and for calibration, and both are a little too
+    hopeful of them: judge the model by other rows, e.g. with `cross_val_evidence`.
 
     Training needs PyTorch (``pip install 'halftruth[torch]'``); prediction, `save` and `load` do not.
 

@@ -32,7 +32,7 @@ __all__ = [
 Seed = int | np.random.Generator
 USES_NEGATIVES = ("mixture", "em")
 CONTRADICTS = 0.005  # chance of so many positives in a labeled sample below which it contradicts a smaller α
-SMALLEST = 1e-12  # the least probability that is told from rounding
+SMALLEST = 1e-12  # the smallest probability that stands out from rounding
 UNUSED = Note(
     "unused",
     "Known negatives were not used: with positives of unknown purity they identify only α/ρ. Pass the purity "

@@ -26,7 +26,7 @@ __all__ = ["SAMPLE", "EstimateInputs", "read_inputs", "read_knowledge", "read_sa
 
 SAMPLE = "sample"  # the method that takes a labeled random sample alone
 FEW_POSITIVES = 20  # below so many known positives the estimate is called rough
-UNTOLD = 0.97  # where more than that of all shares is not refuted, the scores have said almost nothing
+UNTOLD = 0.97  # where more of all shares than this is not refuted, the scores tell almost nothing
 CERTAIN = 0.9999  # confidence at which a bound on α is taken for granted
 MANY_DISTINCT = 20  # distinct positive scores of which chance would not find all among the unlabeled
 MAX_ATOMS = 1024  # distinct scores on which an estimator is resampled

@@ -15,7 +15,7 @@ Sample = tuple[Vector, Vector]  # distinct scores, ascending, and the number of 
 
 MIDDLE = 0.3  # part of the error for intervals of ranks: half-lines miss what piles up in the middle
 DEPTH = 4  # intervals hold from a half to 2⁻⁴ of the positives: narrower ones have too few to refute much
-SMALLEST = 1e-12  # tails are accurate down to there, and smaller p-values are told as this one
+SMALLEST = 1e-12  # tails are accurate down to there, and smaller p-values are reported as this one
 N_GROUPS = 400  # most groups that scores are joined into: polynomials of low degree lose nothing by it
 MOST_ORDERS = 8  # components to choose from: beyond these, laws differ more finely than samples show
 MIXTURE_ORDERS = 4  # components of the test of a mixture, one of which the fit of λ uses up

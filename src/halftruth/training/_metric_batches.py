@@ -103,7 +103,7 @@ class Reader:
         What is added of a batch with a bad row is worth nothing.
         """
         refused, stratum = self._look(batch)
-        # Bad scores are set to one that has a bin: an index beyond the histogram is a fault of the device.
+        # Bad scores are set to one that has a bin: an index beyond the histogram is an error on the device.
         score = torch.where(self._in_range(batch.score), batch.score, 0.0)
         weighted, device = batch.weight is not None, score.device
         added = empty(self.grid, n_strata=len(self.names), weighted=weighted, soft=self.soft, device=device)
