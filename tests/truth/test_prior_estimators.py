@@ -189,7 +189,7 @@ SLOW_SLACK = ("tice", "roc-slope")
 
 @pytest.mark.slow
 def test_irreducibility_lands_at_the_upper_end_and_the_bound_holds_where_classes_overlap(draws, capsys):
-    names = [name for name in SINGLE if METHODS[name].assumption == IRREDUCIBLE]
+    names = [name for name in SINGLE if METHODS[name].shapes == IRREDUCIBLE]
     n = max(40, draws(N_OVERLAP))  # fewer show no bias for sure
     bias, above, room = [], [], []
     for cell in cells(FLOORED, (2_000,), n, seed=3):
