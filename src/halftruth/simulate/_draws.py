@@ -88,7 +88,9 @@ class Strata:
 
     def __post_init__(self) -> None:
         if self.propensity is not None:
-            self.propensity.flags.writeable = False
+            frozen = self.propensity.view()  # the array that was given stays its owner's
+            frozen.flags.writeable = False
+            object.__setattr__(self, "propensity", frozen)
 
 
 @dataclass(frozen=True)
