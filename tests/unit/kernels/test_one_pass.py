@@ -379,4 +379,5 @@ def test_nowhere_to_cache(tmp_path: Path) -> None:
 
 def test_a_cache_directory_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    stderr_of(USE, tmp_path / "file")
+    assert "Traceback" not in stderr_of(USE, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == b""

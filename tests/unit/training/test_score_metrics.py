@@ -554,7 +554,8 @@ def test_nothing_warns_where_all_is_well():
     score, target, _ = rows("labeled")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fed(ScoreMetrics("labeled"), score, target).compute()
+        values = fed(ScoreMetrics("labeled"), score, target).compute()
+    assert all(value.isfinite() for value in values.values())
 
 
 def test_codes_are_compared_as_numpy_compares_them():

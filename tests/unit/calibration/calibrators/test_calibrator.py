@@ -65,7 +65,7 @@ def test_scikit_learn_is_not_loaded_for_a_fit() -> None:
         "ht.Calibrator().fit(ht.Labeled([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4])).predict([0.2])\n"
         "sys.exit('sklearn' in sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_a_fit_stays_while_settings_change() -> None:
