@@ -44,17 +44,6 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Any:
-    def call(*args: str) -> tuple[int, str, str]:
-        status = main(args)
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return status, out, err
-
-    return call
-
-
 def process(*args: str, **settings: Any) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "halftruth", *args]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False, **settings)

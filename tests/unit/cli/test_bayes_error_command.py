@@ -8,6 +8,7 @@ import json
 import re
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ import pytest
 
 import halftruth as ht
 from halftruth._errors import InputError, Refuted
-from halftruth.cli import main
 from halftruth.files._number_columns import Demand, Numbers, read_numbers
 from halftruth.limits._bayes_error import bayes_error
 from halftruth.limits._best_attainable import ROWS, best_attainable
@@ -63,16 +63,9 @@ def rows(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def run(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
-
-    def call(*args: str) -> tuple[int, str, str]:
-        status = main(["bayes-error", *args])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return status, out, err
-
-    return call
+    return partial(run, "bayes-error")
 
 
 @pytest.fixture

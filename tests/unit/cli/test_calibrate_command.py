@@ -24,7 +24,6 @@ from halftruth._errors import InputError
 from halftruth.calibration.calibrators import Calibrator, cross_calibrate
 from halftruth.calibration.calibrators._calibration_methods import METHODS
 from halftruth.calibration.calibrators._cross_fitting import FoldedBins
-from halftruth.cli import main
 from halftruth.files._sql_cells import Columns
 from halftruth.files._write_column import replaced, write_with
 from halftruth.table._grid import Grid
@@ -59,14 +58,11 @@ def rows(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def run(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
 
     def call(*args: str, output: str | None = "c.json") -> tuple[int, str, str]:
-        status = main(["calibrate", *args, *([] if output is None else ["--output", output])])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return status, out, err
+        return run("calibrate", *args, *([] if output is None else ["--output", output]))
 
     return call
 

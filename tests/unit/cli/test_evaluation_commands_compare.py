@@ -41,16 +41,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def run(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+def run(run: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(folder)
-
-    def call(*args: str) -> tuple[int, str, str]:
-        status = main(["compare", *args, *FEW])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return status, out, err
-
-    return call
+    return lambda *args: run("compare", *args, *FEW)
 
 
 def expected(rows: Any = slice(None)) -> dict[str, Any]:

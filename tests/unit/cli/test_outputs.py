@@ -10,7 +10,6 @@ import pytest
 
 from halftruth import demo
 from halftruth._errors import InputError
-from halftruth.cli import main
 from halftruth.cli._outputs import check_page, page_title
 
 ROWS = "".join(f"{i / 50},{i * 7 % 50 / 50},{1 if i % 5 == 0 else ''}\n" for i in range(50))
@@ -19,19 +18,14 @@ FEW = ["--prior", "0.3", "--metrics", "roc_auc", "--n-resamples", "0"]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+def run(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.chdir(tmp_path)
     Path("folder").mkdir()
     for name in ("rows.csv", "in.html", "folder/rows.csv"):
         Path(name).write_text("a,b,label\n" + ROWS)
     os.link("in.html", "linked.html")
     Path("soft.html").symlink_to("in.html")
-
-    def call(*args: str) -> tuple[int, str, str]:
-        status = main(args)
-        return status, *capsys.readouterr()
-
-    return call
+    return run
 
 
 @pytest.mark.parametrize("command", list(COMMANDS))

@@ -17,7 +17,6 @@ import pandas as pd
 import pytest
 
 import halftruth as ht
-from halftruth.cli import main
 from halftruth.cli._option_values import parse_share
 from halftruth.prior._belief import ESTIMATE
 from halftruth.prior._methods import METHODS
@@ -51,17 +50,6 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("prior") / "rows.csv"
     pd.DataFrame(COLUMNS).to_csv(path, index=False)
     return str(path)
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Any:
-    def call(*args: str) -> tuple[int, str, str]:
-        status = main(args)
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return status, out, err
-
-    return call
 
 
 @pytest.fixture
