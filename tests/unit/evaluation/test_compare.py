@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -184,18 +184,25 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("n_resamples", [0, 300])
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_the_same_model_twice_differs_by_nothing(setting, n_resamples):
-    for scores in ((A, A), (TIED_A, TIED_A.copy())):
-        result = ht.compare(SETTINGS[setting](*scores), threshold=0.5, n_resamples=n_resamples)
-        assert result.dominant is None
-        for name, row in result["a", "b"].items():
-            if setting != "no prior":
-                assert row.value == 0, name
-            assert (row.low, row.high) == (0, 0), name
-            assert row.leader is None
-            assert row.flips == ()
+@cache
+def closed_in(setting: str) -> ht.Comparison:
+    """Two models in a setting, every metric without resampling."""
+    return closed(SETTINGS[setting](A, B))
+
+
+# Every setting with joined and with tied scores, drawn and not: each pair of these somewhere.
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize(("setting", "odd"), [(name, k % 2) for k, name in enumerate(SETTINGS)])
+def test_the_same_model_twice_differs_by_nothing(setting, odd, tied):
+    scores = (TIED_A, TIED_A.copy()) if tied else (A, A)
+    result = ht.compare(SETTINGS[setting](*scores), threshold=0.5, n_resamples=0 if odd == tied else 300)
+    assert result.dominant is None
+    for name, row in result["a", "b"].items():
+        if setting != "no prior":
+            assert row.value == 0, name
+        assert (row.low, row.high) == (0, 0), name
+        assert row.leader is None
+        assert row.flips == ()
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -211,8 +218,7 @@ def test_pairing_cancels_what_models_share(setting):
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_closed_and_drawn_intervals_agree_in_every_setting(setting):
-    models = SETTINGS[setting](A, B)
-    exact, drawn = closed(models, ["roc_auc", "brier"]), ht.compare(models, ["roc_auc", "brier"])
+    exact, drawn = closed_in(setting), ht.compare(SETTINGS[setting](A, B), ["roc_auc", "brier"])
     for name in ("roc_auc", "brier"):
         assert width(drawn[name]) == pytest.approx(width(exact[name]), rel=0.12), name
         assert drawn[name].low == pytest.approx(exact[name].low, abs=0.06 * width(exact[name])), name
@@ -230,21 +236,23 @@ def test_a_shuffle_of_both_alike_changes_nothing():
     # A shuffle of one alone makes other pairs.
     models["b"] = ht.Labeled(np.sort(Y), np.concatenate([B[~Y][::-1], B[Y][::-1]]))
     models["a"] = ht.Labeled(np.sort(Y), np.concatenate([A[~Y], A[Y]]))
-    assert width(closed(models)["roc_auc"]) > 1.3 * width(closed(labeled(A, B))["roc_auc"])
+    assert width(closed(models, ["roc_auc"])["roc_auc"]) > 1.3 * width(closed_in("labeled")["roc_auc"])
 
 
 def test_weights_are_numbers_of_rows():
     whole = RNG.integers(0, 4, N)
     repeated = {n: ht.Labeled(np.repeat(Y, whole), np.repeat(s, whole)) for n, s in (("a", A), ("b", B))}
     weighted = labeled(A, B, sample_weight=whole.astype(float))
-    for name in ("roc_auc", "brier", "average_precision"):
-        assert closed(repeated)[name].value == pytest.approx(closed(weighted)[name].value)
+    names = ["roc_auc", "brier", "average_precision"]
+    of_rows, of_weights = closed(repeated, names), closed(weighted, names)
+    for name in names:
+        assert of_rows[name].value == pytest.approx(of_weights[name].value)
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_the_other_way_round_is_the_negative(setting):
     models = SETTINGS[setting](A, B)
-    one = closed(models)
+    one = closed_in(setting)
     other = closed({"b": models["b"], "a": models["a"]})
     for name, row in one["a", "b"].items():
         back = other["b", "a"][name]
@@ -265,34 +273,33 @@ def test_draws_of_the_prior_are_shared():
     replicates = np.linspace(0.1, 0.3, 101)
     estimate = ht.PriorEstimate(value=0.2, replicates=replicates)
     known = closed(pu(TIED_A, TIED_B), ["roc_auc", "brier"])
-    for n in (0, 4000):
-        rows = ht.compare(pu(TIED_A, TIED_B, prior=estimate), ["roc_auc", "brier"], n_resamples=n)
-        for name in ("roc_auc", "brier"):
-            exact = [
-                m(pu(TIED_A, TIED_B, prior=p)["a"]) - m(pu(TIED_A, TIED_B, prior=p)["b"])
-                for p in replicates
-                for m in (getattr(ht, name),)
-            ]
-            expected = np.hypot(known[name].standard_error, np.std(exact))
-            error = rows[name].standard_error if n == 0 else rows[name].replicates.std()
+    told = [pu(TIED_A, TIED_B, prior=p) for p in replicates]
+    for name, metric in (("roc_auc", ht.roc_auc), ("brier", ht.brier)):
+        exact = [metric(models["a"]) - metric(models["b"]) for models in told]
+        expected = np.hypot(known[name].standard_error, np.std(exact))
+        for n in (0, 4000):
+            row = ht.compare(pu(TIED_A, TIED_B, prior=estimate), [name], n_resamples=n)[name]
+            error = row.standard_error if n == 0 else row.replicates.std()
             assert error == pytest.approx(expected, rel=0.05 if n else 1e-3)
 
 
 def test_a_range_of_the_prior_gives_the_union():
-    over = closed(pu(TIED_A, TIED_B, prior=(0.1, 0.25)))
-    ends = [closed(pu(TIED_A, TIED_B, prior=p)) for p in (0.1, 0.25)]
-    middle = closed(pu(TIED_A, TIED_B, prior=0.175))
-    for name in ("roc_auc", "brier", "accuracy"):
+    names = ["roc_auc", "brier", "accuracy"]
+    over = closed(pu(TIED_A, TIED_B, prior=(0.1, 0.25)), names)
+    ends = [closed(pu(TIED_A, TIED_B, prior=p), names) for p in (0.1, 0.25)]
+    middle = closed(pu(TIED_A, TIED_B, prior=0.175), names)
+    for name in names:
         assert over[name].low <= min(one[name].low for one in ends) + 1e-12
         assert over[name].high >= max(one[name].high for one in ends) - 1e-12
         assert over[name].value == pytest.approx(middle[name].value)
 
 
 def test_without_a_prior_there_is_a_range_of_what_is_possible():
-    for n in (0, 200):
-        result = ht.compare(pu(A, B, prior=None), threshold=0.5, n_resamples=n)
+    names = ["roc_auc", "average_precision", "brier", "accuracy"]
+    drawn = ht.compare(pu(A, B, prior=None), [*names, "recall"], threshold=0.5, n_resamples=200)
+    for result in (closed_in("no prior"), drawn):
         assert any("No prior was given" in note for note in result.notes)
-        for name in ("roc_auc", "average_precision", "brier", "accuracy"):
+        for name in names:
             row = result[name]
             assert np.isnan(row.value)
             assert np.isnan(row.values).all()
@@ -328,7 +335,7 @@ def test_the_order_flips_where_the_lines_cross(population, prior):
         "bold": ht.PositiveUnlabeled(pa, ua, prior=prior, population=population),
         "shy": ht.PositiveUnlabeled(pb, ub, prior=prior, population=population),
     }
-    result = ht.compare(models, threshold=0.5, n_resamples=0)
+    result = ht.compare(models, ["accuracy", "brier", "recall"], threshold=0.5, n_resamples=0)
     all_a, all_b = (ua, ub) if population == "unlabeled" else (np.append(pa, ua), np.append(pb, ub))
     # accuracy = 2π TPR + 1 - π - P(s ≥ t), Brier = E s² - 2π E₊ s + π
     selected = (all_a >= 0.5).mean() - (all_b >= 0.5).mean()
@@ -345,7 +352,7 @@ def test_without_a_crossing_nothing_flips():
     result = closed(models)
     assert result["roc_auc"].flips == ()
     assert result["roc_auc"].leader == 0
-    assert all(row.flips == () for row in closed(labeled(A, B))["a", "b"].values())
+    assert all(row.flips == () for row in closed_in("labeled")["a", "b"].values())
 
 
 # --- dominance ------------------------------------------------------------------------------------------
@@ -411,9 +418,10 @@ def test_other_shares_of_positives_do_not_dominate():
 def test_dominance_needs_no_prior():
     far = probability(X + 5 * np.random.default_rng(0).normal(size=N))
     sharp = probability(3 * X + 6 * Y)
-    assert closed(pu(sharp, far, prior=None)).dominant == "a"
-    assert closed(pu(far, sharp)).dominant == "b"
-    assert closed(pu(far, sharp, prior=None, purity=0.9)).dominant is None  # nothing known of the positives
+    assert closed(pu(sharp, far, prior=None), ["recall"]).dominant == "a"
+    assert closed(pu(far, sharp), ["recall"]).dominant == "b"
+    # Nothing is known of the positives.
+    assert closed(pu(far, sharp, prior=None, purity=0.9), ["recall"]).dominant is None
 
 
 # --- three models, keys, text ---------------------------------------------------------------------------
@@ -423,7 +431,7 @@ def test_three_models_give_every_pair():
     result = closed(labeled(A, B, A**2))
     assert list(result) == [("a", "b"), ("a", "c"), ("b", "c")]
     assert len(result) == 3
-    assert result["a", "b"]["roc_auc"].value == closed(labeled(A, B))["roc_auc"].value
+    assert result["a", "b"]["roc_auc"].value == closed_in("labeled")["roc_auc"].value
     assert result["a", "c"]["roc_auc"].value == 0
     assert width(result["a", "c"]["roc_auc"]) < 1e-4
     assert result["a", "c"]["brier"].value != 0
@@ -444,7 +452,7 @@ def test_the_same_order_has_the_same_curves():
 
 
 def test_two_models_are_read_by_metric():
-    result = closed(labeled(A, B))
+    result = closed_in("labeled")
     assert result["roc_auc"] is result["a", "b"]["roc_auc"]
     assert "prevalence" not in result["a", "b"]
     assert list(result["a", "b"])[:3] == ["roc_auc", "average_precision", "brier"]
@@ -595,8 +603,7 @@ def test_independent_samples_add_their_variances():
 
 @pytest.mark.parametrize("setting", ["labeled", "unlabeled", "all", "purity", "negatives", "no prior"])
 def test_the_road_of_many_rows_leads_to_the_same(setting, monkeypatch):
-    few = SETTINGS[setting](A, B)
-    a = closed(few)
+    a = closed_in(setting)
     monkeypatch.setattr(_strata, "COMPILED", 1)
     many = SETTINGS[setting](A, B)
     assert all(isinstance(e.table.support, SortedRows) for e in many.values())
