@@ -9,7 +9,7 @@ error that is expected then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import product
 from typing import Literal, TypeAlias
 
@@ -229,12 +229,12 @@ def posterior(bins: BinSums, norm: Norm) -> Vector:
     mass, gap = (np.where(defined[..., None], x, 0.0) for x in (mass, gap))
     factor = _factor(np.where(defined[..., None, None], noise, 0.0))
     curves, rest = _prior(mass, bins.mean_score)
-    fits = [fit for length in LENGTHS for fit in _fits(factor, gap, curves, rest[length])]
-    weight = np.stack([likelihood for likelihood, _, _ in fits])
+    fits = [_fits(factor, gap, curves, rest[length]) for length in LENGTHS]
+    weight, mean, spread = (np.concatenate(columns) for columns in zip(*fits, strict=True))
     # Bayesian model averaging with equal prior weights; the largest is taken off lest all underflow.
     weight = np.exp(weight - weight.max(axis=0))
     weight /= weight.sum(axis=0)
-    errors = np.stack([_error(mean, spread, mass, norm) for _, mean, spread in fits])
+    errors = _error(mean, spread, mass, norm)
     return np.where(defined, (weight * errors).sum(axis=0) ** (0.5 if norm == 2 else 1.0), np.nan)
 
 
@@ -263,10 +263,8 @@ def _prior(mass: Vector, score: Vector) -> tuple[Vector, dict[float, Vector]]:
     return basis, {length: both * np.exp(-0.5 * (apart / length) ** 2) for length in LENGTHS}
 
 
-def _fits(
-    factor: Vector, gap: Vector, curves: Vector, rest: Vector
-) -> Iterator[tuple[Vector, Vector, Vector]]:
-    """Log likelihood, and the mean and standard deviation of the signal, for each size and slope.
+def _fits(factor: Vector, gap: Vector, curves: Vector, rest: Vector) -> tuple[Vector, Vector, Vector]:
+    """Log likelihood, and mean and standard deviation of the signal, of each size and slope (n_models, ...).
 
     In coordinates in which the noise is the identity and the rest diagonal, the gaps have covariance V =
     1 + size² λ + slope² B Bᵀ; given them the signal has mean g − V⁻¹ g and covariance 1 − V⁻¹.
@@ -275,21 +273,18 @@ def _fits(
     sizes, directions = np.linalg.eigh(whiten @ rest @ _t(whiten))
     to_bins, whiten = factor @ directions, _t(directions) @ whiten
     g, basis = whiten @ gap[..., None], whiten @ curves
-    for size, slope in product(SIZES, SLOPES):
-        d = 1 / (1 + size**2 * np.maximum(sizes, 0.0))
-        inverse_g, left = d[..., None] * g, (to_bins**2 @ (1 - d)[..., None])[..., 0]
-        likelihood = np.log(d).sum(axis=-1)
-        if slope:
-            # Three directions more than a diagonal: Woodbury's formula, and Sylvester's for the determinant.
-            scaled = slope * d[..., None] * basis
-            inner = np.eye(3) + slope * _t(basis) @ scaled
-            inverse_g = inverse_g - scaled @ np.linalg.solve(inner, _t(scaled) @ g)
-            moved = to_bins @ scaled
-            left = left + (moved * _t(np.linalg.solve(inner, _t(moved)))).sum(axis=-1)
-            likelihood = likelihood - np.linalg.slogdet(inner)[1]
-        # The determinant of the noise, which whitening takes off, is the same for all sizes and slopes.
-        likelihood = (likelihood - (g * inverse_g).sum(axis=(-2, -1))) / 2
-        yield likelihood, (to_bins @ (g - inverse_g))[..., 0], np.sqrt(np.maximum(left, 0.0))
+    size, slope = np.reshape(list(product(SIZES, SLOPES)), (-1, 2, *[1] * (gap.ndim + 1))).swapaxes(0, 1)
+    d = 1 / (1 + size**2 * np.maximum(sizes, 0.0)[..., None])
+    # Three directions more than a diagonal: Woodbury's formula, and Sylvester's for the determinant.
+    scaled = slope * d * basis
+    inner = np.eye(3) + slope * _t(basis) @ scaled
+    inverse_g = d * g - scaled @ np.linalg.solve(inner, _t(scaled) @ g)
+    moved = to_bins @ scaled
+    left = (to_bins**2 @ (1 - d))[..., 0] + (moved * _t(np.linalg.solve(inner, _t(moved)))).sum(axis=-1)
+    # The determinant of the noise, which whitening takes off, is the same for all sizes and slopes.
+    likelihood = np.log(d).sum(axis=(-2, -1)) - np.linalg.slogdet(inner)[1]
+    likelihood = (likelihood - (g * inverse_g).sum(axis=(-2, -1))) / 2
+    return likelihood, (to_bins @ (g - inverse_g))[..., 0], np.sqrt(np.maximum(left, 0.0))
 
 
 def _t(matrix: Vector) -> Vector:

@@ -81,7 +81,7 @@ def test_the_posterior_is_that_of_a_normal_signal_with_normal_noise() -> None:
     noise = bins.smoothed_covariance(0.1) / total**2
     factor = _binned_errors._factor(noise)
     curves, rest = _binned_errors._prior(bins.mass / total, bins.mean_score)
-    fits = list(_binned_errors._fits(factor, bins.gap / total, curves, rest[0.07]))
+    fits = zip(*_binned_errors._fits(factor, bins.gap / total, curves, rest[0.07]), strict=True)
     noise = factor @ factor.T
     for (size, slope), (likelihood, mean, spread) in zip(
         [(size, slope) for size in _binned_errors.SIZES for slope in _binned_errors.SLOPES], fits, strict=True
