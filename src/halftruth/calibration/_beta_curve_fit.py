@@ -28,6 +28,8 @@ LARGEST = 30.0  # exponents are kept below this, whatever the bins' mean labels 
 ROUNDING = 1e-12
 SLOPES = ((1.0, 1.0), (3.0, 3.0), (0.3, 0.3), (0.3, 0.1), (0.05, 1.0), (8.0, 1.0), (1.0, 8.0))
 """The (a, b) to start from."""
+DIAGONAL = np.eye(3)
+BOUNDED = np.asarray([True, True, False])  # a and b, but not c, are at least 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +124,7 @@ def _step(points: Points, theta: Vector, shift: Vector, damping: Vector) -> tupl
     design = np.stack([points.log_s, points.log_odds, np.full_like(g, -1.0)], axis=1)
     # Chain rule through g = σ(θ·x), with g′ = g (1−g): the loss of a point is w exp((g − y)²).
     gradient = np.einsum("rik,rk->ri", design, 2 * exponential * gap * slope)
-    free = ~((theta <= 0) & (gradient > 0) & np.asarray([True, True, False]))
+    free = ~((theta <= 0) & (gradient > 0) & BOUNDED)
     gradient = np.where(free, gradient, 0.0)
     # The second derivative is a part that is never negative and one, from g″, that has the sign of the gap.
     # Newton's step takes both where their sum is positive definite, else the first alone (Gauss–Newton).
@@ -135,7 +137,7 @@ def _step(points: Points, theta: Vector, shift: Vector, damping: Vector) -> tupl
     scale = np.einsum("rii->ri", convex)
     scale = scale + 1e-12 * scale.max(axis=-1, keepdims=True) + 1e-280
     # Damping in the units of each parameter's own curvature, as Marquardt (1963) has it.
-    damped = curvature + np.einsum("ri,ij->rij", damping[:, None] * scale, np.eye(3))
+    damped = curvature + (damping[:, None] * scale)[..., None] * DIAGONAL
     step = np.where(free, -np.linalg.solve(damped, gradient[..., None])[..., 0], 0.0)
     farthest = np.maximum(FARTHEST, np.abs(theta).max(axis=-1, keepdims=True))
     step *= np.minimum(1.0, farthest / np.maximum(np.abs(step).max(axis=-1, keepdims=True), 1e-300))
@@ -148,9 +150,8 @@ def _curvature(design: Vector, weight: Vector, free: Mask) -> Vector:
     """Σ weight x xᵀ over the free parameters, the others kept apart from them."""
     full = np.einsum("rik,rjk->rij", design * weight[:, None], design)
     both = free[:, :, None] & free[:, None, :]
-    among_free = np.where(both, full, 0.0)
     apart = np.where(free, 0.0, np.einsum("rii->ri", full) + 1e-280)
-    return np.asarray(among_free + np.einsum("ri,ij->rij", apart, np.eye(3)))
+    return np.asarray(np.where(both, full, 0.0) + apart[..., None] * DIAGONAL)
 
 
 EDGE = 1e-10  # scores nearer to 0 or 1 count as so far from it
