@@ -59,7 +59,7 @@ LOOSE = {"logit_smoothed_calibration_error": 2e-5, "brier_skill": 1e-9}
 """How far rounding of the masses can move a value: a kink that crosses a node of a grid, a division by π(1−π)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Setting:
     """A functional with its parameters."""
 
@@ -135,6 +135,27 @@ def same(one: float | str, other: float | str, tolerance: float) -> bool:
     return one == other or abs(one - other) <= tolerance * max(1.0, abs(one), abs(other))
 
 
+Values = dict[Setting, float | str]
+
+
+def values(evidence: object, threshold: float, settings: Iterable[Setting]) -> Values:
+    """Each functional of evidence or a measure: what several laws compare with is worked out once."""
+    return {setting: setting.of(evidence, threshold) for setting in settings}
+
+
+def unlike(one: Values, other: Values, tolerance: float = 0.0) -> dict[str, tuple[float | str, float | str]]:
+    """The functionals of the second that do not agree with the first.
+
+    What magnifies rounding agrees no better than that, unless it must agree to the bit.
+    """
+    out = {}
+    for setting, value in other.items():
+        loose = max(tolerance, LOOSE.get(setting.metric.name, 0.0)) if tolerance else 0.0
+        if not same(one[setting], value, loose):
+            out[str(setting)] = one[setting], value
+    return out
+
+
 def differences(
     one: object,
     other: object,
@@ -144,14 +165,6 @@ def differences(
     settings: Iterable[Setting] = UNIT_FREE,
     tolerance: float = 0.0,
 ) -> dict[str, tuple[float | str, float | str]]:
-    """The functionals that two pieces of evidence, or two measures, do not agree on.
-
-    What magnifies rounding agrees no better than that, unless it must agree to the bit.
-    """
+    """The functionals that two pieces of evidence, or two measures, do not agree on."""
     second = threshold if other_threshold is None else other_threshold
-    out = {}
-    for setting in settings:
-        values = setting.of(one, threshold), setting.of(other, second)
-        if not same(*values, max(tolerance, LOOSE.get(setting.metric.name, 0.0)) if tolerance else 0.0):
-            out[str(setting)] = values
-    return out
+    return unlike(values(one, threshold, settings), values(other, second, settings), tolerance)

@@ -15,7 +15,7 @@ from halftruth.table._score_table import ScoreTable
 from halftruth.table._support import Support
 
 from .functionals import ALL, DEBIASED, ROOT, differences, ignore_empty_class
-from .samples import BY_NAME, KINDS, Case, Kind, Sample, cases, examples, one_each
+from .samples import BY_NAME, KINDS, Kind, cases, examples, one_each
 
 pytestmark = ignore_empty_class
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -36,19 +36,13 @@ def unlike(one: Support, other: Support, *, resampled: bool = False) -> list[str
     return out + [f"sums of {key}" for key in sums if not np.array_equal(sums[key], others.get(key))]
 
 
-def merged_in_every_order(parts: list[ScoreTable]) -> list[ScoreTable]:
-    return [first.merge(*rest) for first, *rest in permutations(parts)]
-
-
-def check(case: Case, whole: Sample, parts: list[ScoreTable], *, resampled: bool) -> None:
-    evidence = case.evidence(whole)
-    for merged in merged_in_every_order(parts):
-        assert unlike(evidence.table.support, merged.support) == []
-        if resampled:
-            assert unlike(evidence.table.support, merged.support, resampled=True) == []
-    other = case.on_table(merged)
-    assert differences(evidence, other, case.threshold, settings=ALL) == {}
-    assert differences(evidence, other, case.threshold, settings=DEBIASED, tolerance=ROOT) == {}
+def unlike_merged(whole: ScoreTable, parts: list[ScoreTable], *, resampled: bool) -> list[str]:
+    """What differs between a table and its parts merged in any order."""
+    merged = [first.merge(*rest) for first, *rest in permutations(parts)]
+    ways = (False, True) if resampled else (False,)
+    return [
+        what for one in merged for way in ways for what in unlike(whole.support, one.support, resampled=way)
+    ]
 
 
 @every_kind
@@ -58,7 +52,7 @@ def test_merge_is_concatenation(kind: Kind, data: st.DataObject) -> None:
     case = data.draw(cases(kind))
     place = data.draw(one_each(case.sample, st.integers(0, 1)), "place")
     parts = [case.table(case.sample.take(place == i)) for i in (0, 1)]
-    check(case, case.sample, parts, resampled=True)
+    assert unlike_merged(case.evidence().table, parts, resampled=True) == []
 
 
 @every_kind
@@ -71,7 +65,11 @@ def test_rows_without_weights_merge_with_weighted_ones(kind: Kind, data: st.Data
     parts = [whole.take(place == i) for i in range(3)]
     parts[0] = replace(parts[0], weight=None)
     case = case.on(whole)
-    check(case, whole, [case.table(part) for part in parts], resampled=False)
+    tables = [case.table(part) for part in parts]
+    one, other = case.evidence(), case.on_table(tables[0].merge(*tables[1:]))
+    assert unlike_merged(one.table, tables, resampled=False) == []
+    assert differences(one, other, case.threshold, settings=ALL) == {}
+    assert differences(one, other, case.threshold, settings=DEBIASED, tolerance=ROOT) == {}
 
 
 @several_strata

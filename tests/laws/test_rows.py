@@ -7,53 +7,41 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from .functionals import ALL, DEBIASED, ROOT, UNIT_FREE, WEIGHED, differences, ignore_empty_class
+from .functionals import ALL, DEBIASED, ROOT, UNIT_FREE, WEIGHED, Setting, ignore_empty_class, unlike, values
 from .samples import KINDS, Kind, cases, examples, one_each, samples
 
-pytestmark = [ignore_empty_class, pytest.mark.parametrize("kind", KINDS, ids=str)]
 
-
-@examples(10)
-@given(data=st.data())
-def test_weights_are_repetitions(kind: Kind, data: st.DataObject) -> None:
-    case = data.draw(cases(kind))
-    times = data.draw(one_each(case.sample, st.integers(1, 4)), "times")
-    case, repeated = (
-        case.on(case.sample.weighted(case.sample.full_weight * times)),
-        case.sample.take(np.repeat(np.arange(len(times)), times)),
-    )
-    assume(case.well_posed)
-    one, other = case.evidence(), case.evidence(repeated)
-    assert differences(one, other, case.threshold, settings=WEIGHED, tolerance=1e-12) == {}
-    if (repeated.full_weight % 1 == 0).all():  # other weights are not numbers of rows, of which noise is made
-        assert differences(one, other, case.threshold, settings=DEBIASED, tolerance=ROOT) == {}
-
-
-@examples(10)
-@given(data=st.data())
-def test_rows_of_weight_zero_are_absent(kind: Kind, data: st.DataObject) -> None:
-    case = data.draw(cases(kind))
-    ghosts = data.draw(samples(kind), "ghosts")
-    haunted = case.sample.joined(ghosts.weighted(np.zeros(len(ghosts))))
-    one, other = case.evidence(), case.evidence(haunted)
-    assert differences(one, other, case.threshold, settings=ALL) == {}
-    assert differences(one, other, case.threshold, settings=DEBIASED, tolerance=ROOT) == {}
-
-
+@ignore_empty_class
+@pytest.mark.parametrize("kind", KINDS, ids=str)
 @examples(10)
 @given(data=st.data(), factor=st.floats(1e-3, 1e3))
-def test_the_scale_of_weights_does_not_matter(kind: Kind, data: st.DataObject, factor: float) -> None:
+def test_only_how_much_weight_lies_where_matters(kind: Kind, data: st.DataObject, factor: float) -> None:
+    """Weights are repetitions; their scale, rows of weight zero, order and merging do not matter."""
     case = data.draw(cases(kind))
-    scaled = case.sample.weighted(case.sample.full_weight * factor)
-    one, other = case.evidence(), case.evidence(scaled)
-    assert differences(one, other, case.threshold, settings=UNIT_FREE, tolerance=1e-12) == {}
+    times = data.draw(one_each(case.sample, st.integers(1, 4)), "times")
+    weighted = case.sample.weighted(case.sample.full_weight * times)
+    rows = case.sample.take(np.repeat(np.arange(len(times)), times))
+    ghosts = data.draw(samples(kind), "ghosts")
+    haunted = rows.joined(ghosts.weighted(np.zeros(len(ghosts))))
+    order = np.asarray(data.draw(st.permutations(range(len(rows))), "order"))
+    place = data.draw(one_each(rows, st.integers(0, 1)), "place")
+    case = case.on(rows)
+    assume(case.well_posed)
 
+    wanted = values(case.evidence(), case.threshold, ALL + DEBIASED)
 
-@examples(10)
-@given(data=st.data())
-def test_the_order_of_rows_does_not_matter(kind: Kind, data: st.DataObject) -> None:
-    case = data.draw(cases(kind))
-    order = data.draw(st.permutations(range(len(case.sample))), "order")
-    one, other = case.evidence(), case.evidence(case.sample.take(np.asarray(order)))
-    assert differences(one, other, case.threshold, settings=ALL) == {}
-    assert differences(one, other, case.threshold, settings=DEBIASED, tolerance=ROOT) == {}
+    def check(
+        law: str, evidence: object, settings: list[Setting], debiased: list[Setting], tolerance: float = 0.0
+    ) -> None:
+        assert unlike(wanted, values(evidence, case.threshold, settings), tolerance) == {}, law
+        assert unlike(wanted, values(evidence, case.threshold, debiased), ROOT) == {}, law
+
+    # Weights that are no whole numbers are not numbers of rows, of which noise is made.
+    counted = DEBIASED if (rows.full_weight % 1 == 0).all() else []
+    check("a weight is so many rows", case.evidence(weighted), WEIGHED, counted, 1e-12)
+    scaled = rows.weighted(rows.full_weight * factor)
+    check("the scale of weights does not matter", case.evidence(scaled), UNIT_FREE, [], 1e-12)
+    check("rows of weight zero are absent", case.evidence(haunted), ALL, DEBIASED)
+    check("the order of rows does not matter", case.evidence(rows.take(order)), ALL, DEBIASED)
+    parts = [case.table(rows.take(place == i)) for i in (0, 1)]
+    check("tables merge", case.on_table(parts[0].merge(parts[1])), ALL, DEBIASED)
