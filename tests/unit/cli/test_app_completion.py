@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from halftruth.cli import main
+
 FIRST = ["evaluate", "compare", "prior", "calibrate", "bayes-error", "demo", "reproduce"]
 HOSTILE = 'ok,a$(touch pwned),`touch pwned`,"q\\$(touch pwned)",sp ace,--x,"d""q",é\n' + "1," * 7 + "1\n"
 
@@ -42,13 +44,21 @@ def ask(folder: Path, *args: str, **variables: str) -> subprocess.CompletedProce
     )
 
 
-def offered(folder: Path, *words: str) -> list[str]:
-    """What bash would be offered for the last word."""
-    line = " ".join(["halftruth", *words])
-    count = str(len(words))
-    done = ask(folder, COMP_WORDS=line, COMP_CWORD=count, _HALFTRUTH_COMPLETE="complete_bash")
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout.split()
+@pytest.fixture
+def offered(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    """``offered("evaluate", "--zer")``: what bash would be offered for the last word."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("_HALFTRUTH_COMPLETE", "complete_bash")
+
+    def call(*words: str) -> list[str]:
+        monkeypatch.setenv("COMP_WORDS", " ".join(["halftruth", *words]))
+        monkeypatch.setenv("COMP_CWORD", str(len(words)))
+        status = main([])
+        out, err = capsys.readouterr()
+        assert (status, err) == (0, "")
+        return out.split()
+
+    return call
 
 
 CASES: list[tuple[list[str], list[str]]] = [
@@ -83,16 +93,16 @@ CASES: list[tuple[list[str], list[str]]] = [
 
 
 @pytest.mark.parametrize(("words", "expected"), CASES, ids=[" ".join(words) for words, _ in CASES])
-def test_what_is_offered(folder: Path, words: list[str], expected: list[str]) -> None:
-    assert offered(folder, *words) == expected
+def test_what_is_offered(offered: Any, words: list[str], expected: list[str]) -> None:
+    assert offered(*words) == expected
 
 
-def test_every_metric_and_estimator_is_offered(folder: Path) -> None:
+def test_every_metric_and_estimator_is_offered(offered: Any) -> None:
     from halftruth._registry import REGISTRY
     from halftruth.prior._methods import METHODS
 
-    assert offered(folder, "evaluate", "x", "--metrics", "") == list(REGISTRY)
-    assert offered(folder, "prior", "x", "--method", "") == [*METHODS, "sample"]
+    assert offered("evaluate", "x", "--metrics", "") == list(REGISTRY)
+    assert offered("prior", "x", "--method", "") == [*METHODS, "sample"]
 
 
 def test_intervals_offered_are_the_library_s() -> None:
@@ -152,38 +162,39 @@ def test_installation(folder: Path) -> None:
         ("bash", "complete -o default -F _halftruth_completion halftruth"),
     ],
 )
-def test_scripts(folder: Path, shell: str, text: str) -> None:
-    done = ask(folder, _HALFTRUTH_COMPLETE=f"source_{shell}")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert text in done.stdout
+def test_scripts(run: Any, monkeypatch: pytest.MonkeyPatch, shell: str, text: str) -> None:
+    monkeypatch.setenv("_HALFTRUTH_COMPLETE", f"source_{shell}")
+    status, out, err = run()
+    assert (status, err) == (0, "")
+    assert text in out
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_other_shells(folder: Path, shell: str) -> None:
-    def complete(line: str, action: str = "get-args") -> Any:
-        return ask(
-            folder,
-            _TYPER_COMPLETE_ARGS=line,
-            _TYPER_COMPLETE_FISH_ACTION=action,
-            _HALFTRUTH_COMPLETE=f"complete_{shell}",
-        )
+def test_other_shells(folder: Path, run: Any, monkeypatch: pytest.MonkeyPatch, shell: str) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("_HALFTRUTH_COMPLETE", f"complete_{shell}")
 
-    done = complete("halftruth evaluate scores.csv --score model")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "model_a" in done.stdout
-    assert "model_b" in done.stdout
-    hostile = complete("halftruth evaluate hostile.csv --score ").stdout
+    def complete(line: str, action: str = "get-args") -> tuple[int, str, str]:
+        monkeypatch.setenv("_TYPER_COMPLETE_ARGS", line)
+        monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", action)
+        result: tuple[int, str, str] = run()
+        return result
+
+    status, out, err = complete("halftruth evaluate scores.csv --score model")
+    assert (status, err) == (0, "")
+    assert "model_a" in out
+    assert "model_b" in out
+    _, hostile, _ = complete("halftruth evaluate hostile.csv --score ")
     assert "ok" in hostile
     assert "touch" not in hostile
     if shell == "fish":  # 1 says that there is nothing but files
-        assert complete("halftruth evaluate scor", "is-args").returncode == 1
-        assert complete("halftruth ev", "is-args").returncode == 0
+        assert complete("halftruth evaluate scor", "is-args")[0] == 1
+        assert complete("halftruth ev", "is-args")[0] == 0
 
 
-def test_a_bad_request_is_no_traceback(folder: Path) -> None:
-    done = ask(folder, _HALFTRUTH_COMPLETE="nonsense")
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
+def test_a_bad_request_is_no_traceback(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_HALFTRUTH_COMPLETE", "nonsense")
+    assert run()[0] == 1
 
 
 def test_a_file_that_takes_long_is_not_opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
