@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
@@ -17,21 +15,18 @@ from halftruth.table import _strata
 
 def by_definition(population, positive, each):
     """Rows of the population, scores of positives and what one of them adds: (error, number of bins)."""
-    u = np.sort(population)
+    u, p = np.sort(population), np.sort(positive)
     n, error, last = len(u), np.nan, 0
+    sums = np.append(0.0, np.cumsum(u))
     for n_bins in range(1, n + 1):
-        ranks = [n * b // n_bins for b in range(1, n_bins)]
-        ends = [-np.inf, *(u[r - 1] if r else -np.inf for r in ranks), np.inf]
-        gaps, means = [], []
-        for low, high in pairwise(ends):
-            inside = u[(u > low) & (u <= high)]
-            found = each * ((positive > low) & (positive <= high)).sum()
-            gaps.append(abs(found - inside.sum()))
-            if len(inside):
-                means.append(found / len(inside))
-        if (np.diff(means) < -1e-10).any():
+        ranks = n * np.arange(1, n_bins) // n_bins
+        ends = [-np.inf, *np.where(ranks > 0, u[ranks - 1], -np.inf), np.inf]
+        # How many rows lie at or below each end: a bin holds those above its lower end, up to its upper.
+        rows, known = (np.searchsorted(x, ends, side="right") for x in (u, p))
+        found, inside = each * np.diff(known), np.diff(rows)
+        if (np.diff(found[inside > 0] / inside[inside > 0]) < -1e-10).any():
             break
-        error, last = sum(gaps) / n, n_bins
+        error, last = np.abs(found - np.diff(sums[rows])).sum() / n, n_bins
     return error, last
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -480,7 +481,7 @@ def test_what_cannot_be_drawn_is_refused(draw: Any) -> None:
         draw(two)
 
 
-@pytest.mark.parametrize("draw", [*ALL, ht.figures.sensitivity])
+@pytest.mark.parametrize("draw", [*ALL, partial(ht.figures.sensitivity, metrics=["roc_auc", "brier"])])
 @pytest.mark.parametrize("name", [r"$\wrong{", r"a $x^2$ b", "_hidden", "<b>&amp;</b>", LONG])
 def test_names_are_shown_as_they_are(draw: Any, name: str) -> None:
     figure = draw({name: EVIDENCE, "other": EVIDENCE})
