@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 
@@ -14,19 +15,23 @@ def main(rank: int, world: int, folder: Path) -> None:
     from halftruth.training import ScoreMetrics
 
     store = (folder / "store").as_uri()
-    distributed.init_process_group("gloo", init_method=store, rank=rank, world_size=world)
-    found = {}
-    for name, case in torch.load(folder / "cases.pt", weights_only=True).items():
-        metric = ScoreMetrics(**case["settings"])
-        for batch in case["batches"][rank]:
-            metric.update(*batch)
-        values = {label: float(value) for label, value in metric.compute().items()}
-        own = len(metric.table)  # what came from the others is gone again
-        with metric.sync_context():
-            metric.table.save(folder / f"{name}-{rank}.npz")
-        found[name] = {"own": own, "values": values}
-    (folder / f"{rank}.json").write_text(json.dumps(found))
-    distributed.destroy_process_group()
+    distributed.init_process_group(
+        "gloo", init_method=store, rank=rank, world_size=world, timeout=timedelta(seconds=120)
+    )
+    try:
+        found = {}
+        for name, case in torch.load(folder / "cases.pt", weights_only=True).items():
+            metric = ScoreMetrics(**case["settings"])
+            for batch in case["batches"][rank]:
+                metric.update(*batch)
+            values = {label: float(value) for label, value in metric.compute().items()}
+            own = len(metric.table)  # what came from the others is gone again
+            with metric.sync_context():
+                metric.table.save(folder / f"{name}-{rank}.npz")
+            found[name] = {"own": own, "values": values}
+        (folder / f"{rank}.json").write_text(json.dumps(found))
+    finally:
+        distributed.destroy_process_group()
 
 
 if __name__ == "__main__":
