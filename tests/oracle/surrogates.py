@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
+
+import numpy as np
 
 from . import naive
 from .rows import NAN, Row
@@ -46,9 +48,15 @@ class Ranking:
         """Known positives, unlabeled rows and known negatives at or above each threshold."""
         return self.above(self.known), self.above(self.unlabeled), self.above(self.negative)
 
-    def surrogates(self, k: int) -> set[Path]:
-        """X of every set of k unlabeled rows."""
-        return {self.above(list(chosen)) for chosen in combinations(self.unlabeled, k)}
+    @cached_property
+    def surrogates(self) -> list[set[Path]]:
+        """X of every set of k unlabeled rows, by k."""
+        reached = np.greater_equal.outer(self.unlabeled, self.thresholds)
+        chosen = np.asarray(list(product((0, 1), repeat=len(self.unlabeled))))
+        paths: list[set[Path]] = [set() for _ in range(len(self.unlabeled) + 1)]
+        for k, path in zip(chosen.sum(axis=1).tolist(), (chosen @ reached).tolist(), strict=True):
+            paths[k].add(tuple(path))
+        return paths
 
     def possible(self, k: int, band: Band, level: float, sides: tuple[str, ...]) -> list[Path]:
         """X of the sets inside the band; known negatives bound their latent fellows in the same way.
@@ -56,7 +64,7 @@ class Ranking:
         Where both are used, they share the error.
         """
         known, u, m = self.counts
-        paths = sorted(self.surrogates(k))
+        paths = sorted(self.surrogates[k])
         each = 1 - (1 - level) / len(sides)
         if k > 0 and "positive" in sides:
             paths = [x for x in paths if inside(x, known, band(len(self.known), k, each))]
@@ -162,7 +170,7 @@ def share_inside(n: int, k: int, limits: Limits) -> Fraction:
 
 def claesen_counts(ranking: Ranking, k: int, at: int, t_low: float, t_high: float) -> tuple[int, int]:
     """Surrogates at or above one threshold by Eqs. 8 and 9, each rank for itself."""
-    reached = sorted({path[at] for path in ranking.surrogates(k)})
+    reached = sorted({path[at] for path in ranking.surrogates[k]})
     most = next((x for x in reached if x >= k * t_high - 1e-9), reached[-1])
     least = next((x for x in reversed(reached) if x <= k * t_low + 1e-9), reached[0])
     return least, most

@@ -17,6 +17,8 @@ from .agreement import assert_same
 from .bound_cases import BANDS, CASES, KINDS, LEVELS, N_RESAMPLES, POPULATIONS, Case, draw, limits
 from .surrogates import Ranking, claesen_counts, extremes, merges, rate, share_inside
 
+pytestmark = pytest.mark.usefixtures("bands_once")
+
 SMALL = [(1, 1), (1, 5), (2, 3), (5, 1), (4, 4), (3, 6), (6, 3)]
 
 
@@ -172,7 +174,7 @@ def test_the_papers_tables(name, population, negatives) -> None:
 
 def reach(r: Ranking, k: int) -> tuple[list[int], list[int]]:
     """The fewest and the most of k surrogates that can lie at or above each threshold."""
-    counts = list(zip(*r.surrogates(k), strict=True))
+    counts = list(zip(*r.surrogates[k], strict=True))
     return [min(x) for x in counts], [max(x) for x in counts]
 
 
