@@ -259,7 +259,7 @@ def prior_and_purity(both: PriorAndPurity, *, ax: Axes | None = None) -> Figure:
     --------
     >>> import halftruth as ht
     >>> simulated = ht.simulate.GaussianClasses(prior=0.2, separation=4.0)
-    >>> strata = simulated.draw_strata(500, 2000, rng=1, purity=0.8)
+    >>> strata = simulated.draw_strata(100, 400, rng=1, purity=0.8)
     >>> both = ht.estimate_prior_and_purity(strata.positive.score, strata.unlabeled.score)
     >>> ht.figures.prior_and_purity(both).axes[0].get_xlabel()
     'α, the share of positives among the unlabeled'

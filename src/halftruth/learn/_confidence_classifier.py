@@ -58,7 +58,7 @@ class PositiveConfidenceClassifier(NetworkClassifier):
     >>> import numpy as np
     >>> from scipy.special import expit
     >>> from halftruth.learn import PositiveConfidenceClassifier
-    >>> X = np.random.default_rng(0).normal(1.0, 1.0, (2000, 1))  # positives; negatives lie around −1
+    >>> X = np.random.default_rng(0).normal(1.0, 1.0, (500, 1))  # positives; negatives lie around −1
     >>> model = PositiveConfidenceClassifier(random_state=0).fit(X, expit(2 * X[:, 0]))
     >>> bool(abs(model.predict_proba([[0.5]])[0, 1] - expit(1.0)) < 0.05)
     True

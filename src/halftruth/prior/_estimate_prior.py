@@ -183,7 +183,7 @@ def estimate_prior_and_purity(
     --------
     >>> import halftruth as ht
     >>> simulated = ht.simulate.GaussianClasses(prior=0.2, separation=4.0)
-    >>> strata = simulated.draw_strata(1000, 5000, rng=1, purity=0.8)
+    >>> strata = simulated.draw_strata(300, 1000, rng=1, purity=0.8)
     >>> p, u = strata.positive.score, strata.unlabeled.score
     >>> both = ht.estimate_prior_and_purity(p, u)
     >>> both.purity.low < 0.8 < both.purity.high

@@ -77,8 +77,8 @@ def estimate_prior_from_features(
     --------
     >>> import halftruth as ht, numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> X = np.concatenate([rng.normal(2, 1, (800, 3)), rng.normal(-2, 1, (700, 3))])
-    >>> estimate = ht.estimate_prior_from_features(X, np.arange(1500) < 500, n_refits=2)
+    >>> X = np.concatenate([rng.normal(2, 1, (320, 3)), rng.normal(-2, 1, (280, 3))])
+    >>> estimate = ht.estimate_prior_from_features(X, np.arange(600) < 200, n_refits=0)
     >>> abs(estimate.value - 0.3) < 0.05
     True
     """
