@@ -185,8 +185,7 @@ def test_histograms_take_debiased_errors_without_a_bound() -> None:
         assert result[name].value == pytest.approx(exact[name].value, abs=2e-3)
 
 
-@pytest.mark.parametrize("norm", [1, 2, "max"])
-def test_the_posterior_error_is_the_mean_over_all_processes(norm) -> None:
+def test_the_posterior_error_is_the_mean_over_all_processes() -> None:
     """With matrices, weights by the normal density of the gaps, and the error from many draws of the signal."""
     evidence = MODEL.positive_unlabeled(300, 3000, rng=3)
     bins = evidence.measure().in_bins(8)
@@ -195,7 +194,7 @@ def test_the_posterior_error_is_the_mean_over_all_processes(norm) -> None:
     factor = _binned_errors._factor(bins.smoothed_covariance(width) / total**2)
     noise, gap, mass = factor @ factor.T, bins.gap / total, bins.mass / total
     curves, rest = _binned_errors._prior(mass, bins.mean_score)
-    weight, error = [], []
+    weight, errors = [], []
     for cov in rest.values():
         for size in _binned_errors.SIZES:
             for slope in _binned_errors.SLOPES:
@@ -209,11 +208,13 @@ def test_the_posterior_error_is_the_mean_over_all_processes(norm) -> None:
                 )
                 each = np.abs(signal) / mass
                 # Of the largest gap the expectation of each is taken, then the largest.
-                means = {1: (each * mass).sum(axis=1).mean(), 2: (each**2 * mass).sum(axis=1).mean()}
-                error.append(means.get(norm, each.mean(axis=0).max()))
-    wanted = np.average(error, weights=np.asarray(weight) / np.sum(weight)) ** (0.5 if norm == 2 else 1)
-    # 20,000 draws of what varies by about a third.
-    assert float(_binned_errors.posterior(bins, norm)) == pytest.approx(wanted, rel=5 / 3 / np.sqrt(20_000))
+                largest = each.mean(axis=0).max()
+                errors.append([np.mean(each @ mass), np.mean(each**2 @ mass), largest])
+    mean, square, largest = np.average(errors, axis=0, weights=np.asarray(weight) / np.sum(weight))
+    for norm, wanted in ((1, mean), (2, np.sqrt(square)), ("max", largest)):
+        # 20,000 draws of what varies by about a third.
+        found = float(_binned_errors.posterior(bins, norm))
+        assert found == pytest.approx(wanted, rel=5 / 3 / np.sqrt(20_000)), norm
 
 
 def test_noise_that_grows_with_the_rows_of_a_bin_stays_where_it_is_when_averaged() -> None:

@@ -263,10 +263,10 @@ def test_a_range_takes_the_largest_p_value(statistic):
         evidence = ht.PositiveUnlabeled.from_table(strata, prior=prior, population="unlabeled")
         return calibration_test(evidence, statistic, n_resamples=199)
 
-    grid = [found(x).p_value for x in np.linspace(0.35, 0.55, 41)]
+    grid = [found(x).p_value for x in np.linspace(0.35, 0.55, 21)]
     whole = found((0.35, 0.55))
     assert whole.p_value >= max(grid)
-    assert whole.p_value <= max(grid) + 0.1  # the grid's steps are .005
+    assert whole.p_value <= max(grid) + 0.1  # the grid's steps are .01
     assert any("largest over the range" in note for note in whole.notes)
 
 

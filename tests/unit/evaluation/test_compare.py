@@ -499,14 +499,14 @@ def test_infinite_losses_do_not_break_a_comparison():
 
 def test_the_dictionary_is_json_and_the_same_every_time():
     for models in (labeled(A, B), pu(A, B, prior=None), pu(A, B, prior=(0.1, 0.2))):
-        one, two = (ht.compare(models, threshold=0.5, n_resamples=100, rng=7) for _ in range(2))
+        one, two = (ht.compare(models, threshold=0.5, n_resamples=20, rng=7) for _ in range(2))
         texts = [json.dumps(each.to_dict(), allow_nan=False, sort_keys=True) for each in (one, two)]
         assert texts[0] == texts[1]
         found = json.loads(texts[0])
         assert found["schema"] == 1
         assert found["pairs"][0]["first"] == "a"
         assert set(found["pairs"][0]["metrics"]["roc_auc"]) >= {"value", "low", "high", "values", "flips"}
-        other = ht.compare(models, threshold=0.5, n_resamples=100, rng=8)
+        other = ht.compare(models, threshold=0.5, n_resamples=20, rng=8)
         assert json.dumps(other.to_dict(), sort_keys=True) != texts[0]
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
+from threading import current_thread, main_thread
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from joblib import parallel_config
 from scipy import sparse, stats
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -30,7 +33,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import halftruth as ht
-from halftruth.learn._cross_validation import cross_val_evidence, splits
+from halftruth.learn._cross_validation import FoldScores, cross_val_evidence, splits
 
 N = 400
 PRIOR = 0.4
@@ -543,8 +546,20 @@ def test_names_of_columns_reach_the_estimator() -> None:
     cross(Named(), X=TABLES["pandas"](X), y=pd.Series(Y, index=np.arange(N)[::-1]), cv=2)
 
 
-def test_the_number_of_processes_changes_nothing() -> None:
-    assert_same(cross(n_jobs=2), cross(n_jobs=None))
+def test_the_number_of_workers_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads start at once; what they are given is pickled, as it would be for processes."""
+    score, workers = FoldScores.__call__, set()
+
+    def elsewhere(scores: FoldScores, *told: Any) -> Any:
+        workers.add(current_thread())
+        return score(pickle.loads(pickle.dumps(scores)), *told)
+
+    expected = cross(n_jobs=None)
+    monkeypatch.setattr(FoldScores, "__call__", elsewhere)
+    with parallel_config("threading"):
+        assert_same(cross(n_jobs=2), expected)
+    assert workers
+    assert main_thread() not in workers
 
 
 def test_the_estimator_stays_as_it_was() -> None:

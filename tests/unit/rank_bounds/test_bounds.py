@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -401,6 +401,7 @@ def test_curves_over_a_long_range_have_the_areas_of_the_metrics(prior: Any, sign
 # --- Many rows ---------------------------------------------------------------------------------
 
 
+@cache
 def normals(n_known: int, n_unlabeled: int, prior: float = 0.3) -> ht.PositiveUnlabeled:
     """True area .921: N(2, 1) against N(0, 1)."""
     rng = np.random.default_rng(1)
