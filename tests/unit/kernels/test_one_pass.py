@@ -352,8 +352,9 @@ def test_threads_hold_no_more_than_a_given_number_of_integers(
 
 # --- compiling ------------------------------------------------------------------------------------
 
+# A loop that compiles soon, for two kinds of data.
 USE = (
-    "import numpy, halftruth.kernels._sorting as k; assert (k.sort(numpy.array([2.0, 1.0])) == [1, 2]).all()"
+    "from halftruth.kernels._monotone import _falls as f; assert f(1.0, 2.0, 1.0, 1.0) and not f(1, 0, 1, 1)"
 )
 NOWHERE = "import numba.core.caching as c; c.CacheImpl._locator_classes = []; "
 
