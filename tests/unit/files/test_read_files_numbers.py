@@ -163,18 +163,18 @@ import json, sys
 import halftruth as ht
 from halftruth import files
 from halftruth.table._score_table import _of_columns
-path, max_rows, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-found = files.read(path, score="score", label="label", max_rows=max_rows, threads=threads)
-exact = isinstance(found, files.ExactRows)
-table = ht.ScoreTable(_of_columns(found.scores["score"], found.stratum, None) if exact else found.strata)
-result = ht.evaluate(ht.PositiveUnlabeled.from_table(table, prior=0.3), threshold=0.4, n_resamples=100)
-assert ("numba" in sys.modules) == exact
-sys.stdout.write(json.dumps(result.to_dict()))
+path, threads = sys.argv[1], int(sys.argv[2])
+for max_rows in (0, 10**6):  # a histogram, then the rows, whose loops are compiled
+    found = files.read(path, score="score", label="label", max_rows=max_rows, threads=threads)
+    exact = isinstance(found, files.ExactRows)
+    table = ht.ScoreTable(_of_columns(found.scores["score"], found.stratum, None) if exact else found.strata)
+    result = ht.evaluate(ht.PositiveUnlabeled.from_table(table, prior=0.3), threshold=0.4, n_resamples=40)
+    assert ("numba" in sys.modules) == exact == (max_rows > 0)
+    print(json.dumps(result.to_dict()))
 """
 
 
-@pytest.mark.parametrize("max_rows", [10**6, 0], ids=["compiled", "histogram"])
-def test_a_large_file_gives_the_same_bytes_with_any_number_of_threads(max_rows, tmp_path):
+def test_a_large_file_gives_the_same_bytes_with_any_number_of_threads(tmp_path):
     import polars as pl
 
     draw = MODEL.draw(600_000, 1)
@@ -184,10 +184,11 @@ def test_a_large_file_gives_the_same_bytes_with_any_number_of_threads(max_rows, 
     outputs = set()
     for threads in ("1", "2", "4"):
         environment = os.environ | {"NUMBA_NUM_THREADS": min(threads, "2"), "OMP_NUM_THREADS": threads}
-        command = [sys.executable, "-c", PROGRAM, str(tmp_path / "a.parquet"), str(max_rows), threads]
+        command = [sys.executable, "-c", PROGRAM, str(tmp_path / "a.parquet"), threads]
         done = subprocess.run(command, capture_output=True, env=environment, check=True)
         outputs.add(done.stdout)
-    assert len(outputs) == 1
+    (output,) = outputs
+    assert output.count(b"\n") == 2
 
 
 def test_a_file_named_twice_would_count_twice(files, tmp_path):
