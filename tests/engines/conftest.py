@@ -29,12 +29,16 @@ FOREIGN = [
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What libraries have to settle among themselves fails no test here."""
+    """What libraries have to settle among themselves fails no test here.
+
+    These tests come before all others: one worker gets them, and no other has to start Java and a server.
+    """
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
             for warning in FOREIGN:
                 item.add_marker(pytest.mark.filterwarnings(warning))
+    items.sort(key=lambda item: here not in item.path.parents)
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +52,7 @@ def spark(require, tmp_path_factory) -> Iterator[Any]:
     own = {
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
         # Queries of few rows end before the best code for them is compiled.
-        OPTIONS: f"{LOCAL[OPTIONS]} -XX:TieredStopAtLevel=1",
+        OPTIONS: f"{LOCAL[OPTIONS]} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     session = sql.SparkSession.builder.config(map=LOCAL | SMALL | own).getOrCreate()
     yield session

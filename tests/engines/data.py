@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from .reference import Group, Row, tables
 
-N_ROWS = 20_000
+N_ROWS = 6000
 PROBABILITIES = [0.0, -0.0, 1.0, 0.5, 1 - 2.0**-53, 2.0**-53, 5e-324, 2.2e-308, 1e-300, 1e-16, 1 / 3]
 MARGINS = [*PROBABILITIES, -1.0, -5e-324, 1e300, -1e300, 2.0**53, -1 / 3, 1 + 2.0**-52, 88.0]
 GROUPS = ["9", "10", "1e1", "north", "North", 'O\'Brien; "x" --', "é", "", " ", "-0.5", "idle", None]
@@ -57,12 +57,14 @@ SCORES += [("margin", "double"), ("margin", "coded"), ("single", "whole")]
 PLAIN = Case("score", "double", None, None)
 GROUPED = Case("score", "double", "weight", "group")
 MARGIN = Case("margin", "double", "weight", "group")
+# Every column with and without weights, and with and without groups; the first with all four of these.
+APART, CROSSED = [(None, None), ("weight", "group")], [(None, "group"), ("weight", None)]
 CASES = [
-    Case(score, label, weight, by)
-    for score, label in SCORES
-    for weight in (None, "weight")
-    for by in (None, "group")
+    Case(*columns, weight, by)
+    for k, columns in enumerate(SCORES)
+    for weight, by in (CROSSED if k % 2 else APART)
 ]
+CASES += [Case(*SCORES[0], weight, by) for weight, by in CROSSED]
 CASES += [Case("score", "double", "weight", "month"), Case("score", "known", "ones", "group")]
 
 
@@ -73,6 +75,7 @@ class Data:
         self.name, self.columns = name, columns
         self.path = folder / f"{name}.parquet"
         self._expected: dict[Case, dict[str, Group]] = {}
+        self._split: dict[int, list[Data]] = {}
 
     @cached_property
     def parquet(self) -> Path:
@@ -97,8 +100,12 @@ class Data:
 
     def split(self, n: int) -> list[Data]:
         """The rows dealt out to n parts."""
-        dealt = [{name: column[k::n] for name, column in self.columns.items()} for k in range(n)]
-        return [Data(f"{self.name}_{k}_of_{n}", own, self.path.parent) for k, own in enumerate(dealt)]
+        if n not in self._split:
+            dealt = [{name: column[k::n] for name, column in self.columns.items()} for k in range(n)]
+            self._split[n] = [
+                Data(f"{self.name}_{k}_of_{n}", own, self.path.parent) for k, own in enumerate(dealt)
+            ]
+        return self._split[n]
 
 
 def made(n_rows: int = N_ROWS, seed: int = 10) -> dict[str, list[Any]]:

@@ -1,4 +1,4 @@
-"""Hundreds of small tables of hard numbers in one, so that one query asks for all of them."""
+"""Many small tables of hard numbers in one, so that one query asks for all of them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .data import MARGINS, PROBABILITIES
 from .reference import N_BINS, place
 
 
-def hard(n_tables: int = 300, seed: int = 11) -> dict[str, list[Any]]:
-    """The columns; each `month` is a table of up to 40 rows with many ties."""
+def hard(n_tables: int = 150, seed: int = 13) -> dict[str, list[Any]]:
+    """The columns; each `month` is a table of up to 80 rows with many ties."""
     rng = np.random.default_rng(seed)
-    size = rng.integers(1, 41, n_tables)
+    size = rng.integers(1, 81, n_tables)
     n = int(size.sum())
     start = np.repeat(np.cumsum(size) - size, size)
     drawn = start + (rng.random(n) * np.repeat(np.ceil(size / 2), size)).astype(int)
