@@ -27,6 +27,7 @@ __all__ = [
     "positive_probabilities",
     "probabilities",
     "refuse_values",
+    "refuse_zeros",
     "scores",
     "share",
     "threshold",
@@ -167,15 +168,16 @@ def probabilities(values: Any, name: str, *, length: int | None = None) -> Vecto
 def positive_probabilities(values: Any, name: str, *, length: int | None = None, why: str) -> Vector:
     """Numbers in (0, 1]: they are divided by."""
     out = probabilities(values, name, length=length)
-    if (out == 0).any():
-        first = int(np.argmax(out == 0))
-        raise InputError(
-            argument=name,
-            must="be greater than 0",
-            got=f"{int((out == 0).sum())} zero(s), the first at index {first}",
-            remedy=why,
-        )
+    refuse_zeros(out, name, why)
     return out
+
+
+def refuse_zeros(out: Vector, name: str, why: str) -> None:
+    """Raise where a number is 0 that is divided by."""
+    zeros = out == 0
+    if zeros.any():
+        got = f"{int(zeros.sum())} zero(s), the first at index {int(np.argmax(zeros))}"
+        raise InputError(argument=name, must="be greater than 0", got=got, remedy=why)
 
 
 def _refuse_codes(out: Vector, allowed: NDArray[np.bool_], name: str, remedy: str) -> None:

@@ -89,21 +89,12 @@ class PositiveConfidence(Evidence):
         assert rows.value is not None  # rows carry 1/r
         return 1 / rows.value, rows.weight
 
-    def _refuse_zeros(self) -> None:
-        zeros = self.confidences[0] == 0
-        if zeros.any():
-            raise InputError(
-                argument="r",
-                must="be greater than 0",
-                got=f"{int(zeros.sum())} zero(s), the first at index {int(np.argmax(zeros))}",
-                remedy="Metrics divide by the confidence; r = 0 is allowed only for the Bayes error.",
-            )
-
     def identified_prior(self, sums: Sums, purity: Number) -> Number:
         return total(sums, (POSITIVE, "weight")) / total(sums, (POSITIVE, "value"))
 
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
-        self._refuse_zeros()
+        why = "Metrics divide by the confidence; r = 0 is allowed only for the Bayes error."
+        _checks.refuse_zeros(self.confidences[0], "r", why)
         identified = self.identified_prior(sums, 1.0)
         prior = identified if scenario.prior is None else scenario.prior
         return MassRule(
