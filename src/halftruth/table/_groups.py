@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -37,14 +37,19 @@ def strata_of(grid: Grid, found: Mapping[str, Any], by: str | None = None) -> di
     if "weight" in columns:
         refuse_weights(float(columns["lightest"].min()), float(columns["heaviest"].max()))
     if columns["rows"].max(initial=0) > MOST:
-        raise InputError(
-            "One bin would hold more than 2^30 rows, too many to add up exactly. Read fewer rows."
-        )
+        refuse_sums(weighted=False)
     sums = [columns[name] for name in ("position", "weight", "square") if name in columns]
     if any(np.ma.is_masked(column) or np.max(column, initial=0) > MOST * UNIT for column in sums):
-        raise InputError("The weights of one bin add up to more than 2^30. Divide all weights by one number.")
+        refuse_sums(weighted=True)
     group = named(columns.pop("g"), str(by)) if "g" in columns else None
     return {name: _strata(grid, columns, rows) for name, rows in places(group)}
+
+
+def refuse_sums(*, weighted: bool) -> NoReturn:
+    """Refuse rows, or their weights, of which one bin has more than can be added up."""
+    if weighted:
+        raise InputError("The weights of one bin add up to more than 2^30. Divide all weights by one number.")
+    raise InputError("One bin would hold more than 2^30 rows, too many to add up exactly. Read fewer rows.")
 
 
 def named(group: Any, column: str) -> Any:

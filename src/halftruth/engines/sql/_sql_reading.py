@@ -43,6 +43,7 @@ from halftruth.table._groups import (
     OUTSIDE,
     Strata,
     refuse_groups,
+    refuse_sums,
     strata_of,
 )
 
@@ -125,7 +126,7 @@ def _fetched(columns: BoundColumns, grid: Grid) -> dict[str, Any]:
         table = fetch(histogram(columns, grid), columns.names["table"])
     except InputError:
         if _overflows(columns, grid):  # an engine that does not wrap around names a type, no weights
-            _refuse_heavy(columns)
+            refuse_sums(weighted=columns.weight is not None)
         raise
     bins: dict[str, Any] = {name: table[name].to_numpy() for name in table.column_names if name != "g"}
     if columns.group is not None:
@@ -275,15 +276,6 @@ def _refuse_no_weight(columns: BoundColumns) -> NoReturn:
         f"{_capitalized(columns.names['weight'])} of {columns.names['table']} is zero in all rows. Give at "
         f"least one row a positive weight, or leave {arg('weight')} out for equal weights."
     )
-
-
-def _refuse_heavy(columns: BoundColumns) -> NoReturn:
-    """Refuse rows or weights whose sums 64 bits do not hold."""
-    if columns.weight is None:
-        raise InputError(
-            "One bin would hold more than 2^30 rows, too many to add up exactly. Read fewer rows."
-        )
-    raise InputError("The weights of one bin add up to more than 2^30. Divide all weights by one number.")
 
 
 def _refuse_many_groups(columns: BoundColumns) -> None:
