@@ -100,17 +100,15 @@ class NetworkClassifier(Learner):
 
         self._check_choices()
         rng = check_random_state(self.random_state)
-
-        def above_zero(value: float) -> float:
-            advice = "Pass a small step, e.g. 0.001."
-            return _checks.inside(value, "learning_rate", 0.0, np.inf, advice=advice)
-
         units = np.atleast_1d(self.hidden).tolist()
         hidden = tuple(_checks.count(n_units, "hidden", least=1) for n_units in units)
         usual, size = 1e-3 if hidden else 1e-2, self.batch_size
+        step = usual if self.learning_rate is None else self.learning_rate
         plan = Plan(
             hidden=hidden,
-            learning_rate=usual if self.learning_rate is None else above_zero(self.learning_rate),
+            learning_rate=_checks.inside(
+                step, "learning_rate", 0.0, np.inf, advice="Pass a small step, e.g. 0.001."
+            ),
             weight_decay=_checks.inside(
                 self.weight_decay, "weight_decay", 0.0, np.inf, closed="left", advice="0 is none."
             ),

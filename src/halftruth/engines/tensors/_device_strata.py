@@ -75,7 +75,8 @@ class TensorRows(Strata):
         fits = unit or chosen.kind == "margin"
         if self.tensors.on_host or not fits or lightest < LIGHTEST or heaviest > HEAVIEST:
             return super().compress(chosen)  # which says what is wrong
-        sums = self._state(chosen)
+        rows = self.tensors.unchanged()
+        sums = _dense_histogram.of_rows(chosen, rows.score, rows.stratum, rows.weight, n_strata=len(STRATA))
         n_rows = self.tensors.n_rows
         if not self.tensors.weighted and sum(n_rows.values()) <= MOST:
             return TensorHistogram(sums, chosen, n_rows)
@@ -86,10 +87,6 @@ class TensorRows(Strata):
         # One column of weights serves all strata; those where every weight is one are stored without.
         plain = [name for name in strata if name not in self.tensors.weighted]
         return Strata({**strata, **{k: replace(strata[k], weight=None, square=None) for k in plain}})
-
-    def _state(self, grid: Grid) -> State:
-        rows = self.tensors.unchanged()
-        return _dense_histogram.of_rows(grid, rows.score, rows.stratum, rows.weight, n_strata=len(STRATA))
 
 
 def _host(column: Tensor) -> Vector:
