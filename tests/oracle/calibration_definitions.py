@@ -186,8 +186,8 @@ def smoothed_residual(rows: Rows, sigma: float) -> float:
 
 
 def smooth(rows: Rows) -> float:
-    """The width at which the smoothed residual equals its width; it falls as the width grows."""
-    return float(brentq(lambda sigma: smoothed_residual(rows, sigma) - sigma, 1e-4, 2.0, xtol=1e-9))
+    """The width at which the smoothed residual equals its width, at least 0.002; it falls as the width grows."""
+    return float(brentq(lambda sigma: smoothed_residual(rows, sigma) - sigma, 2e-3, 2.0, xtol=1e-9))
 
 
 def logit_smoothed(rows: Rows, sigma: float) -> float:

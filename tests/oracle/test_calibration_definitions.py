@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 
 import numpy as np
 import pytest
@@ -28,6 +27,7 @@ from .agreement import assert_same
 
 KINDS = ("untied", "tied", "ends", "edges", "float32")
 SIZES = (2, 7, 40, 150)
+NUMBERS = (1, 2, 10, 15, 40)  # of bins
 CASES = [(kind, n) for kind in KINDS for n in SIZES]
 each_case = pytest.mark.parametrize(("kind", "n"), CASES)
 each_binning = pytest.mark.parametrize("binning", ["mass", "width"])
@@ -46,39 +46,44 @@ def draw(kind: str, n: int) -> tuple[np.ndarray, np.ndarray]:
     return y, made.get(kind, score)
 
 
-@pytest.fixture(params=["atoms", "rows"])
-def labeled(request, monkeypatch):
-    """Labels as evidence, read as sorted atoms or, like large data, as rows."""
+@pytest.fixture
+def both_ways(monkeypatch):
+    """Labels as evidence, read as sorted atoms and then, like large data, as rows."""
 
     def make(y, score):
-        if request.param == "rows":
-            monkeypatch.setattr(_strata, "COMPILED", 1)
-        evidence = ht.Labeled(y, score)
-        assert isinstance(evidence.measure(), SortedMeasure) == (request.param == "rows")
-        return evidence
+        for way in ("atoms", "rows"):
+            if way == "rows":
+                monkeypatch.setattr(_strata, "COMPILED", 1)
+            evidence = ht.Labeled(y, score)
+            assert isinstance(evidence.measure(), SortedMeasure) == (way == "rows")
+            yield way, evidence
 
     return make
 
 
 @each_case
 @each_binning
-@pytest.mark.parametrize("n_bins", [1, 2, 10, 15, 40])
-def test_binned_error(labeled, kind, n, binning, n_bins):
+def test_binned_error(both_ways, kind, n, binning):
     y, score = draw(kind, n)
-    rows, evidence = definition.labeled(y, score), labeled(y, score)
-    for norm in (1, 2, "max"):
-        wanted = definition.calibration_error(rows, n_bins, binning, norm)
-        assert_same(calibration_error(evidence, n_bins, binning, norm), wanted, f"norm {norm}")
-    wanted = definition.calibration_error(rows, n_bins, binning, "max")
-    assert_same(maximum_calibration_error(evidence, n_bins=n_bins, binning=binning), wanted)
+    rows = definition.labeled(y, score)
+    calls = [(n_bins, binning, norm) for n_bins in NUMBERS for norm in (1, 2, "max")]
+    wanted = {call: definition.calibration_error(rows, *call) for call in calls}
+    for way, evidence in both_ways(y, score):
+        for call in calls:
+            assert_same(calibration_error(evidence, *call), wanted[call], f"{call}, {way}")
+        for n_bins in NUMBERS:
+            largest = maximum_calibration_error(evidence, n_bins=n_bins, binning=binning)
+            assert_same(largest, wanted[n_bins, binning, "max"], f"{n_bins} bins, {way}")
 
 
 @each_case
-@pytest.mark.parametrize("n_bins", [1, 2, 15])
-def test_adaptive_error_is_the_plain_mean_over_bins_that_hold_rows(labeled, kind, n, n_bins):
+def test_adaptive_error_is_the_plain_mean_over_bins_that_hold_rows(both_ways, kind, n):
     y, score = draw(kind, n)
-    wanted = definition.adaptive_calibration_error(definition.labeled(y, score), n_bins)
-    assert_same(adaptive_calibration_error(labeled(y, score), n_bins=n_bins), wanted)
+    rows = definition.labeled(y, score)
+    wanted = {n_bins: definition.adaptive_calibration_error(rows, n_bins) for n_bins in (1, 2, 15)}
+    for way, evidence in both_ways(y, score):
+        for n_bins, error in wanted.items():
+            assert_same(adaptive_calibration_error(evidence, n_bins=n_bins), error, f"{n_bins} bins, {way}")
 
 
 def test_adaptive_error_has_15_bins_by_default():
@@ -89,14 +94,17 @@ def test_adaptive_error_has_15_bins_by_default():
 
 @each_case
 @each_binning
-@pytest.mark.parametrize("n_bins", [1, 2, 10, 15, 40])
-def test_debiased_errors_of_labels(labeled, kind, n, binning, n_bins):
+def test_debiased_errors_of_labels(both_ways, kind, n, binning):
     y, score = draw(kind, n)
-    rows, evidence = definition.labeled(y, score), labeled(y, score)
-    for norm, wanted in ((1, definition.debiased_absolute), (2, definition.debiased_square)):
-        ours = calibration_error(evidence, n_bins, binning, norm, debias="corrected")
-        # Near 0 the root of a difference keeps half of the digits.
-        assert ours == pytest.approx(wanted(rows, n_bins, binning), rel=1e-9, abs=1e-9 if norm == 1 else 3e-8)
+    rows = definition.labeled(y, score)
+    by_norm = {1: definition.debiased_absolute, 2: definition.debiased_square}
+    wanted = {(m, norm): error(rows, m, binning) for norm, error in by_norm.items() for m in NUMBERS}
+    for way, evidence in both_ways(y, score):
+        for (n_bins, norm), error in wanted.items():
+            ours = calibration_error(evidence, n_bins, binning, norm, debias="corrected")
+            # Near 0 the root of a difference keeps half of the digits.
+            near = pytest.approx(error, rel=1e-9, abs=1e-9 if norm == 1 else 3e-8)
+            assert ours == near, f"{n_bins} bins, norm {norm}, {way}"
 
 
 def test_debiased_errors_are_neither_always_zero_nor_the_plain_ones():
@@ -137,19 +145,23 @@ def test_labels_are_corrected_so_by_default():
 
 
 @each_case
-def test_ks_and_kuiper_errors(labeled, kind, n):
+def test_ks_and_kuiper_errors(both_ways, kind, n):
     y, score = draw(kind, n)
-    rows, evidence = definition.labeled(y, score), labeled(y, score)
-    assert_same(ks_calibration_error(evidence), definition.ks(rows))
-    assert_same(ks_calibration_error(evidence, statistic="kuiper"), definition.kuiper(rows))
+    rows = definition.labeled(y, score)
+    ks, kuiper = definition.ks(rows), definition.kuiper(rows)
+    for way, evidence in both_ways(y, score):
+        assert_same(ks_calibration_error(evidence), ks, way)
+        assert_same(ks_calibration_error(evidence, statistic="kuiper"), kuiper, way)
 
 
 @each_case
-@pytest.mark.parametrize("norm", [1, 2, "max"])
-def test_sweep_error(labeled, kind, n, norm):
+def test_sweep_error(both_ways, kind, n):
     y, score = draw(kind, n)
-    wanted = definition.sweep(definition.labeled(y, score), norm)
-    assert_same(sweep_calibration_error(labeled(y, score), norm=norm), wanted)
+    rows = definition.labeled(y, score)
+    wanted = {norm: definition.sweep(rows, norm) for norm in (1, 2, "max")}
+    for way, evidence in both_ways(y, score):
+        for norm, error in wanted.items():
+            assert_same(sweep_calibration_error(evidence, norm=norm), error, f"norm {norm}, {way}")
 
 
 def test_sweep_stops_at_the_first_failure():
@@ -161,24 +173,22 @@ def test_sweep_stops_at_the_first_failure():
     assert_same(sweep_calibration_error(ht.Labeled(y, score)), 0.125)
 
 
-@cache
-def smooth_by_definition(kind: str, n: int) -> float:
-    return definition.smooth(definition.labeled(*draw(kind, n)))
-
-
 @each_case
-def test_smooth_error_is_its_own_width(labeled, kind, n):
-    ours = smooth_calibration_error(labeled(*draw(kind, n)))
-    assert ours == pytest.approx(smooth_by_definition(kind, n), abs=1e-6)
+def test_smooth_error_is_its_own_width(both_ways, kind, n):
+    y, score = draw(kind, n)
+    wanted = definition.smooth(definition.labeled(y, score))
+    for way, evidence in both_ways(y, score):
+        assert smooth_calibration_error(evidence) == pytest.approx(wanted, abs=1e-6), way
 
 
 @each_case
 @pytest.mark.parametrize("sigma", [1 / 15, 0.5])
-def test_logit_smoothed_error(labeled, kind, n, sigma):
+def test_logit_smoothed_error(both_ways, kind, n, sigma):
     """It is worked out on a grid of the logit."""
     y, score = draw(kind, n)
     wanted = definition.logit_smoothed(definition.labeled(y, score), sigma)
-    assert logit_smoothed_calibration_error(labeled(y, score), sigma) == pytest.approx(wanted, abs=2e-5)
+    for way, evidence in both_ways(y, score):
+        assert logit_smoothed_calibration_error(evidence, sigma) == pytest.approx(wanted, abs=2e-5), way
 
 
 @each_case
