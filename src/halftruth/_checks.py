@@ -10,31 +10,11 @@ from numpy.typing import NDArray
 from halftruth._errors import InputError, arg, call
 
 __all__ = [
-    "SHARES",
-    "Vector",
-    "at_rows",
-    "binary_labels",
-    "choice",
-    "confidence_level",
-    "count",
-    "finite",
-    "inside",
-    "instance",
-    "labeled_sample",
-    "native",
-    "number",
-    "partial_labels",
-    "positive_probabilities",
-    "probabilities",
-    "refuse_values",
-    "refuse_zeros",
-    "scores",
-    "share",
-    "threshold",
-    "unlabeled_code",
-    "vector",
-    "weights",
-]
+    "SHARES", "Vector", "at_rows", "binary_labels", "choice", "confidence_level", "count", "finite",
+    "inside", "instance", "labeled_sample", "native", "number", "partial_labels", "positive_probabilities",
+    "probabilities", "refuse_values", "refuse_zeros", "scores", "share", "threshold", "unlabeled_code",
+    "vector", "weights",
+]  # fmt: skip
 
 Vector = NDArray[np.float64]
 T = TypeVar("T")

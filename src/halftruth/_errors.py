@@ -15,31 +15,11 @@ from types import EllipsisType
 from typing import Literal, Self, get_args
 
 __all__ = [
-    "EmptyClassWarning",
-    "HalftruthError",
-    "InputError",
-    "MergeError",
-    "MissingColumn",
-    "MissingDependency",
-    "NotIdentifiable",
-    "Note",
-    "NoteKind",
-    "OutsideGrid",
-    "Reference",
-    "Refuted",
-    "arg",
-    "as_notes",
-    "bare",
-    "call",
-    "in_python",
-    "is_refuted",
-    "merged_notes",
-    "note_kinds",
-    "notes_to_dict",
-    "pair",
-    "render",
+    "EmptyClassWarning", "HalftruthError", "InputError", "MergeError", "MissingColumn", "MissingDependency",
+    "NotIdentifiable", "Note", "NoteKind", "OutsideGrid", "Reference", "Refuted", "arg", "as_notes", "bare",
+    "call", "in_python", "is_refuted", "merged_notes", "note_kinds", "notes_to_dict", "pair", "render",
     "source_of",
-]
+]  # fmt: skip
 
 # References in texts ---------------------------------------------------------------------------------
 

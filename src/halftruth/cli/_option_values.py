@@ -26,19 +26,9 @@ if TYPE_CHECKING:
     from halftruth.cli._options import MetricOptions, ShareOptions
 
 __all__ = [
-    "ESTIMATE",
-    "RequestedMetric",
-    "Share",
-    "check_shares",
-    "metric_settings",
-    "parse_knowledge",
-    "parse_metric",
-    "parse_metrics",
-    "parse_names",
-    "parse_share",
-    "row_label",
-    "share_settings",
-]
+    "ESTIMATE", "RequestedMetric", "Share", "check_shares", "metric_settings", "parse_knowledge",
+    "parse_metric", "parse_metrics", "parse_names", "parse_share", "row_label", "share_settings",
+]  # fmt: skip
 
 Number = TypeVar("Number", int, float)
 Share = float | tuple[float, float] | str | None

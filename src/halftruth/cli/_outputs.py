@@ -31,14 +31,9 @@ if TYPE_CHECKING:
     from halftruth.calibration.calibrators._calibrator import Calibrator
 
 __all__ = [
-    "CalibratorFiles",
-    "check_page",
-    "check_table_file",
-    "page_title",
-    "readable_twice",
-    "write_page",
+    "CalibratorFiles", "check_page", "check_table_file", "page_title", "readable_twice", "write_page",
     "write_tables",
-]
+]  # fmt: skip
 
 
 def _refuse_input(option: str, target: str, files: Iterable[str]) -> None:

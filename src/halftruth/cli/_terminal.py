@@ -19,17 +19,9 @@ from typing import Any, TextIO
 from halftruth._errors import InputError, Reference, in_python, render, source_of
 
 __all__ = [
-    "Status",
-    "Vocabulary",
-    "prepare_streams",
-    "remembered_interrupts",
-    "say",
-    "shell_text",
-    "unwritten",
-    "visible",
-    "vocabulary",
-    "write_result",
-]
+    "Status", "Vocabulary", "prepare_streams", "remembered_interrupts", "say", "shell_text", "unwritten",
+    "visible", "vocabulary", "write_result",
+]  # fmt: skip
 
 CLOSED = "it is closed"
 

@@ -18,19 +18,9 @@ from halftruth.results._comparison import Comparison
 from halftruth.results._estimate import Estimate, Evaluation, figure, interval_name
 
 __all__ = [
-    "ComparisonView",
-    "EvaluationView",
-    "Failed",
-    "PriorsView",
-    "Shares",
-    "StrictView",
-    "by_group",
-    "group_heading",
-    "note_objections",
-    "number_objections",
-    "view_of",
-    "with_unevaluated",
-]
+    "ComparisonView", "EvaluationView", "Failed", "PriorsView", "Shares", "StrictView", "by_group",
+    "group_heading", "note_objections", "number_objections", "view_of", "with_unevaluated",
+]  # fmt: skip
 
 SCHEMA = 1
 Group = TypeVar("Group")

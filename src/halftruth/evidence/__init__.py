@@ -12,15 +12,9 @@ from halftruth.evidence._positive_unlabeled import PositiveUnlabeled
 from halftruth.evidence._soft_labeled import SoftLabeled
 
 __all__ = [
-    "KINDS",
-    "Evidence",
-    "Labeled",
-    "PositiveConfidence",
-    "PositiveUnlabeled",
-    "Scenario",
-    "SoftLabeled",
+    "KINDS", "Evidence", "Labeled", "PositiveConfidence", "PositiveUnlabeled", "Scenario", "SoftLabeled",
     "as_evidence",
-]
+]  # fmt: skip
 
 KINDS: tuple[type[Evidence], ...] = (Labeled, SoftLabeled, PositiveUnlabeled, PositiveConfidence)
 """All kinds, in the order in which they are named to a user."""

@@ -20,14 +20,6 @@ from halftruth.figures._reliability_diagram import reliability
 from halftruth.figures._sensitivity import sensitivity
 
 __all__ = [
-    "curve_bounds",
-    "precision_recall",
-    "prior",
-    "prior_and_purity",
-    "priors",
-    "rank_band",
-    "reliability",
-    "roc",
-    "scores",
-    "sensitivity",
-]
+    "curve_bounds", "precision_recall", "prior", "prior_and_purity", "priors", "rank_band", "reliability",
+    "roc", "scores", "sensitivity",
+]  # fmt: skip

@@ -20,34 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
-    "BASELINE",
-    "COLORS",
-    "DASHES",
-    "DATA",
-    "ESTIMATE",
-    "INTERVAL",
-    "MARGIN",
-    "MEANINGS",
-    "NAIVE",
-    "NARROW",
-    "PALE",
-    "REFUTED",
-    "ROW",
-    "SYMBOLS",
-    "Canvas",
-    "Models",
-    "curve_points",
-    "look",
-    "naive_of",
-    "named",
-    "new_figure",
-    "percent",
-    "plain",
-    "root_figure",
-    "thinned",
-    "unit_axes",
-    "wrapped",
-]
+    "BASELINE", "COLORS", "DASHES", "DATA", "ESTIMATE", "INTERVAL", "MARGIN", "MEANINGS", "NAIVE", "NARROW",
+    "PALE", "REFUTED", "ROW", "SYMBOLS", "Canvas", "Models", "curve_points", "look", "naive_of", "named",
+    "new_figure", "percent", "plain", "root_figure", "thinned", "unit_axes", "wrapped",
+]  # fmt: skip
 
 # Okabe and Ito's colours, told apart by colour-blind readers. Dashes and hatches tell the same in grey.
 DATA = "#0072B2"

@@ -33,20 +33,10 @@ from halftruth.table._groups import (
 from halftruth.table._histogram import Bins
 
 __all__ = [
-    "BinnedRows",
-    "ExactRows",
-    "binned_rows",
-    "checked_rows",
-    "exact_rows",
-    "first_bad_cell",
-    "histogram_sql",
-    "number_remedy",
-    "picked",
-    "refuse_no_rows",
-    "refuse_no_weight",
-    "refuse_weights",
+    "BinnedRows", "ExactRows", "binned_rows", "checked_rows", "exact_rows", "first_bad_cell",
+    "histogram_sql", "number_remedy", "picked", "refuse_no_rows", "refuse_no_weight", "refuse_weights",
     "relation",
-]
+]  # fmt: skip
 
 FIRST_ROWS = 1_000_000  # rows among which groups are counted before all rows are read
 ANSWERS = (("yes", "no"), ("y", "n"), ("t", "f"), ("positive", "negative"), ("pos", "neg"))

@@ -18,16 +18,9 @@ from typing import BinaryIO, TypeAlias
 from halftruth._errors import InputError, MissingColumn
 
 __all__ = [
-    "File",
-    "Paths",
-    "excerpt",
-    "find_files",
-    "missing_column",
-    "printable",
-    "quoted",
-    "reason",
+    "File", "Paths", "excerpt", "find_files", "missing_column", "printable", "quoted", "reason",
     "standard_input",
-]
+]  # fmt: skip
 
 Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """A file, a glob, a directory or "-" for standard input; or several of these."""

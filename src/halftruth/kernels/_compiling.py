@@ -16,17 +16,9 @@ from numpy.typing import NDArray
 from halftruth._checks import Vector
 
 __all__ = [
-    "BLOCK",
-    "CHUNK_ROWS",
-    "THREADS",
-    "Integers",
-    "chunks_of",
-    "compiled",
-    "each",
-    "frozen",
-    "padded",
+    "BLOCK", "CHUNK_ROWS", "THREADS", "Integers", "chunks_of", "compiled", "each", "frozen", "padded",
     "three_strata",
-]
+]  # fmt: skip
 
 Integers = NDArray[np.int64]
 

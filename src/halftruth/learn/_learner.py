@@ -19,24 +19,10 @@ from halftruth.evidence._evidence import Population
 from halftruth.prior._belief import PriorEstimate
 
 __all__ = [
-    "Estimator",
-    "Features",
-    "Learner",
-    "Population",
-    "Prior",
-    "Purity",
-    "RandomState",
-    "Strata",
-    "StratumSizes",
-    "WrappingLearner",
-    "check_estimator",
-    "random_seed",
-    "read_labels",
-    "seeded_clone",
-    "split_labels",
-    "unlabeled_code",
-    "weight_argument",
-]
+    "Estimator", "Features", "Learner", "Population", "Prior", "Purity", "RandomState", "Strata",
+    "StratumSizes", "WrappingLearner", "check_estimator", "random_seed", "read_labels", "seeded_clone",
+    "split_labels", "unlabeled_code", "weight_argument",
+]  # fmt: skip
 
 Features: TypeAlias = Any
 """Rows by features: an array, a sparse matrix or a data frame, which have no type in common."""

@@ -20,22 +20,9 @@ from halftruth.results._estimate import Estimate
 from halftruth.results._intervals import interval_of
 
 __all__ = [
-    "BOOTSTRAP",
-    "FEW_CARRIERS",
-    "FIRM",
-    "HOEFFDING",
-    "METHODS",
-    "ROUNDING",
-    "Ends",
-    "IntervalMethod",
-    "LimitEstimate",
-    "Mean",
-    "Settings",
-    "T",
-    "cut",
-    "estimate",
-    "scaled",
-]
+    "BOOTSTRAP", "FEW_CARRIERS", "FIRM", "HOEFFDING", "METHODS", "ROUNDING", "Ends", "IntervalMethod",
+    "LimitEstimate", "Mean", "Settings", "T", "cut", "estimate", "scaled",
+]  # fmt: skip
 
 T, HOEFFDING, BOOTSTRAP = "t", "hoeffding", "bootstrap"
 IntervalMethod = Literal["t", "hoeffding", "bootstrap", "likelihood"]

@@ -20,16 +20,8 @@ from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.limits._row_means import scaled
 
 __all__ = [
-    "LOSS",
-    "PLACES",
-    "Q",
-    "Votes",
-    "as_probabilities",
-    "counted",
-    "difficulty",
-    "fitted_law",
-    "one_thread",
-]
+    "LOSS", "PLACES", "Q", "Votes", "as_probabilities", "counted", "difficulty", "fitted_law", "one_thread",
+]  # fmt: skip
 
 PLACES = 257
 MOST_VOTES = 2000  # more votes on a case count as so many, whose own error is at most .011: two places of q

@@ -21,15 +21,9 @@ from halftruth._errors import InputError, arg
 from halftruth.measure._arithmetic import Index, by_bin, ratio
 
 __all__ = [
-    "BINNINGS",
-    "BinSums",
-    "Noise",
-    "StratumNoise",
-    "mass_bins",
-    "moments_of_rows",
-    "optimal_bins",
+    "BINNINGS", "BinSums", "Noise", "StratumNoise", "mass_bins", "moments_of_rows", "optimal_bins",
     "width_bins",
-]
+]  # fmt: skip
 
 BINNINGS = ("mass", "width")
 

@@ -16,15 +16,9 @@ from halftruth.measure._score_measure import Measurable, ScoreMeasure, as_measur
 from halftruth.metrics._record import metric
 
 __all__ = [
-    "average_precision",
-    "bend",
-    "partial_auc",
-    "pr_auc",
-    "precision_at_k",
-    "recall_at_fpr",
-    "recall_at_k",
+    "average_precision", "bend", "partial_auc", "pr_auc", "precision_at_k", "recall_at_fpr", "recall_at_k",
     "roc_auc",
-]
+]  # fmt: skip
 
 MAX_FPR = "Pass the largest false-positive rate that counts."
 

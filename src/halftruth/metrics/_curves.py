@@ -12,17 +12,9 @@ from halftruth.measure._arithmetic import Sweep, ratio
 from halftruth.measure._score_measure import Measurable, as_measure
 
 __all__ = [
-    "Curve",
-    "DetCurve",
-    "GainCurve",
-    "PrecisionRecallCurve",
-    "RocCurve",
-    "det_curve",
-    "gain_curve",
-    "precision_recall_curve",
-    "roc_curve",
-    "swept",
-]
+    "Curve", "DetCurve", "GainCurve", "PrecisionRecallCurve", "RocCurve", "det_curve", "gain_curve",
+    "precision_recall_curve", "roc_curve", "swept",
+]  # fmt: skip
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, eq_default=False)

@@ -16,20 +16,9 @@ from halftruth.measure._score_measure import Measurable, ScoreMeasure, as_measur
 from halftruth.metrics._record import INFINITY, Scale, metric
 
 __all__ = [
-    "EPSILON",
-    "LOSSES",
-    "MARGIN",
-    "PROBABILITY",
-    "ZERO_ONE",
-    "Loss",
-    "Pair",
-    "brier",
-    "brier_skill",
-    "log_loss",
-    "losses",
-    "risk",
-    "total_loss",
-]
+    "EPSILON", "LOSSES", "MARGIN", "PROBABILITY", "ZERO_ONE", "Loss", "Pair", "brier", "brier_skill",
+    "log_loss", "losses", "risk", "total_loss",
+]  # fmt: skip
 
 EPSILON = float(np.finfo(np.float64).eps)
 

@@ -20,14 +20,9 @@ from halftruth.prior.estimators._auto import N_DRAWS, fit_auto, fit_auto_noisy, 
 from halftruth.table._score_table import POSITIVE, ScoreTable
 
 __all__ = [
-    "PriorAndPurity",
-    "estimate_alpha",
-    "estimate_both",
-    "estimate_prior",
-    "estimate_prior_and_purity",
-    "fit_with_replicates",
-    "prior_upper_bound",
-]
+    "PriorAndPurity", "estimate_alpha", "estimate_both", "estimate_prior", "estimate_prior_and_purity",
+    "fit_with_replicates", "prior_upper_bound",
+]  # fmt: skip
 
 Seed = int | np.random.Generator
 USES_NEGATIVES = ("mixture", "em")

@@ -19,14 +19,6 @@ from halftruth.recover._projection import performance, project
 from halftruth.recover._recovered_curves import area, precision_recall_curve, roc_curve
 
 __all__ = [
-    "Rates",
-    "area",
-    "auc",
-    "performance",
-    "precision",
-    "precision_from_pu",
-    "precision_recall_curve",
-    "project",
-    "rates",
-    "roc_curve",
-]
+    "Rates", "area", "auc", "performance", "precision", "precision_from_pu", "precision_recall_curve",
+    "project", "rates", "roc_curve",
+]  # fmt: skip

@@ -22,17 +22,9 @@ from halftruth._errors import InputError, arg
 from halftruth.measure._score_measure import Number, ratio, scalar
 
 __all__ = [
-    "ALPHA",
-    "Rates",
-    "auc",
-    "numbers",
-    "observed_auc",
-    "precision",
-    "precision_from_pu",
-    "rates",
-    "shares",
+    "ALPHA", "Rates", "auc", "numbers", "observed_auc", "precision", "precision_from_pu", "rates", "shares",
     "within",
-]
+]  # fmt: skip
 
 ROUNDING = 1e-9  # how far rounding may carry a computed rate out of [0, 1]
 ALPHA = "Pass the share of positives among the unlabeled."

@@ -17,21 +17,9 @@ from halftruth._errors import InputError, MissingDependency, Note, arg, bare, is
 from halftruth.results._intervals import interval_of, normal_interval
 
 __all__ = [
-    "INFLUENCE",
-    "LOGIT",
-    "Estimate",
-    "Evaluation",
-    "Origin",
-    "Paged",
-    "Pages",
-    "aligned",
-    "data_frame",
-    "figure",
-    "interval_name",
-    "interval_text",
-    "json_number",
-    "share_text",
-]
+    "INFLUENCE", "LOGIT", "Estimate", "Evaluation", "Origin", "Paged", "Pages", "aligned", "data_frame",
+    "figure", "interval_name", "interval_text", "json_number", "share_text",
+]  # fmt: skip
 
 SCHEMA = 1
 INFLUENCE, LOGIT = "influence", "influence, logit"

@@ -13,15 +13,8 @@ from halftruth import _checks
 from halftruth._errors import InputError
 
 __all__ = [
-    "Draw",
-    "FloatArray",
-    "IntArray",
-    "PopulationChoice",
-    "Propensity",
-    "PuDesign",
-    "Rng",
-    "Strata",
-]
+    "Draw", "FloatArray", "IntArray", "PopulationChoice", "Propensity", "PuDesign", "Rng", "Strata",
+]  # fmt: skip
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]

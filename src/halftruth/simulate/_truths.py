@@ -26,14 +26,8 @@ from halftruth.simulate._gaussian_scores import GaussianScores
 from halftruth.simulate._score_line import Function, ScoreLine, integral, panels
 
 __all__ = [
-    "TRUTHS",
-    "TRUTH_NAMES",
-    "gaussian_line",
-    "line_brier",
-    "line_calibration_error",
-    "line_skill",
-    "truth",
-]
+    "TRUTHS", "TRUTH_NAMES", "gaussian_line", "line_brier", "line_calibration_error", "line_skill", "truth",
+]  # fmt: skip
 
 _REACH = 12.0  # beyond twelve standard deviations a normal law has less than 1e-32 of its mass
 _SATURATED = 40.0  # beyond this logit a sigmoid is 0 or 1 up to 4e-18

@@ -17,19 +17,9 @@ from halftruth.table._sorted_rows import SortedRows
 from halftruth.table._support import Cells, Support
 
 __all__ = [
-    "BINNED",
-    "MEANINGS",
-    "NEGATIVE",
-    "POSITIVE",
-    "SOFT",
-    "SOFT_LABEL",
-    "STRATA",
-    "TOP_CLASS",
-    "UNLABELED",
-    "VOTE_SHARE",
-    "Strata",
-    "StratumRows",
-]
+    "BINNED", "MEANINGS", "NEGATIVE", "POSITIVE", "SOFT", "SOFT_LABEL", "STRATA", "TOP_CLASS", "UNLABELED",
+    "VOTE_SHARE", "Strata", "StratumRows",
+]  # fmt: skip
 
 POSITIVE, UNLABELED, NEGATIVE, SOFT = "positive", "unlabeled", "negative", "soft"
 STRATA = (POSITIVE, UNLABELED, NEGATIVE, SOFT)

@@ -18,20 +18,9 @@ from halftruth import _checks
 from halftruth._errors import InputError, arg
 
 __all__ = [
-    "BINNINGS",
-    "Binning",
-    "Bound",
-    "bias_bound",
-    "check_sizes",
-    "inverse",
-    "least_root",
-    "lipschitz_constant",
-    "noise_variance",
-    "optimal_bins",
-    "prior_error_bound",
-    "row_count",
-    "sum_of",
-]
+    "BINNINGS", "Binning", "Bound", "bias_bound", "check_sizes", "inverse", "least_root",
+    "lipschitz_constant", "noise_variance", "optimal_bins", "prior_error_bound", "row_count", "sum_of",
+]  # fmt: skip
 
 Binning: TypeAlias = Literal["mass", "width"]
 BINNINGS = ("mass", "width")
