@@ -115,7 +115,8 @@ class Bins:
             # The last two columns hold the bits of floats: the lowest and the highest score.
             columns |= dict(zip(("low", "high"), dense.view(np.float64)[used, -2:].T.copy(), strict=True))
             return cls(grid=grid, index=used, **columns, meaning=meaning)
-        adds = _adds(score, np.ones(len(score)) if weight is None else weight, value)
+        with np.errstate(over="ignore"):  # the position of a margin, which is no sum of its grid
+            adds = _adds(score, np.ones(len(score)) if weight is None else weight, value)
         columns = {name: fixed(adds[name]) for name in names if name != "rows"}
         columns["rows"] = np.ones(len(score), dtype=np.int64)
         return _gathered(grid, grid.bins(score), {**columns, "low": score, "high": score}, meaning)
