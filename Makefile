@@ -20,6 +20,8 @@ BROWSER := $(VENV)/.halftruth-browser
 DOCS := $(VENV)/.halftruth-docs
 
 export HALFTRUTH_DRAWS
+# Hundreds of tests start a process: what the first of them imports is compiled for all.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-browser check format dist docs examples bench prior-study clean
