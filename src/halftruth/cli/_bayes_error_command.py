@@ -33,7 +33,7 @@ from halftruth.cli._options import (
 from halftruth.cli._terminal import shell_text
 
 if TYPE_CHECKING:
-    from halftruth.cli._label_columns import LabeledRows
+    from halftruth.cli._bayes_error_rows import LabeledRows
     from halftruth.cli._rendering import Block, Cell
     from halftruth.evidence import Evidence
     from halftruth.limits._verdict import TooGood
@@ -115,7 +115,7 @@ def bayes_error(
     Rows hold soft labels (--soft, --classes), votes (--votes, or --classes with --counts), confidences of
     positives (--confidence), or scores and labels: then the error of the calibrated scores, which bounds it.
     """
-    from halftruth.cli._label_columns import class_columns, read_rows, row_kind
+    from halftruth.cli._bayes_error_rows import class_columns, read_rows, row_kind
     from halftruth.cli._option_values import parse_share
     from halftruth.cli._rendering import object_strictly, show
 

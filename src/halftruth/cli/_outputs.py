@@ -22,8 +22,8 @@ from halftruth import _storage
 from halftruth._errors import InputError
 from halftruth.cli._table_source import TABLE_SUFFIX, TableSource
 from halftruth.cli._terminal import say
+from halftruth.files._cell_meanings import Columns
 from halftruth.files._file_paths import standard_input
-from halftruth.files._sql_cells import Columns
 from halftruth.files._write_column import check_form, check_names, check_target, replaced, write_with
 from halftruth.table._score_table import ScoreTable
 

@@ -16,7 +16,7 @@ from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence, as_evidence
 from halftruth.inference import _notes as remarks
 from halftruth.inference._influence import identified_range
-from halftruth.inference._match import Match, is_distance
+from halftruth.inference._model_difference import Match, is_distance
 from halftruth.inference._prior_range import Range, prior_range
 from halftruth.inference._requests import ModelRows, read_requests
 from halftruth.prior._belief import Belief

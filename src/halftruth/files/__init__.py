@@ -1,8 +1,8 @@
 """Scores from files of any size and format, through an embedded DuckDB.
 
-``_file_paths`` finds the files of a path, ``_duckdb_source`` opens them, ``_sql_cells`` says in SQL what they
-mean, ``_checked_rows`` gets rows or bins and says what is wrong with them. ``_read_files`` reads scores and
-labels, ``_number_columns`` other numbers; ``_write_column`` writes the rows again with one column more.
+``_file_paths`` finds the files of a path, ``_duckdb_source`` opens them, ``_cell_meanings`` says in SQL what
+they mean, ``_checked_rows`` gets rows or bins and says what is wrong with them. ``_read_files`` reads scores
+and labels, ``_number_columns`` other numbers; ``_write_column`` writes the rows again with one column more.
 """
 
 from halftruth.files._checked_rows import BinnedRows, ExactRows

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 from halftruth._errors import InputError, OutsideGrid, arg
+from halftruth.files._cell_meanings import Columns, Sql, Term, number, stratum
 from halftruth.files._duckdb_source import FileBatch, Query, Source, SqlValue
 from halftruth.files._file_paths import quoted
-from halftruth.files._sql_cells import Columns, Sql, Term, number, stratum
 from halftruth.table._grid import Grid
 from halftruth.table._groups import (
     BAD_SCORE,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 from halftruth._errors import InputError
+from halftruth.files._cell_meanings import number, numeric
 from halftruth.files._checked_rows import (
     first_bad_cell,
     number_remedy,
@@ -22,7 +23,6 @@ from halftruth.files._checked_rows import (
 )
 from halftruth.files._duckdb_source import FileBatch, Source, literal
 from halftruth.files._file_paths import Paths, missing_column, quoted
-from halftruth.files._sql_cells import number, numeric
 
 __all__ = ["FOREIGN", "MOSTLY", "SHOWN", "Demand", "Numbers", "read_numbers", "share_of"]
 

@@ -12,11 +12,11 @@ from typing import TypeAlias
 
 from halftruth._checks import Vector
 from halftruth._errors import InputError
+from halftruth.files._cell_meanings import Columns
 from halftruth.files._checked_rows import checked_rows, relation
 from halftruth.files._duckdb_source import FileBatch, Source, SqlValue, identifier, literal
 from halftruth.files._file_paths import Paths, printable, quoted
 from halftruth.files._read_files import EVERY
-from halftruth.files._sql_cells import Columns
 
 __all__ = ["check_form", "check_names", "check_target", "replaced", "write_with"]
 

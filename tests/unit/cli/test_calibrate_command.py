@@ -24,7 +24,7 @@ from halftruth._errors import InputError
 from halftruth.calibration.calibrators import Calibrator, cross_calibrate
 from halftruth.calibration.calibrators._calibration_methods import METHODS
 from halftruth.calibration.calibrators._cross_fitting import FoldedBins
-from halftruth.files._sql_cells import Columns
+from halftruth.files._cell_meanings import Columns
 from halftruth.files._write_column import replaced, write_with
 from halftruth.table._grid import Grid
 from halftruth.table._histogram import Bins, fixed

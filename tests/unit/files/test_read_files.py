@@ -13,8 +13,8 @@ import pytest
 from halftruth import files
 from halftruth._errors import InputError, MissingDependency
 from halftruth.files import Source, read
+from halftruth.files._cell_meanings import Columns, Sql, Term
 from halftruth.files._checked_rows import histogram_sql, relation
-from halftruth.files._sql_cells import Columns, Sql, Term
 from halftruth.table._grid import Grid
 from halftruth.table._groups import STRATA
 from halftruth.table._histogram import Bins

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import halftruth as ht
-from halftruth.files._sql_cells import Sql, Term
+from halftruth.files._cell_meanings import Sql, Term
 from halftruth.table import _histogram
 from halftruth.table._grid import Grid
 from halftruth.table._histogram import UNIT, Bins

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.calibration.calibrators import _parametric, _stepwise
+from halftruth.calibration.calibrators import _nonparametric, _parametric
 from halftruth.calibration.calibrators._serialization import Curve, Fitted
 from halftruth.measure._score_measure import ScoreMeasure
 
@@ -52,9 +52,9 @@ METHODS: Mapping[str, Method] = {
     "platt": Method(fit=_parametric.platt, curve=_parametric.LogOddsCurve),
     "temperature": Method(fit=_parametric.temperature, curve=_parametric.LogOddsCurve),
     "beta": Method(fit=_parametric.beta, curve=_parametric.LogOddsCurve),
-    "isotonic": Method(fit=_stepwise.isotonic, curve=_stepwise.RisingCurve, probability=False),
-    "histogram": Method(fit=_stepwise.histogram, curve=_stepwise.BinCurve, probability=False),
-    "spline": Method(fit=_stepwise.spline, curve=_stepwise.PointCurve),
+    "isotonic": Method(fit=_nonparametric.isotonic, curve=_nonparametric.RisingCurve, probability=False),
+    "histogram": Method(fit=_nonparametric.histogram, curve=_nonparametric.BinCurve, probability=False),
+    "spline": Method(fit=_nonparametric.spline, curve=_nonparametric.PointCurve),
     "bpm": Method(fit=bpm, curve=ProcessCurve),
     "mix-n-match": Method(fit=_parametric.mix_n_match, curve=_parametric.MixedCurve),
 }
