@@ -1,5 +1,6 @@
 """What all tests share: the real data, the number of draws, the optional libraries."""
 
+import gc
 import importlib
 import os
 import re
@@ -61,6 +62,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             missing = [name for name in OPTIONAL.findall(source) if find_spec(name) is None]
             if missing:
                 item.add_marker(pytest.mark.skip(reason=f"{missing[0]} is not installed"))
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests live as long as the run: collections of garbage need not visit them each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from halftruth._errors import HalftruthError, InputError, MissingDependency, NotIdentifiable, Refuted
@@ -71,9 +72,7 @@ def _guarded(line: list[str]) -> int:
 def _run(line: list[str]) -> int:
     import typer
 
-    from halftruth.cli._app import app
-
-    root = typer.main.get_command(app)
+    root = _root()
     command = _command_of(root, line)
     _refuse_repeated(command, line)
     vocabulary.set(Vocabulary.of(command))
@@ -82,6 +81,16 @@ def _run(line: list[str]) -> int:
     except typer.Abort:
         return Status.INTERRUPTED
     return int(done or Status.FINE)
+
+
+@cache
+def _root() -> Any:
+    """All commands: typer takes long to make them, and a process may run several."""
+    import typer
+
+    from halftruth.cli._app import app
+
+    return typer.main.get_command(app)
 
 
 def _command_of(command: Any, line: Sequence[str]) -> Any:
