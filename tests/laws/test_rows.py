@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from .functionals import ALL, DEBIASED, ROOT, UNIT_FREE, WEIGHED, Setting, ignore_empty_class, unlike, values
+from .functionals import (
+    ALL,
+    DEBIASED,
+    ROOT,
+    UNIT_FREE,
+    WEIGHED,
+    Setting,
+    ignore_empty_class,
+    same,
+    unlike,
+    values,
+)
 from .samples import KINDS, Kind, cases, examples, one_each, samples
 
+pytestmark = ignore_empty_class
 
-@ignore_empty_class
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@examples(2)
+@given(data=st.data())
+def test_functionals_read_nothing_but_the_measure(kind: Kind, data: st.DataObject) -> None:
+    """So that `values` need not ask evidence again whose measure is the same to the bit."""
+    case = data.draw(cases(kind))
+    evidence = case.evidence()
+    copied = pickle.loads(pickle.dumps(evidence.measure()))
+    for setting in ALL + DEBIASED:
+        assert same(setting.of(evidence, case.threshold), setting.of(copied, case.threshold), 0.0), setting
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @examples(10)
 @given(data=st.data(), factor=st.floats(1e-3, 1e3))
