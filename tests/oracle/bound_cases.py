@@ -3,7 +3,7 @@
 import math
 import warnings
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 
 import numpy as np
@@ -53,13 +53,16 @@ class Case:
         every = {k: self.ranking.possible(k, band, self.level, self.sides) for k in self.numbers}
         return {k: paths for k, paths in every.items() if paths}
 
+    @cached_property
+    def evidence(self) -> ht.PositiveUnlabeled:
+        return evidence(self.ranking, self.prior)
+
     def bounds(self, of, defined=True, **options):
-        r = self.ranking
         given = {"band": self.band, "ranks": self.ranks, "confidence_level": self.level}
         with warnings.catch_warnings():
             if not defined:
                 warnings.simplefilter("ignore", ht.EmptyClassWarning)
-            return ht.bounds(evidence(r, self.prior), of, rng=0, n_resamples=N_RESAMPLES, **given | options)
+            return ht.bounds(self.evidence, of, rng=0, n_resamples=N_RESAMPLES, **given | options)
 
 
 def evidence(r: Ranking, prior) -> ht.PositiveUnlabeled:

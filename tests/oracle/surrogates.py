@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations, pairwise, product
 
 import numpy as np
@@ -100,6 +100,7 @@ def inside(path: Path, known: Path, limits: Limits) -> bool:
 # --- Metrics of one surrogate set --------------------------------------------------------------
 
 
+@cache
 def rate(name: str, table: tuple[int, int, int, int]) -> float:
     tp, fp, fn, tn = table
     if 0 in (tp + fn, fp + tn) and name not in DEFINED_WITHOUT_A_CLASS:
