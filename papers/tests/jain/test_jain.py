@@ -17,6 +17,7 @@ from sklearn.metrics import roc_auc_score
 
 import halftruth as ht
 from halftruth._errors import InputError, MissingDependency
+from halftruth.prior.estimators import _auto as auto
 from halftruth_papers import reproduce
 from halftruth_papers.datasets import DatasetFile, datasets_in
 from halftruth_papers.jain import PAPER
@@ -39,7 +40,8 @@ def first_column(x: np.ndarray, labels: np.ndarray, rng: np.random.Generator, si
 
 @pytest.fixture
 def scored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Models whose score is the first feature: nothing is trained."""
+    """Models whose score is the first feature: nothing is trained, and shares have fewer draws."""
+    monkeypatch.setattr(auto, "N_DRAWS", 400)
     for block in jain_experiments.MODELS:
         monkeypatch.setitem(jain_experiments.MODELS, block, first_column)
 
@@ -118,16 +120,16 @@ def test_a_supervised_model_of_fewer_rows(scored: None) -> None:
 
 @pytest.mark.parametrize("purity", PURITIES)
 def test_what_a_repeat_holds(scored: None, purity: float) -> None:
-    x, y = rows_of(2000, 700, 5)
-    sets = Experiments("forest", "tiny", x, y, 300, Sizes())
+    x, y = rows_of(600, 210, 5)
+    sets = Experiments("forest", "tiny", x, y, 90, Sizes())
     cell = sets.unlabeled(purity, 7)
     drawn = sets.split(purity, 7)
-    score, hidden = x[drawn.rows, 0], y[drawn.rows][300:]
+    score, hidden = x[drawn.rows, 0], y[drawn.rows][90:]
     auc_pu = roc_auc_score(drawn.labeled, score)
     assert (cell["alpha"], cell["rho"]) == (drawn.alpha, purity)
     assert cell["auc_pu"] == pytest.approx(auc_pu, abs=1e-12)
-    assert cell["hidden_auc"] == pytest.approx(roc_auc_score(hidden, score[300:]), abs=1e-12)
-    assert cell["hidden_auc_pr"] == pytest.approx(ht.pr_auc(ht.Labeled(hidden, score[300:])), abs=1e-12)
+    assert cell["hidden_auc"] == pytest.approx(roc_auc_score(hidden, score[90:]), abs=1e-12)
+    assert cell["hidden_auc_pr"] == pytest.approx(ht.pr_auc(ht.Labeled(hidden, score[90:])), abs=1e-12)
     assert cell["real_direct"] == pytest.approx(0.5 + (auc_pu - 0.5) / (purity - drawn.alpha), abs=1e-12)
     for shares in ("alphamax", "auto"):
         gap = cell[f"{shares}_rho"] - cell[f"{shares}_alpha"]
@@ -294,12 +296,14 @@ def test_the_page_says_where_ours_is_worse(tmp_path: Path) -> None:
     assert "A note &amp; more." in text
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_the_page_says_that_ours_is_nowhere_worse(tmp_path: Path) -> None:
     text = written(tmp_path, [experiment("wine", purity) for purity in PURITIES])
     assert "In no column of the paper is our mean error (a) larger" in text
     assert "Where our mean error is larger" not in text
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_a_partial_set_is_shown_and_in_no_mean(tmp_path: Path) -> None:
     partial = Experiment(**{**vars(experiment("gas", 1.0, off=0.2)), "complete": False})
     text = written(tmp_path, [experiment("wine", 1.0, off=0.01), partial])
@@ -310,6 +314,7 @@ def test_a_partial_set_is_shown_and_in_no_mean(tmp_path: Path) -> None:
     assert float(ours["ir"]) == pytest.approx(0.01)
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_columns_that_are_compared_stand_first(tmp_path: Path) -> None:
     text = written(tmp_path, [experiment("wine", 1.0)])
     start = text.index("Errors (a).</caption>")
@@ -324,6 +329,7 @@ def test_columns_that_are_compared_stand_first(tmp_path: Path) -> None:
     assert row[: row.index("</tr>")].endswith("<td>3</td><td>10</td><td>40</td>")
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_repeats_whose_curve_may_have_no_possible_point_are_counted(tmp_path: Path) -> None:
     one = experiment("wine", 1.0, n=3)
     first, second, third = one.repeats
@@ -338,6 +344,7 @@ def test_repeats_whose_curve_may_have_no_possible_point_are_counted(tmp_path: Pa
     assert "nearer to each other than 0.001" in text
 
 
+@pytest.mark.usefixtures("without_figures")
 def test_the_papers_figures_beside_another_family_say_whose_they_are(tmp_path: Path) -> None:
     for block, said in (("networks", "paper"), ("forest", "paper (networks)")):
         one = experiment("wine", 1.0, block=block)
