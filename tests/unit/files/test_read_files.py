@@ -332,25 +332,34 @@ def test_threads_change_nothing(tmp_path, rows):
             )
 
 
-@pytest.mark.parametrize("kind", ["csv", "csv.gz", "csv.zst", "jsonl", "jsonl.zst", "parquet", "arrow"])
-def test_standard_input(tmp_path, rows, kind):
-    path = write(tmp_path / f"data.{kind}", rows)
+STANDARD_INPUT = """
+import os, sys
+from halftruth.files import read
+for path in sys.argv[1:]:
+    with open(path, "rb") as stream:
+        os.dup2(stream.fileno(), 0)
+    found = read("-", score="score", label="label")
+    sys.stdout.buffer.write(found.scores["score"].tobytes() + found.stratum.tobytes())
+"""
+
+
+def test_standard_input(tmp_path, rows):
+    kinds = ["csv", "csv.gz", "csv.zst", "jsonl", "jsonl.zst", "parquet", "arrow"]
+    paths = [str(write(tmp_path / f"data.{kind}", rows)) for kind in kinds]
     spool = tmp_path / "tmp"
     spool.mkdir()
-    code = (
-        "import sys\nfrom halftruth.files import read\n"
-        "found = read('-', score='score', label='label')\n"
-        "sys.stdout.buffer.write(found.scores['score'].tobytes() + found.stratum.tobytes())"
+    done = subprocess.run(
+        [sys.executable, "-c", STANDARD_INPUT, *paths],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=True,
+        env={"TMPDIR": str(spool)},
     )
-    with path.open("rb") as stream:
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            stdin=stream,
-            capture_output=True,
-            check=True,
-            env={"TMPDIR": str(spool)},
-        )
-    assert done.stdout == rows["score"].tobytes() + strata_of(rows).astype(np.int8).tobytes()
+    expected = rows["score"].tobytes() + strata_of(rows).astype(np.int8).tobytes()
+    size = len(expected)
+    assert len(done.stdout) == size * len(kinds)
+    for i, kind in enumerate(kinds):
+        assert done.stdout[i * size : (i + 1) * size] == expected, kind
     assert list(spool.iterdir()) == []
 
 
