@@ -154,7 +154,7 @@ def test_packed_rows(kernel, kind):
 
 def test_later_rows_move_the_ends_of_a_bin(kernel):
     """Rows of one bin, from its middle outwards: every other one is its lowest or its highest so far."""
-    inside = np.flatnonzero(SMALL.bins(np.arange(1 << 16) / (1 << 16)) == 50) / (1 << 16)
+    inside = np.flatnonzero(SMALL.bins(np.arange(1 << 14) / (1 << 14)) == 50) / (1 << 14)
     order = np.argsort(np.abs(inside - inside.mean()), kind="stable")
     score = tensor(inside[order], "cpu", "float32")
     made = kernel.histogram(SMALL, score, strata(len(score), [0]), 1)
