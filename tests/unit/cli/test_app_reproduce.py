@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 import typer
 
+from halftruth import cli
 from halftruth.cli import main
+
+
+@pytest.fixture(autouse=True)
+def commands_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a process has loaded once it keeps: neither earlier tests nor later ones share it with these."""
+    monkeypatch.setattr(cli, "_root", cli._root.__wrapped__)
+
 
 MISSING = (
     "Error: The papers come with a package of their own, which is not installed. "
