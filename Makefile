@@ -14,14 +14,14 @@ HALFTRUTH_DRAWS ?= 1
 PY := $(VENV)/bin/python
 # What is never imported need not be compiled, and that is most of it.
 INSTALL := $(PY) -m pip --disable-pip-version-check install --quiet --no-compile
+# Many tests start a process: what the first of them imports is compiled for all, whatever the user has set.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(PY) -m pytest
 RUNTIME := $(VENV)/.halftruth-runtime
 DEV := $(VENV)/.halftruth-dev
 BROWSER := $(VENV)/.halftruth-browser
 DOCS := $(VENV)/.halftruth-docs
 
 export HALFTRUTH_DRAWS
-# Hundreds of tests start a process: what the first of them imports is compiled for all.
-unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-slow test-browser check format dist docs examples bench prior-study clean
@@ -60,13 +60,13 @@ demo: $(RUNTIME)  ## hide most labels of a real data set, evaluate, reveal the t
 	$(PY) -m halftruth demo --html build/demo.html
 
 test: $(DEV)  ## all tests but the slow ones and the browser's, and the examples of the docstrings
-	$(PY) -m pytest -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
+	$(PYTEST) -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 test-slow: $(DEV)  ## estimators and intervals against known truth (HALFTRUTH_DRAWS=0.1: a tenth of it)
-	$(PY) -m pytest -m slow -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
+	$(PYTEST) -m slow -n $(WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 test-browser: $(BROWSER)  ## the report in a real browser (needs chromium)
-	$(PY) -m pytest -m browser -n $(WORKERS) --dist worksteal tests/browser $(PYTEST_ARGS)
+	$(PYTEST) -m browser -n $(WORKERS) --dist worksteal tests/browser $(PYTEST_ARGS)
 
 check: $(DEV)  ## lint, format, types, import directions
 	$(PY) -m ruff check .
