@@ -65,7 +65,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests live as long as the run: collections of garbage need not visit them each time."""
+    """Thousands of tests live as long as the run: the garbage collector need not visit them on every pass."""
     gc.collect()
     gc.freeze()
 

@@ -152,9 +152,9 @@ def positive_probabilities(values: Any, name: str, *, length: int | None = None,
     return out
 
 
-def refuse_zeros(out: Vector, name: str, why: str) -> None:
-    """Raise where a number is 0 that is divided by."""
-    zeros = out == 0
+def refuse_zeros(values: Vector, name: str, why: str) -> None:
+    """Refuse zeros among numbers that are divided by."""
+    zeros = values == 0
     if zeros.any():
         got = f"{int(zeros.sum())} zero(s), the first at index {int(np.argmax(zeros))}"
         raise InputError(argument=name, must="be greater than 0", got=got, remedy=why)

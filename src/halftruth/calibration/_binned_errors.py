@@ -22,17 +22,9 @@ from halftruth.measure._score_measure import Measurable, ScoreMeasure, as_measur
 from halftruth.metrics._record import distance
 
 __all__ = [
-    "SIZES",
-    "SLOPES",
-    "SMOOTHING",
-    "Norm",
-    "adaptive_calibration_error",
-    "calibration_error",
-    "enough_bins",
-    "maximum_calibration_error",
-    "mean_distance",
-    "posterior",
-]
+    "SIZES", "SLOPES", "SMOOTHING", "Norm", "adaptive_calibration_error", "calibration_error", "enough_bins",
+    "maximum_calibration_error", "mean_distance", "posterior",
+]  # fmt: skip
 
 Norm: TypeAlias = Literal[1, 2, "max"]
 """Of the gaps between mean label and mean score: their mean, root mean square, or largest."""
@@ -273,7 +265,8 @@ def _fits(factor: Vector, gap: Vector, curves: Vector, rest: Vector) -> tuple[Ve
     sizes, directions = np.linalg.eigh(whiten @ rest @ _t(whiten))
     to_bins, whiten = factor @ directions, _t(directions) @ whiten
     g, basis = whiten @ gap[..., None], whiten @ curves
-    size, slope = np.reshape(list(product(SIZES, SLOPES)), (-1, 2, *[1] * (gap.ndim + 1))).swapaxes(0, 1)
+    pairs = np.asarray(list(product(SIZES, SLOPES))).T
+    size, slope = pairs.reshape(2, -1, *[1] * (gap.ndim + 1))  # before the axes of the gaps
     d = 1 / (1 + size**2 * np.maximum(sizes, 0.0)[..., None])
     # Three directions more than a diagonal: Woodbury's formula, and Sylvester's for the determinant.
     scaled = slope * d * basis

@@ -72,7 +72,7 @@ def _guarded(line: list[str]) -> int:
 def _run(line: list[str]) -> int:
     import typer
 
-    root = _root()
+    root = _commands()
     command = _command_of(root, line)
     _refuse_repeated(command, line)
     vocabulary.set(Vocabulary.of(command))
@@ -84,7 +84,7 @@ def _run(line: list[str]) -> int:
 
 
 @cache
-def _root() -> Any:
+def _commands() -> Any:
     """All commands: typer takes long to make them, and a process may run several."""
     import typer
 

@@ -34,7 +34,7 @@ class PaperGroup(TyperGroup):
     @property
     def commands(self) -> MutableMapping[str, Any]:
         """The command of each paper, by name."""
-        if self._papers is None:
+        if not self._papers:
             from importlib.metadata import entry_points
 
             groups: list[Any] = [typer.main.get_command(entry.load()) for entry in entry_points(group=GROUP)]

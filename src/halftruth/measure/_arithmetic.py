@@ -15,24 +15,10 @@ from numpy.typing import NDArray
 from halftruth._checks import Vector
 
 __all__ = [
-    "Area",
-    "Index",
-    "IsotonicBlocks",
-    "LogAtoms",
-    "LogitNodes",
-    "Number",
-    "RankSums",
-    "Sweep",
-    "by_bin",
-    "coarser_nodes",
-    "integral",
-    "ratio",
-    "scalar",
-    "split_to_nodes",
-    "spread_to_nodes",
-    "where_both",
+    "Area", "Index", "IsotonicBlocks", "LogAtoms", "LogitNodes", "Number", "RankSums", "Sweep", "by_bin",
+    "coarser_nodes", "integral", "ratio", "scalar", "split_to_nodes", "spread_to_nodes", "where_both",
     "within",
-]
+]  # fmt: skip
 
 Number = Any  # a float, or an array over the leading axes of a measure
 Index = NDArray[np.intp]

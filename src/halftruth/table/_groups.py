@@ -37,16 +37,16 @@ def strata_of(grid: Grid, found: Mapping[str, Any], by: str | None = None) -> di
     if "weight" in columns:
         refuse_weights(float(columns["lightest"].min()), float(columns["heaviest"].max()))
     if columns["rows"].max(initial=0) > MOST:
-        refuse_sums(weighted=False)
+        refuse_full_bin(weighted=False)
     sums = [columns[name] for name in ("position", "weight", "square") if name in columns]
     if any(np.ma.is_masked(column) or np.max(column, initial=0) > MOST * UNIT for column in sums):
-        refuse_sums(weighted=True)
+        refuse_full_bin(weighted=True)
     group = named(columns.pop("g"), str(by)) if "g" in columns else None
     return {name: _strata(grid, columns, rows) for name, rows in places(group)}
 
 
-def refuse_sums(*, weighted: bool) -> NoReturn:
-    """Refuse rows, or their weights, of which one bin has more than can be added up."""
+def refuse_full_bin(*, weighted: bool) -> NoReturn:
+    """Refuse a bin with more rows, or weight, than can be added up exactly."""
     if weighted:
         raise InputError("The weights of one bin add up to more than 2^30. Divide all weights by one number.")
     raise InputError("One bin would hold more than 2^30 rows, too many to add up exactly. Read fewer rows.")

@@ -115,8 +115,7 @@ class Bins:
             # The last two columns hold the bits of floats: the lowest and the highest score.
             columns |= dict(zip(("low", "high"), dense.view(np.float64)[used, -2:].T.copy(), strict=True))
             return cls(grid=grid, index=used, **columns, meaning=meaning)
-        with np.errstate(over="ignore"):  # the position of a margin, which is no sum of its grid
-            adds = _adds(score, np.ones(len(score)) if weight is None else weight, value)
+        adds = _adds(score, np.ones(len(score)) if weight is None else weight, value)
         columns = {name: fixed(adds[name]) for name in names if name != "rows"}
         columns["rows"] = np.ones(len(score), dtype=np.int64)
         return _gathered(grid, grid.bins(score), {**columns, "low": score, "high": score}, meaning)
@@ -236,13 +235,17 @@ def fixed(numbers: Vector) -> Integers:
 
 def _adds(score: Vector, weight: Vector, value: Vector | None) -> dict[str, Vector]:
     """What a row adds to each sum, in the order of operations that every engine keeps."""
-    out = {"position": weight * score, "weight": weight, "square": weight * weight}
-    if value is None:
-        return out
-    weighed = weight * value
+    out = {"weight": weight, "square": weight * weight}
+    # The position of a margin may overflow; its grid does not keep that sum.
+    with np.errstate(over="ignore"):
+        out["position"] = weight * score
+        if value is None:
+            return out
+        weighed = weight * value
+        at = weighed * score
     return out | {
         "value": weighed,
-        "value_position": weighed * score,
+        "value_position": at,
         "value_square": weight * (value * value),
         "hard": np.where(value >= 0.5, weight, 0.0),
         "cross": weight * weighed,

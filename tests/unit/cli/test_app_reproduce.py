@@ -15,8 +15,8 @@ from halftruth.cli import main
 
 @pytest.fixture(autouse=True)
 def commands_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a process has loaded once it keeps: neither earlier tests nor later ones share it with these."""
-    monkeypatch.setattr(cli, "_root", cli._root.__wrapped__)
+    """A process keeps the commands it has loaded; these tests make their own."""
+    monkeypatch.setattr(cli, "_commands", cli._commands.__wrapped__)
 
 
 MISSING = (

@@ -42,8 +42,8 @@ from halftruth.table._groups import (
     MOST_GROUPS,
     OUTSIDE,
     Strata,
+    refuse_full_bin,
     refuse_groups,
-    refuse_sums,
     strata_of,
 )
 
@@ -126,7 +126,7 @@ def _fetched(columns: BoundColumns, grid: Grid) -> dict[str, Any]:
         table = fetch(histogram(columns, grid), columns.names["table"])
     except InputError:
         if _overflows(columns, grid):  # an engine that does not wrap around names a type, no weights
-            refuse_sums(weighted=columns.weight is not None)
+            refuse_full_bin(weighted=columns.weight is not None)
         raise
     bins: dict[str, Any] = {name: table[name].to_numpy() for name in table.column_names if name != "g"}
     if columns.group is not None:
