@@ -31,7 +31,8 @@ FOREIGN = [
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What libraries have to settle among themselves fails no test here.
 
-    These tests come before all others: one worker gets them, and no other has to start Java and a server.
+    These tests come before most others, so that one of two workers gets them, and starts Java and a server
+    for all.
     """
     here = Path(__file__).parent
     for item in items:

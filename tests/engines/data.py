@@ -57,14 +57,12 @@ SCORES += [("margin", "double"), ("margin", "coded"), ("single", "whole")]
 PLAIN = Case("score", "double", None, None)
 GROUPED = Case("score", "double", "weight", "group")
 MARGIN = Case("margin", "double", "weight", "group")
-# Every column with and without weights, and with and without groups; the first with all four of these.
-APART, CROSSED = [(None, None), ("weight", "group")], [(None, "group"), ("weight", None)]
 CASES = [
-    Case(*columns, weight, by)
-    for k, columns in enumerate(SCORES)
-    for weight, by in (CROSSED if k % 2 else APART)
+    Case(score, label, weight, by)
+    for score, label in SCORES
+    for weight in (None, "weight")
+    for by in (None, "group")
 ]
-CASES += [Case(*SCORES[0], weight, by) for weight, by in CROSSED]
 CASES += [Case("score", "double", "weight", "month"), Case("score", "known", "ones", "group")]
 
 

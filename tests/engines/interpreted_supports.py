@@ -77,6 +77,7 @@ def test_walks_past_32_bits(passes):
 
 def test_a_walk_over_many_scores_takes_whole_blocks(passes, monkeypatch):
     monkeypatch.setattr(passes, "FEW", WALKED - 2)
+    monkeypatch.setattr(passes, "MOST_PROGRAMS", 1)  # which takes them one after another
     assert_same_walk(passes, support("spread", WALKED, (0, 1, 2)), *SHARES["signed"])
 
 
@@ -114,7 +115,7 @@ def test_moments(passes, held, times):
 def test_means(passes, monkeypatch, grid, times):
     from halftruth.engines.tensors import _dense_histogram, _device_strata
 
-    monkeypatch.setattr(passes, "BLOCK", 64)  # there are hundreds of bins
+    monkeypatch.setattr(passes, "BLOCK", 64)  # there are more bins than that
     for kind in KINDS:
         score, stratum = scores(kind, 350), strata(350, (0, 2))
         sums = _dense_histogram.of_rows(grid, score, stratum, n_strata=3)

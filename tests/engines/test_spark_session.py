@@ -33,7 +33,8 @@ def ended(title):
 
     print(title, "left running:", SparkContext._active_spark_context)
 
-main(sys.argv[1:])
+status = main(sys.argv[1:])
+print("status:", status)
 ended("read,")
 try:
     with open_table("spark", "none.parquet"):
@@ -195,7 +196,8 @@ def test_sessions_started_with_the_packaged_java_stay_quiet_and_leave_nothing(
     # Only who asks for the names of tables has a configured Spark make its folder.
     assert error.startswith("Error: There is no table 'nowhere'")
     assert done.stdout.startswith(expected)
-    read, refused, *ended = done.stdout.removeprefix(expected).splitlines()
+    status, read, refused, *ended = done.stdout.removeprefix(expected).splitlines()
+    assert status == "status: 0"
     assert refused.startswith("none.parquet cannot be read: ")
     assert read == "read, left running: None"
     assert ended == ["refused, left running: None", "status: 2", "configured, left running: None"]

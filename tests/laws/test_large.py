@@ -77,10 +77,13 @@ def test_every_metric_is_the_same(kind, scores, monkeypatch):
             assert x == y or x == pytest.approx(y, rel=1e-12, abs=1e-13, nan_ok=True), metric.name
 
 
+@pytest.mark.parametrize("scores", ["smooth", "tied", "ends", "apart", "alike"])
 @pytest.mark.parametrize("kind", ["labeled", "all", "purity", "unknown"])
-def test_read_naively_most_kinds_are_the_same_rows(kind, monkeypatch):
+def test_read_naively_most_kinds_are_the_same_rows(kind, scores, monkeypatch):
     monkeypatch.setattr(_strata, "COMPILED", 1)
-    one, other = (KINDS[name](*_scores("tied")).naive_measure() for name in (kind, "unlabeled"))
+    one, other = (KINDS[name](*_scores(scores)).naive_measure() for name in (kind, "unlabeled"))
+    for function in (ht.average_precision, ht.brier, ht.calibration_error):
+        np.testing.assert_array_equal(function(one), function(other), err_msg=function.__name__)
     assert type(one) is type(other)
     for name in ("score", "mass", "pos_mass", "neg_mass", "size", "alpha", "unidentified"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)

@@ -303,7 +303,6 @@ def test_the_page_says_that_ours_is_nowhere_worse(tmp_path: Path) -> None:
     assert "Where our mean error is larger" not in text
 
 
-@pytest.mark.usefixtures("without_figures")
 def test_a_partial_set_is_shown_and_in_no_mean(tmp_path: Path) -> None:
     partial = Experiment(**{**vars(experiment("gas", 1.0, off=0.2)), "complete": False})
     text = written(tmp_path, [experiment("wine", 1.0, off=0.01), partial])

@@ -45,7 +45,7 @@ def ask(folder: Path, *args: str, **variables: str) -> subprocess.CompletedProce
 
 
 @pytest.fixture
-def offered(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+def offered(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Any:
     """``offered("evaluate", "--zer")``: what bash would be offered for the last word."""
     monkeypatch.chdir(folder)
     monkeypatch.setenv("_HALFTRUTH_COMPLETE", "complete_bash")
@@ -54,7 +54,7 @@ def offered(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
         monkeypatch.setenv("COMP_WORDS", " ".join(["halftruth", *words]))
         monkeypatch.setenv("COMP_CWORD", str(len(words)))
         status = main([])
-        out, err = capsys.readouterr()
+        out, err = capfd.readouterr()
         assert (status, err) == (0, "")
         return out.split()
 

@@ -7,6 +7,7 @@ import inspect
 import io
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -87,12 +88,13 @@ def test_help(run: Any) -> None:
 def test_what_estimates_is_loaded_only_when_asked_for(rows: str) -> None:
     modules = ["sklearn", "halftruth.prior._estimate_prior", "halftruth.prior._methods"]
     code = (
-        f"import sys; from halftruth.cli import main; modules = {modules}\n"
+        f"import shlex, sys; from halftruth.cli import main; modules = {modules}\n"
         "for line in sys.argv[1:]:\n"
-        "    status = main(line.split())\n"
+        "    status = main(shlex.split(line))\n"
         "    sys.stderr.write(f'\\n{status} {[name for name in modules if name in sys.modules]}\\n')"
     )
-    lines = [f"evaluate {rows} --prior 0.4 --n-resamples 10", f"prior {rows} {' '.join(BBE)}"]
+    few = ["--prior", "0.4", "--n-resamples", "10"]
+    lines = [shlex.join(["evaluate", rows, *few]), shlex.join(["prior", rows, *BBE])]
     done = subprocess.run([sys.executable, "-c", code, *lines], capture_output=True, text=True, check=False)
     assert re.findall(r"^(\d \[.*\])$", done.stderr, re.M) == ["0 []", f"0 {modules[1:]}"]
 

@@ -547,7 +547,7 @@ def test_names_of_columns_reach_the_estimator() -> None:
 
 
 def test_the_number_of_workers_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Threads start at once; what they are given is pickled, as it would be for processes."""
+    """Threads start at once; the scorer that they call is pickled, as it would be for processes."""
     score, workers = FoldScores.__call__, set()
 
     def elsewhere(scores: FoldScores, *told: Any) -> Any:
@@ -560,6 +560,11 @@ def test_the_number_of_workers_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
         assert_same(cross(n_jobs=2), expected)
     assert workers
     assert main_thread() not in workers
+
+
+@pytest.mark.slow
+def test_processes_change_nothing() -> None:
+    assert_same(cross(n_jobs=2, cv=2), cross(n_jobs=None, cv=2))
 
 
 def test_the_estimator_stays_as_it_was() -> None:

@@ -179,8 +179,12 @@ def test_no_metric_is_off_by_more_than_its_bound(seeds: np.ndarray) -> None:
             bound = certificate.bound(compressed, name, parameters)
             if bound is None:
                 assert REGISTRY[name].certificate is None
-                continue
+                if seed > seeds[0]:
+                    continue
             one, other = (float(REGISTRY[name].function(x, **parameters)) for x in (exact, compressed))
+            if bound is None:  # nothing is promised but a value
+                assert np.isnan(one) == np.isnan(other), (seed, name, parameters, one, other)
+                continue
             # inf where it is not defined, so that a NaN on either side is no surprise.
             assert bound == np.inf or abs(one - other) <= bound, (seed, name, parameters, one, other, bound)
             finite += bound < np.inf

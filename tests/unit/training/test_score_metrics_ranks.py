@@ -55,7 +55,11 @@ def test_two_processes_say_what_one_says(tmp_path):
         try:
             one_of_them(0, WORLD, tmp_path)
         finally:
-            error = other.communicate(timeout=180)[1]
+            try:
+                error = other.communicate(timeout=180)[1]
+            except subprocess.TimeoutExpired:
+                other.kill()
+                raise
             assert other.returncode == 0, error
     for name, (settings, batches) in cases.items():
         alone = ScoreMetrics(**settings)
