@@ -56,7 +56,7 @@ class PaperGroup(TyperGroup):
         if not self.commands:
             raise MissingDependency(
                 "The papers come with a package of their own, which is not installed. "
-                "Run: pip install halftruth-papers"
+                "In a clone of the repository, run: pip install ./papers"
             )
 
 

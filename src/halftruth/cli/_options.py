@@ -165,7 +165,7 @@ Prior = Annotated[
 ]
 Purity = Annotated[
     str | None,
-    option("Share of the known positives that are: 0.9, 0.8..0.95 or estimate.", "SHARE", complete_estimate),
+    option("How pure the known positives are: 0.9, 0.8..0.95 or estimate.", "SHARE", complete_estimate),
 ]
 PopulationIs = Annotated[
     Population, option("All rows, or the unlabeled alone, where positives were drawn apart.")

@@ -21,7 +21,7 @@ def commands_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 
 MISSING = (
     "Error: The papers come with a package of their own, which is not installed. "
-    "Run: pip install halftruth-papers\n"
+    "In a clone of the repository, run: pip install ./papers\n"
 )
 
 
