@@ -21,6 +21,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -98,33 +99,42 @@ def mutants(path: Path) -> Iterator[Mutant]:
         yield Mutant(path, node.lineno, replaced[1], (data[:begin] + new + data[end:]).decode())
 
 
+def run(group: str, folder: Path, cache: Path) -> bool:
+    """Whether a group of tests ends and passes on the copy of the package in a folder."""
+    paths = os.pathsep.join([str(folder), str(ROOT / "papers" / "src")])
+    # Bytecode is recognised by whole seconds and size, which two mutants may share.
+    settings = {"PYTHONPATH": paths, "NUMBA_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
+    call = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", group]
+    env = os.environ | settings
+    try:
+        done = subprocess.run(call, cwd=ROOT, env=env, capture_output=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode in (0, 5)  # 5: there was no test
+
+
+@cache
+def check_unchanged(group: str, folder: Path) -> None:
+    """A group that fails without any mutant would catch them all."""
+    if not run(group, folder, folder / "cache"):
+        raise SystemExit(f"{group} fails on the package as it is. Mend it first.")
+
+
 def survives(mutant: Mutant, room: str, folder: Path) -> str | None:
     """The first group of tests that fails on the copy of the package in a folder, or None if none does."""
     copy = folder / "halftruth" / mutant.path.relative_to(PACKAGE)
     copy.write_text(mutant.source, "utf-8")
-    # Numba reuses compiled loops and recognises a file by its modification time, but not those it calls into.
-    cache = tempfile.mkdtemp(dir=folder) if room == "kernels" else folder / "cache"
-    paths = os.pathsep.join([str(folder), str(ROOT / "papers" / "src")])
-    env = os.environ | {"PYTHONPATH": paths, "NUMBA_CACHE_DIR": str(cache)}
-    # Bytecode is recognised by whole seconds and size, which two mutants may share.
-    env["PYTHONDONTWRITEBYTECODE"] = "1"
-    mirror = f"tests/unit/{room.removesuffix('.py').lstrip('_')}"
+    # Numba recognises a file by its modification time, but not the files of the functions it calls.
+    loops = Path(tempfile.mkdtemp(dir=folder)) if room == "kernels" else folder / "cache"
+    groups = (f"tests/unit/{room.removesuffix('.py').lstrip('_')}", *ELSEWHERE.get(room, ()), *WIDER)
     try:
-        for group in dict.fromkeys((mirror, *ELSEWHERE.get(room, ()), *WIDER)):
-            if not (ROOT / group).exists():
-                continue
-            call = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", group]
-            try:
-                done = subprocess.run(
-                    call, cwd=ROOT, env=env, capture_output=True, timeout=SECONDS, check=False
-                )
-            except subprocess.TimeoutExpired:
-                return f"{group} (no end)"
-            if done.returncode not in (0, 5):  # 5: there was no test
-                return group
+        tried = (group for group in dict.fromkeys(groups) if (ROOT / group).exists())
+        caught = next((group for group in tried if not run(group, folder, loops)), None)
     finally:
         shutil.copy2(mutant.path, copy)
-    return None
+    if caught is not None:
+        check_unchanged(caught, folder)
+    return caught
 
 
 def main() -> int:
