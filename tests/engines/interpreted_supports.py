@@ -34,7 +34,8 @@ SHARES = {
     "labeled": ((1, 1, 1), (1, 0, 0)),
     "two samples": ((0, 1, 0), (0.3, 0.1, 0)),
     "signed": ((1, 1, 1), (2.5, -0.4, 0.1)),
-    "positives above all": ((0, 0, 1), (0.7, 0.2, 0.1)),
+    "one beside the population": ((0, 0, 1), (0.7, 0.2, 0.1), (0.7, 1)),
+    "one of the population": ((1, 1, 1), (2.5, 0, 0), (1.5, 0)),
     "no population": ((0, 0, 0), (1, 0.5, 0)),
     "no positive": ((1, 1, 1), (0, 0, 0)),
 }
@@ -55,24 +56,15 @@ def support(kind, n, held, times=1):
 @pytest.mark.parametrize("kind", KINDS)
 def test_walks(passes, kind, held):
     own = support(kind, WALKED, held)
-    for mass, pos in SHARES.values():
-        assert_same_walk(passes, own, mass, pos)
-
-
-def test_above_the_population_precision_is_that_of_its_highest_score(passes):
-    from halftruth.engines.tensors._tensor_support import TensorSupport
-
-    below = [[0, 0, 5, 5, 6], [0, 1, 1, 2, 2]]
-    scores = tensor([0.1, 0.5, 0.6, 0.9], "cpu", "float64")
-    own = TensorSupport(scores, tensor(below, "cpu"), {"positive": 6, "unlabeled": 2})
-    assert_same_walk(passes, own, (0, 1), (0.1, 0))
+    for shares in SHARES.values():
+        assert_same_walk(passes, own, *shares)
 
 
 def test_walks_past_32_bits(passes):
     own = support("spread", WALKED, (0, 0, 0, 0, 1, 2), times=MOST // WALKED)
     assert 2 * own.held["positive"] > MOST
-    for mass, pos in SHARES.values():
-        assert_same_walk(passes, own, mass, pos)
+    for shares in SHARES.values():
+        assert_same_walk(passes, own, *shares)
 
 
 def test_a_walk_over_many_scores_takes_whole_blocks(passes, monkeypatch):
@@ -81,15 +73,15 @@ def test_a_walk_over_many_scores_takes_whole_blocks(passes, monkeypatch):
     assert_same_walk(passes, support("spread", WALKED, (0, 1, 2)), *SHARES["signed"])
 
 
-def assert_same_walk(passes, own, mass, pos):
+def assert_same_walk(passes, own, mass, pos, left_out=(0, 0)):
     from halftruth.engines.tensors import _tensor_pass
 
     mass, pos = ([float(x) for x in part[: len(own.held)]] for part in (mass, pos))
     neg = [1.25 - x for x in pos]
-    found = passes.one_pass(own.atom, own.below, list(own.held.values()), mass, pos)
-    expected = _tensor_pass.one_pass(own.atom, own.below, mass, pos, neg)
+    found = passes.one_pass(own.atom, own.below, list(own.held.values()), mass, pos, left_out)
+    expected = _tensor_pass.one_pass(own.atom, own.below, mass, pos, neg, left_out)
     near = {"rel": 1e-13, "abs": 1e-14 * sum(own.held.values()), "nan_ok": True}
-    assert found.precision == pytest.approx(expected.precision, **near)
+    assert found.pr_area == pytest.approx(expected.pr_area, **near)
     assert found.pairs == pytest.approx(expected.pairs, rel=1e-15)
     needed = np.asarray(pos) != 0
     np.testing.assert_allclose(found.positive[needed], expected.positive[needed], rtol=1e-13)

@@ -49,11 +49,12 @@ def shares(values, support):
 
 def assert_same_fold(host, found, mass, pos):
     parts = [shares(x, host) for x in (mass, pos, np.subtract(mass, pos))]
-    expected, got = host.pass_sums(*parts), found.pass_sums(*parts)
     scale = sum(host.n_rows.values())
-    for name, value in expected._asdict().items():
-        size = scale**2 if name == "roc_area" else scale
-        assert getattr(got, name) == pytest.approx(value, rel=1e-13, abs=1e-14 * size, nan_ok=True), name
+    for own in ((0.0, 0.0), (0.75, 1.0)):
+        expected, got = host.pass_sums(*parts, own=own), found.pass_sums(*parts, own=own)
+        for name, value in expected._asdict().items():
+            size = scale**2 if name == "roc_area" else scale
+            assert getattr(got, name) == pytest.approx(value, rel=1e-13, abs=1e-14 * size, nan_ok=True), name
 
 
 @pytest.mark.parametrize("steps", [None, 3, 40])
@@ -172,6 +173,6 @@ def test_two_runs_give_the_same_bits(device):
     scores = drawn(300_000, 6)
     one, other = (both(scores, device)[1] for _ in range(2))
     parts = [shares(x, one) for x in ((1, 1, 1), (2.5, -0.4, 0.1), (-1.5, 1.4, 0.9))]
-    assert one.pass_sums(*parts) == other.pass_sums(*parts)
+    assert one.pass_sums(*parts, own=(1.5, 0.0)) == other.pass_sums(*parts, own=(1.5, 0.0))
     for name, moments in one.moments(parts[0], 67, "mass").items():
         assert moments.tobytes() == other.moments(parts[0], 67, "mass")[name].tobytes()

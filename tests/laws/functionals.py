@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 import halftruth as ht
 from halftruth._errors import NotIdentifiable
 from halftruth._registry import REGISTRY, Metric
+from halftruth.measure._arithmetic import NOTHING
 from halftruth.measure._score_measure import as_measure
 
 ignore_empty_class = pytest.mark.filterwarnings("ignore::halftruth._errors.EmptyClassWarning")
@@ -116,6 +117,9 @@ WEIGHED = UNIT_FREE + _COUNTING
 ALL = WEIGHED + _UNIT_BOUND
 """Also those in which weights may count otherwise: ``unit_laws`` is False and nothing is fixed."""
 
+JUDGED = [setting for setting in ALL if setting.metric.name in ("average_precision", "pr_auc")]
+"""Areas that leave one known positive out of its own precision: with partial labels, rows are counted."""
+
 DEBIASED = [
     Setting(REGISTRY["calibration_error"], {"n_bins": 5, "debias": debias, **more})
     for debias in ("corrected", "posterior")
@@ -136,6 +140,12 @@ def same(one: float | str, other: float | str, tolerance: float) -> bool:
     if math.isnan(one) or math.isnan(other):
         return math.isnan(one) and math.isnan(other)
     return one == other or abs(one - other) <= tolerance * max(1.0, abs(one), abs(other))
+
+
+def bare(evidence: object) -> ht.ScoreMeasure:
+    """The masses alone, without what evidence knows of one row."""
+    measure = as_measure(evidence, "nothing")
+    return replace(measure, own=NOTHING, noise=None, memo={})
 
 
 Values = dict[Setting, float | str]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from .functionals import (
     ALL,
     DEBIASED,
+    JUDGED,
     ROOT,
     UNIT_FREE,
     WEIGHED,
@@ -63,10 +64,15 @@ def test_only_how_much_weight_lies_where_matters(kind: Kind, data: st.DataObject
         assert unlike(wanted, values(evidence, case.threshold, debiased), ROOT) == {}, law
 
     # Weights that are no whole numbers are not numbers of rows, of which noise is made.
-    counted = DEBIASED if (rows.full_weight % 1 == 0).all() else []
-    check("a weight is so many rows", case.evidence(weighted), WEIGHED, counted, 1e-12)
+    whole = (rows.full_weight % 1 == 0).all()
+    by_row = JUDGED if kind.population else []
+    uncounted = [] if whole else by_row
+    weighed = [setting for setting in WEIGHED if setting not in uncounted]
+    check("a weight is so many rows", case.evidence(weighted), weighed, DEBIASED if whole else [], 1e-12)
     scaled = rows.weighted(rows.full_weight * factor)
-    check("the scale of weights does not matter", case.evidence(scaled), UNIT_FREE, [], 1e-12)
+    uncounted = by_row if whole and len(set(rows.full_weight)) > 1 else []
+    unit_free = [setting for setting in UNIT_FREE if setting not in uncounted]
+    check("the scale of weights does not matter", case.evidence(scaled), unit_free, [], 1e-12)
     check("rows of weight zero are absent", case.evidence(haunted), ALL, DEBIASED)
     check("the order of rows does not matter", case.evidence(rows.take(order)), ALL, DEBIASED)
     parts = [case.table(rows.take(place == i)) for i in (0, 1)]

@@ -58,7 +58,7 @@ class Case:
         return evidence(self.ranking, self.prior)
 
     def bounds(self, of, defined=True, **options):
-        given = {"band": self.band, "ranks": self.ranks, "confidence_level": self.level}
+        given = {"band": self.band, "ranks": self.ranks, "confidence_level": self.level, "prior_of": "rows"}
         with warnings.catch_warnings():
             if not defined:
                 warnings.simplefilter("ignore", ht.EmptyClassWarning)

@@ -74,7 +74,7 @@ def balanced_accuracy(rows, threshold):
 def mcc(rows, threshold):
     c = cells(rows, threshold)
     margins = (c.tp + c.fp) * (c.tp + c.fn) * (c.tn + c.fp) * (c.tn + c.fn)
-    if min(c) < 0 or 0 in (c.tp + c.fn, c.tn + c.fp):
+    if min(c.tp + c.fn, c.tn + c.fp) <= 0:
         return NAN
     return 0.0 if margins == 0 else float(c.tp * c.tn - c.fp * c.fn) / math.sqrt(margins)
 
@@ -147,26 +147,30 @@ def clipped_precisions(rows: Rows) -> list[Fraction | float]:
     return out
 
 
-def average_precision(rows):
-    gained = [b - a for (_, _, a), (_, _, b) in pairwise(falling(rows))]
-    steps = [step * height for step, height in zip(gained, clipped_precisions(rows)[1:], strict=True)]
-    return over(sum(steps), totals(rows)[1])
+def average_precision(rows, own=(0, 0)):
+    """``own``: of μ₁, what a known positive adds to the precision at its score; a row of μ, if beside it."""
+    mass, pos = totals(rows)
+    area = sum(
+        (tp1 - tp0) * over(tp1 - own[0], above + own[1]) if tp1 != tp0 else Fraction()
+        for (_, _, tp0), (_, above, tp1) in pairwise(falling(rows))
+    )
+    return over(area * (mass + own[1]), (pos - own[0]) * mass)
 
 
-def pr_auc(rows):
+def pr_auc(rows, own=(0, 0)):
     """Between two thresholds TP and FP grow in proportion; precision is integrated over recall there."""
-    points, height, area = list(falling(rows)), clipped_precisions(rows), 0.0
-    for i in range(1, len(points)):
-        (_, p0, raw0), (_, p1, raw1) = points[i - 1 : i + 1]
-        tp0, tp1 = (float(height[j] * p) for j, p in ((i - 1, p0), (i, p1)))
-        start, growth = float(p0), float(p1 - p0)
+    (mass, pos), area = totals(rows), 0.0
+    for (_, p0, raw0), (_, p1, raw1) in pairwise(falling(rows)):
+        tp0, tp1, start, growth = (float(x) for x in (raw0, raw1 - own[0], p0 + own[1], p1 - p0))
 
         def between(t, tp0=tp0, tp1=tp1, start=start, growth=growth):
             return (tp0 + t * (tp1 - tp0)) / (start + t * growth)
 
-        mean = float(height[i]) if p0 == 0 else quad(between, 0, 1, epsabs=1e-14, epsrel=1e-13)[0]
-        area += float(raw1 - raw0) * mean
-    return over(area, float(totals(rows)[1]))
+        if raw1 != raw0:
+            end = over(raw1 - own[0], p1 + own[1])
+            mean = end if p0 == 0 else quad(between, 0, 1, epsabs=1e-14, epsrel=1e-13)[0]
+            area += float(raw1 - raw0) * float(mean)
+    return over(area * float(mass + own[1]), float((pos - own[0]) * mass))
 
 
 def true_positives_at(rows: Rows, k: float) -> tuple[Fraction, Fraction]:
@@ -190,17 +194,18 @@ def recall_at_k(rows, k):
 
 
 def recall_at_fpr(rows, max_fpr=0.05):
-    """On the lines between ROC points, where the rate first passes the limit."""
+    """On the lines between ROC points, where the rate passes the limit for good."""
     mass, pos = totals(rows)
     if mass == pos or pos == 0:
         return NAN
-    limit, x0, y0 = exact(max_fpr), Fraction(), Fraction()
-    for _, above, tp in falling(rows):
-        x1, y1 = (above - tp) / (mass - pos), tp / pos
-        if x1 > limit:
-            return y0 + (y1 - y0) * (limit - x0) / (x1 - x0)
-        x0, y0 = x1, y1
-    return y0
+    limit = exact(max_fpr)
+    points = [(Fraction(), Fraction())]
+    points += [((above - tp) / (mass - pos), tp / pos) for _, above, tp in falling(rows)]
+    last = max(i for i, (x, _) in enumerate(points) if x <= limit)
+    if last + 1 == len(points):
+        return points[last][1]
+    (x0, y0), (x1, y1) = points[last : last + 2]
+    return y0 + (y1 - y0) * (limit - x0) / (x1 - x0)
 
 
 # --- Probabilities -----------------------------------------------------------------------------

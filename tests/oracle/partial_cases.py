@@ -36,6 +36,12 @@ class Stratum:
     def size(self) -> Fraction:
         return sum(w for _, w in self.each())
 
+    def unit(self) -> Fraction:
+        """What one row weighs: whole weights are numbers of rows, of others the typical one is taken."""
+        if self.weight is None or all(w == int(w) for w in self.weight):
+            return Fraction(1)
+        return sum(w * w for _, w in self.each()) / self.size()
+
     def shares(self) -> list[tuple[Fraction, Fraction]]:
         """(score, share of the stratum's own distribution) of each row."""
         e = [1.0] * len(self.score) if self.propensity is None else self.propensity
@@ -110,6 +116,17 @@ class PartialCase:
         pi = Fraction(prior)
         whole = [row._replace(pos=row.mass) for row in self.population_rows()]
         return whole + [Row(s, Fraction(), -(1 - pi) * self.n() * q) for s, q in self.negative.shares()]
+
+    def own(self, mix: Fraction = Fraction()) -> tuple[Fraction, Fraction]:
+        """What one known positive adds to the precision at its score, of μ₁, and what it would add to μ."""
+        pi, rho, alpha = Fraction(self.prior), Fraction(self.purity), self.alpha(self.prior)
+        shares = zip(self.positive.each(), self.positive.shares(), strict=True)
+        row = self.positive.unit() * sum(share**2 / weight for (_, weight), (_, share) in shares)
+        pos = (1 - mix) * self.n() * pi * (1 - alpha) / (rho - alpha) * row
+        if self.population == "unlabeled":
+            return pos, self.unlabeled.unit()
+        # It is a row of the population, and one of its positives.
+        return pos - (1 - mix) * self.positive.unit(), Fraction()
 
     @property
     def thresholds(self) -> list[float]:

@@ -223,7 +223,7 @@ def test_bounds_over_a_long_range_are_the_extremes_over_every_number_in_it(sign,
     unlabeled = np.append(rng.normal(1, 1, 2 * n // 5), rng.normal(0, 1, 3 * n // 5))
     evidence = ht.PositiveUnlabeled(sign * rng.normal(1, 1, 20 * scale), sign * unlabeled)
     for of in ("roc_auc", "average_precision", "accuracy", "npv", "mcc", wavy):
-        options = {"band": band, "threshold": None if of in AREAS else 0.5}
+        options = {"band": band, "prior_of": "rows", "threshold": None if of in AREAS else 0.5}
         whole = ht.bounds(evidence, of, prior=(0.2, 2 / 3), **options)
         each = [ht.bounds(evidence, of, prior=k / n, **options) for k in range(n // 5, 2 * n // 3 + 1)]
         wanted = min(found.low for found in each), max(found.high for found in each)

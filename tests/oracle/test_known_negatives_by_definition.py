@@ -56,16 +56,20 @@ def test_one_scalar_in_the_unit_interval_holds_at_every_threshold(case: PartialC
 
 
 @cache
+def mix_of(case: PartialCase) -> Fraction:
+    return solve_mix(case, case.evidence(), case.given_rows, case.rows_from_negatives(case.prior))
+
+
+@cache
 def mixed_rows(case: PartialCase) -> Rows:
-    first, second = case.given_rows, case.rows_from_negatives(case.prior)
-    return mixed(first, second, solve_mix(case, case.evidence(), first, second))
+    return mixed(case.given_rows, case.rows_from_negatives(case.prior), mix_of(case))
 
 
 @pytest.mark.parametrize("case", CASES[::2], ids=lambda case: case.name)
 def test_every_metric_is_that_of_the_mixed_measure(case: PartialCase) -> None:
     rows, evidence = mixed_rows(case), case.evidence()
     for name in REFERENCES:
-        assert_metric_is_that_of(rows, evidence, name, case.thresholds)
+        assert_metric_is_that_of(rows, evidence, name, case.thresholds, case.own(mix_of(case)))
 
 
 def distribution_function(shares: list[tuple[Fraction, Fraction]], at: Fraction) -> Fraction:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 from halftruth.certificate._boxes import ANYTHING, Boxes, Interval, quotient
+from halftruth.measure._arithmetic import OwnMass
 from halftruth.metrics._areas import bend as bend_of
 
 __all__ = ["average_precision", "partial_auc", "pr_auc", "precision_at_k", "recall_at_fpr", "recall_at_k"]
@@ -78,7 +79,7 @@ def roc_auc(box: Boxes) -> Interval:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Passage:
-    """The bins where a curve can first pass a level, and limits of TP at the level in each."""
+    """The bins where a curve can pass a level, and limits of TP at the level in each."""
 
     bins: NDArray[np.intp]
     never: bool
@@ -88,24 +89,34 @@ class Passage:
     high: Vector
 
 
-def _passage(box: Boxes, part: Vector, passed: float, level: float, level_slack: float) -> Passage:
-    """The first passage of a sum over strata, and the TP there.
+def _passage(
+    box: Boxes, part: Vector, passed: float, level: float, level_slack: float, *, for_good: bool = False
+) -> Passage:
+    """The first passage of a sum over strata, or that ``for_good``, and the TP there.
 
-    It is in a bin with a row that can reach the level, and not after a bin that ends above it. The point
-    read off the curve lies on a chord of the exact curve, so in the box, and on the level.
+    The first is in a bin with a row that can reach the level, and not after a bin that ends above it; the
+    last in one with a row that can be below it, and not before a bin that ends there. The point read off the
+    curve lies on a chord of the exact curve, so in the box, and on the level.
     """
-    most, end = part @ box.before, part @ box.after
-    # A sum with coefficients of both signs is largest where each stratum is at the end that adds to it.
+    extreme = np.minimum if for_good else np.maximum
+    farthest, end = part @ box.before, part @ box.after
+    # A sum with coefficients of both signs is farthest where each stratum is at the end that carries it.
     for j, held in enumerate(box.held):
-        reach = sum(np.maximum(*(c * x for x in ends)) for c, *ends in zip(part, *box.points(j), strict=True))
-        most = np.where(held, np.maximum(most, reach), most)
+        reach = sum(extreme(*(c * x for x in ends)) for c, *ends in zip(part, *box.points(j), strict=True))
+        farthest = np.where(held, extreme(farthest, reach), farthest)
     slack = box.error(part) + level_slack
     if part is not box.mass or box.weighted:  # counts of rows are exact, other sums round
         slack = slack + 1e-13 * (np.abs(part) @ box.after)
-    must = end > passed + slack
-    never = not must.any()
-    last = len(end) if never else int(np.argmax(must)) + 1
-    bins = np.flatnonzero(most[:last] > (passed - slack)[:last])
+    if for_good:
+        never = bool(end[-1] <= passed + slack[-1])
+        before = np.flatnonzero(end <= passed - slack)
+        first = before[-1] + 1 if len(before) else 0
+        bins = first + np.flatnonzero(farthest[first:] <= (passed + slack)[first:])
+    else:
+        must = end > passed + slack
+        never = not must.any()
+        last = len(end) if never else int(np.argmax(must)) + 1
+        bins = np.flatnonzero(farthest[:last] > (passed - slack)[:last])
     slack = slack[bins] + abs(passed - level)
     low, high = _true_positives(box, part, bins, level, slack)
     return Passage(bins=bins, never=never, level=level, slack=slack, low=low, high=high)
@@ -138,14 +149,15 @@ def _true_positives(
     return (np.where(known, np.minimum(*line), low) - off, np.where(known, np.maximum(*line), high) + off)
 
 
-def _at_rate(box: Boxes, max_fpr: float) -> Passage:
+def _at_rate(box: Boxes, max_fpr: float, *, for_good: bool = False) -> Passage:
     negatives, error = box.whole(box.neg)
-    return _passage(box, box.neg, (max_fpr + TIE) * negatives, max_fpr * negatives, max_fpr * error)
+    passed, level, slack = (max_fpr + TIE) * negatives, max_fpr * negatives, max_fpr * error
+    return _passage(box, box.neg, passed, level, slack, for_good=for_good)
 
 
 def recall_at_fpr(box: Boxes, max_fpr: float) -> Interval:
-    """TP where FP first passes its limit; all positives where it never does."""
-    at = _at_rate(box, max_fpr)
+    """TP where FP passes its limit for good; all positives where it never does."""
+    at = _at_rate(box, max_fpr, for_good=True)
     positives, error = box.whole(box.pos)
     if not abs(positives) > error or not box.whole(box.neg)[0] > box.whole(box.neg)[1]:
         return ANYTHING
@@ -226,73 +238,72 @@ def pr_auc(box: Boxes) -> Interval:
 def _precision_area(box: Boxes, *, interpolated: bool) -> Interval:
     """Σ precision × Δ recall: the precision at each row lies between its extremes at the box's corners.
 
-    Interpolated precision lies between the precisions at both ends of its segment, so in the box that
-    starts above the row.
+    Interpolated precision lies between the precisions at both ends of its segment, of which the first lies
+    above the row.
     """
-    ranges = [_precisions(box, j, strict=interpolated) for j in range(len(box.n))]
-    if (box.mass == 0).any():
-        ranges = _read_ahead(box, ranges)
-    low = high = 0.0
-    for j, limits in enumerate(ranges):
+    ends = [_area_without(box, own, interpolated=interpolated) for own in box.owns]
+    return min(low for low, _ in ends), max(high for _, high in ends)
+
+
+def _area_without(box: Boxes, own: OwnMass, *, interpolated: bool) -> Interval:
+    """The area where this is a known positive's own part in its precision."""
+    low = high = off = 0.0
+    positives, error = box.whole(box.pos)
+    for j in range(len(box.n)):
+        limits = _precisions(box, j, own)
         if interpolated:
-            limits = _in_known_bins(box, limits)
+            above = _precisions(box, j, OwnMass(mass=own.mass), strict=True)
+            limits = np.fmin(limits[0], above[0]), np.fmax(limits[1], above[1])
+            limits = _in_known_bins(box, limits, own)
         ends = [box.pos[j] * np.where(box.n[j] > 0, box.n[j] * limit, 0.0) for limit in limits]
         low, high = low + float(np.minimum(*ends).sum()), high + float(np.maximum(*ends).sum())
-    # A rounded weight moves the sum by its own share; what it does to precision is in the limits.
-    off = box.whole(box.pos)[1]
-    return quotient(low - off, high + off, box.whole(box.pos))
+        # A rounded weight moves the sum by its share of the precision; what it does to that is in the limits.
+        steepest = np.max(np.abs(limits), initial=1.0, where=box.n[j] > 0)
+        off = max(off, error * float(steepest)) if error else 0.0
+    low, high = quotient(low - off, high + off, (positives - own.pos, error))
+    total, error = box.whole(box.mass)
+    scales = [1 + own.mass / (total + sign * error) for sign in (-1, 1)]
+    ends = [end * scale for end in (low, high) for scale in scales]
+    return min(ends), max(ends)
 
 
-def _precisions(box: Boxes, j: int, *, strict: bool) -> tuple[Vector, Vector]:
-    """Limits of the clipped precision at the rows of a stratum, by bin; NaN where no case was passed."""
-    low, high = box.points(j, strict=strict)
-    if (box.mass == 0).any():  # precision is read only where the one stratum of cases has been reached
-        is_case = (box.mass > 0)[:, None]
-        low = np.where(is_case, np.minimum(np.maximum(low, box.least), high), low)
-    off = box.error(box.pos) + box.error(box.mass)
+def _precisions(box: Boxes, j: int, own: OwnMass, *, strict: bool = False) -> tuple[Vector, Vector]:
+    """Limits of the precision at (``strict``: above) the rows of a stratum, by bin; NaN without a case."""
     least, most = np.full(box.n.shape[1], np.nan), np.full(box.n.shape[1], np.nan)
-    for corner in box.corners(low, high):
-        cases = box.mass @ corner
+    for corner in box.corners(*box.points(j, strict=strict)):
+        cases = box.mass @ corner + own.mass
         cases = np.where(cases > 0, cases, np.nan)
-        precision = box.pos @ corner / cases
-        give = off / (cases - box.error(box.mass)) if box.split is None else box.split.grain
+        precision = (box.pos @ corner - own.pos) / cases
+        give = _give(box, precision, cases) if box.split is None else box.split.grain
         least, most = np.fmin(least, precision - give), np.fmax(most, precision + give)
-    return np.clip(least, 0.0, 1.0), np.clip(most, 0.0, 1.0)
+    return _possible(box, own, least), _possible(box, own, most)
 
 
-def _read_ahead(box: Boxes, ranges: list[tuple[Vector, Vector]]) -> list[tuple[Vector, Vector]]:
-    """Above the first case, precision is that at the first case."""
-    case = int(np.argmax(box.mass > 0))
-    first = int(np.argmax(box.n[case] > 0))
-    there = [limit[first] for limit in _precisions(box, case, strict=False)]
-    out = []
-    for j, limits in enumerate(ranges):
-        low, high = (limit.copy() for limit in limits)
-        if j != case:
-            low[:first], high[:first] = there
-            # In the bin of the first case, rows may lie above it or below.
-            low[first], high[first] = np.fmin(low[first], there[0]), np.fmax(high[first], there[1])
-        out.append((low, high))
-    return out
+def _give(box: Boxes, precision: Vector, cases: Vector) -> Vector:
+    """By how much rounded weights can move a precision."""
+    of_mass = box.error(box.mass)
+    return np.asarray((box.error(box.pos) + np.maximum(np.abs(precision), 1) * of_mass) / (cases - of_mass))
 
 
-def _in_known_bins(box: Boxes, limits: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+def _possible(box: Boxes, own: OwnMass, precision: Vector) -> Vector:
+    """In [0, 1], where no mass is negative."""
+    unsigned = not any(own) and (box.pos >= 0).all() and (box.neg >= 0).all()
+    return np.clip(precision, 0.0, 1.0) if unsigned else precision
+
+
+def _in_known_bins(box: Boxes, limits: tuple[Vector, Vector], own: OwnMass) -> tuple[Vector, Vector]:
     """The limits, made one number where all rows of a bin have one score: its segment is known."""
-    p0, p1 = box.mass @ box.before, box.mass @ box.after
+    p0, tp0 = box.mass @ box.before, box.pos @ box.before
+    p1, tp1 = box.mass @ box.after + own.mass, box.pos @ box.after - own.pos
     known = box.one_score & (p1 > 0)
-    start = np.where(p0 > 0, p0, 1.0)
-    tp0, tp1 = (
-        p * np.clip(box.pos @ x / np.where(p > 0, p, 1.0), 0.0, 1.0)
-        for p, x in ((p0, box.before), (p1, box.after))
-    )
+    start = np.where(p0 > 0, p0, 1.0) + own.mass
     # The mean of precision over the segment, as in `metrics.pr_auc`.
-    growth = (p1 - p0) / start
+    growth = (p1 - p0 - own.mass) / start
     bend = bend_of(growth)
     mean = (tp1 - tp0) / start * bend + tp0 / start * (1 - growth * bend)
     mean = np.where(p0 > 0, mean, tp1 / np.where(p1 > 0, p1, 1.0))
-    errors = box.error(box.mass)
-    give = (box.error(box.pos) + errors) / (np.where(p0 > 0, p0, p1) - errors)
+    give = _give(box, mean, np.where(p0 > 0, start, p1))
     return tuple(  # type: ignore[return-value]
-        np.where(known, np.clip(mean + sign * give, 0.0, 1.0), limit)
+        np.where(known, _possible(box, own, mean + sign * give), limit)
         for sign, limit in zip((-1, 1), limits, strict=True)
     )

@@ -33,6 +33,8 @@ def rate(metric: Metric, box: Boxes, threshold: float, **parameters: Any) -> Int
     if metric.certificate == "pure corners" and (box.pos * box.neg > 0).any():
         return ANYTHING
     exact = _confusion(box, threshold, rounded=False)
+    if metric.certificate == "pure corners" and len(exact.pos_above) > 1 and _some_cell_is_negative(exact):
+        return ANYTHING
     ends = _ends(metric, exact, parameters)
     if not box.weighted or ends == ANYTHING:
         return ends
@@ -77,6 +79,11 @@ def _confusion(box: Boxes, threshold: float, *, rounded: bool) -> Confusion:
         rest=over(box.mass, lower),
         unidentified=box.unidentified,
     )
+
+
+def _some_cell_is_negative(corners: Confusion) -> bool:
+    cells = (corners.pos_above, corners.pos_below, corners.neg_above, corners.neg_below)
+    return bool(np.min(cells) < -1e-12 * np.max(corners.total))
 
 
 def _ends(metric: Metric, corners: Confusion, parameters: Mapping[str, Any]) -> Interval:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._checks import Vector
+from halftruth.measure._arithmetic import OwnMass
 from halftruth.table._histogram import LIGHTEST, UNIT, Bins, Integers
 
 __all__ = ["ANYTHING", "HALF_STEP", "ROUNDING", "Boxes", "Interval", "combined", "quotient"]
@@ -120,6 +121,7 @@ class Boxes:
     size_off: float
     """The effective rows of the evidence, and by which share of them rounded weights can change them."""
     unidentified: str | None  # why ``pos`` is known only up to a factor
+    owns: Sequence[OwnMass]  # what a known positive's own part in precision may be
     rows: Vector
     n: Vector
     before: Vector
@@ -143,6 +145,7 @@ class Boxes:
         wobble: Vector,
         size: float,
         unidentified: str | None,
+        owns: Sequence[OwnMass],
     ) -> Boxes:
         index = np.unique(np.concatenate([bins.index for bins in strata]))
         stack = [layer for bins in strata for layer in layers(bins)]
@@ -161,6 +164,7 @@ class Boxes:
             size=size,
             size_off=_size_off(strata),
             unidentified=unidentified,
+            owns=owns,
             rows=dense(lambda layer: layer.bins.rows.astype(np.float64), 0.0),
             n=n,
             before=np.cumsum(n, axis=1) - n,

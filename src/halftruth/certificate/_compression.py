@@ -15,8 +15,9 @@ from halftruth._registry import REGISTRY
 from halftruth.certificate import _box_calibration, _box_curves, _box_losses, _box_rates
 from halftruth.certificate._boxes import HALF_STEP, ROUNDING, Boxes, Interval
 from halftruth.evidence import Evidence
+from halftruth.measure._arithmetic import OwnMass
 from halftruth.metrics._record import Metric
-from halftruth.table._histogram import Bins
+from halftruth.table._histogram import UNIT, Bins
 from halftruth.table._score_table import SOFT
 
 __all__ = ["bound"]
@@ -68,8 +69,42 @@ def _interval(metric: Metric, box: Boxes, parameters: Mapping[str, Any]) -> Inte
 def _boxes(evidence: Evidence) -> Boxes:
     measure, strata = evidence.measure(), cast("Mapping[str, Bins]", evidence.table.strata)
     mass, pos, wobble = _coefficients(evidence)
-    size, why = measure.size, measure.unidentified
-    return Boxes.of(list(strata.values()), mass=mass, pos=pos, wobble=wobble, size=size, unidentified=why)
+    return Boxes.of(
+        list(strata.values()),
+        mass=mass,
+        pos=pos,
+        wobble=wobble,
+        size=measure.size,
+        unidentified=measure.unidentified,
+        owns=_owns(evidence),
+    )
+
+
+def _owns(evidence: Evidence) -> list[OwnMass]:
+    """What a known positive's own part in precision may be, as bins do not say what one row weighs."""
+    sums, units, strata = evidence.table.support.sums(), evidence.own_units, evidence.table.strata
+    pos_mass = evidence.rule(sums, evidence.scenario).pos_mass
+    return [
+        evidence.own_mass(
+            sums,
+            pos_mass,
+            {name: {k: unit * factor for k, unit in units[name].items()} for name, factor in chosen},
+        )
+        for chosen in product(
+            *([(name, x) for x in _unit_factors(cast(Bins, strata[name]))] for name in units)
+        )
+    ]
+
+
+def _unit_factors(bins: Bins) -> list[float]:
+    """By what the weight of one row, Σw²/Σw in bins, must be multiplied to be that of the rows."""
+    if bins.weight is None:
+        return [1.0]
+    total, squares = bins.size
+    off = 2 * len(bins) * HALF_STEP * (1 / total + 1 / squares)
+    # Whole weights count rows, of which each weighs one.
+    whole = not any((sums % UNIT).any() for sums in (bins.weight, bins.full("square")))
+    return [1 - off, 1 + off, *([total / squares] if whole else [])]
 
 
 def _coefficients(evidence: Evidence) -> tuple[Vector, Vector, Vector]:

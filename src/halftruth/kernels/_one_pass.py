@@ -16,19 +16,27 @@ from halftruth.kernels._pass_sums import PassSums
 __all__ = ["counts_at_ranks", "cumulative_extremes", "mass_moments", "order_statistics", "pass_sums"]
 
 EPSILON = float(np.finfo(np.float64).eps)
-SLACK = 1e-12
 
 
-def pass_sums(strata: Sequence[Vector], mass: Vector, pos: Vector, neg: Vector, *, bounded: bool) -> PassSums:
+def pass_sums(
+    strata: Sequence[Vector],
+    mass: Vector,
+    pos: Vector,
+    neg: Vector,
+    own: tuple[float, float] = (0.0, 0.0),
+    *,
+    bounded: bool,
+) -> PassSums:
     """One walk down at most three sorted strata of rows without weights.
 
     A row of stratum k adds ``mass[k]`` (0 or 1), ``pos[k]`` and ``neg[k]`` to the masses at its score.
+    Of precision's two masses, ``own`` is taken off the positives' and added to the population's.
     """
     rows = three_strata(strata)
     a, b, d = padded(mass), padded(pos), padded(neg)
     n = np.asarray([len(stratum) for stratum in rows])
-    top = _top_precision(rows, a, b)
-    walks = each(_walk, ((*rows, cut, a, b, top) for cut in _cuts(rows)))
+    own = float(own[0]), float(own[1])
+    walks = each(_walk, ((*rows, cut, a, b, own) for cut in _cuts(rows)))
     # Twice the pairs with the row of stratum j above that of k, ties half: the ROC area is linear in them.
     twice = np.diag(n.astype(np.float64) ** 2)
     pairs = np.sum([walk[:3] for walk in walks], axis=0)
@@ -41,7 +49,6 @@ def pass_sums(strata: Sequence[Vector], mass: Vector, pos: Vector, neg: Vector, 
         total=float(a @ n),
         roc_area=float(b @ twice @ d) / 2,
         pr_area=fsum(walk[3] for walk in walks) if a @ n else np.nan,
-        leaves_unit=any(walk[4] for walk in walks),
         square_loss=square,
         log_loss=log,
     )
@@ -53,14 +60,6 @@ def _cuts(rows: Sequence[Vector]) -> list[tuple[tuple[int, ...], tuple[int, ...]
     score = _ranked(*rows, np.asarray(ends))
     stops = np.stack([np.searchsorted(stratum, score, side="right") for stratum in rows], axis=1).tolist()
     return list(pairwise([(0, 0, 0), *(tuple(stop) for stop in stops)]))
-
-
-def _top_precision(rows: Sequence[Vector], mass: Vector, pos: Vector) -> float:
-    """Precision at the highest score of the population, read for all scores above it."""
-    highest = (stratum[-1] for stratum, a in zip(rows, mass, strict=True) if a and len(stratum))
-    top = max(highest, default=np.nan)
-    above = [len(stratum) - int(np.searchsorted(stratum, top)) for stratum in rows]
-    return float(pos @ above / (mass @ above)) if top == top else np.nan
 
 
 @compiled
@@ -93,13 +92,12 @@ def _ranked(x: Any, y: Any, z: Any, ranks: Any) -> Any:
 
 
 @compiled
-def _walk(x: Any, y: Any, z: Any, cut: Any, a: Any, b: Any, top: Any) -> Any:
-    """Twice the pairs in order, Σ precision · pos and whether precision leaves [0, 1], down one chunk."""
+def _walk(x: Any, y: Any, z: Any, cut: Any, a: Any, b: Any, own: Any) -> Any:
+    """Twice the pairs in order, and Σ precision · pos, down one chunk."""
     (x0, y0, z0), (i, j, k) = cut
     nx, ny, nz = len(x), len(y), len(z)
     xy = xz = yz = 0
     area = lost = 0.0
-    leaves = False
     while i > x0 or j > y0 or k > z0:
         u = x[i - 1] if i > x0 else -np.inf
         v = y[j - 1] if j > y0 else -np.inf
@@ -117,17 +115,16 @@ def _walk(x: Any, y: Any, z: Any, cut: Any, a: Any, b: Any, top: Any) -> Any:
         xy += xs * (q - j)
         xz += xs * (r - k)
         yz += ys * (r - k)
-        predicted = a[0] * (nx - i) + a[1] * (ny - j) + a[2] * (nz - k)
-        tp = b[0] * (nx - i) + b[1] * (ny - j) + b[2] * (nz - k)
-        precision = tp / predicted if predicted != 0 else top
-        leaves |= precision < -SLACK or precision > 1 + SLACK
-        term = min(max(precision, 0.0), 1.0) * (b[0] * (p - i) + b[1] * (q - j) + b[2] * (r - k))
+        predicted = a[0] * (nx - i) + a[1] * (ny - j) + a[2] * (nz - k) + own[1]
+        tp = b[0] * (nx - i) + b[1] * (ny - j) + b[2] * (nz - k) - own[0]
+        precision = tp / predicted if predicted != 0 else 0.0
+        term = precision * (b[0] * (p - i) + b[1] * (q - j) + b[2] * (r - k))
         # Kahan's compensated sum: millions of small terms would lose digits to the area.
         term -= lost
         grown = area + term
         lost = (grown - area) - term
         area = grown
-    return xy, xz, yz, area, leaves
+    return xy, xz, yz, area
 
 
 def _losses(rows: Sequence[Vector], pos: Vector, neg: Vector) -> tuple[float, float]:

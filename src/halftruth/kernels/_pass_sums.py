@@ -11,7 +11,7 @@ class PassSums(NamedTuple):
     total: float
     roc_area: float
     """Σ (TP before + TP after)/2 · neg_mass, from the top down."""
-    pr_area: float  # Σ precision · pos_mass, precision clipped to [0, 1]; NaN where there is no population
-    leaves_unit: bool  # whether precision leaves [0, 1] before it is clipped
+    pr_area: float
+    """Σ precision · pos_mass, without a known positive's own part; NaN where there is no population."""
     square_loss: float  # Σ (1−s)² pos_mass + s² neg_mass; NaN unless bounded, as is the next
     log_loss: float

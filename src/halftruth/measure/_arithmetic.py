@@ -6,7 +6,7 @@ Quotients, integrals, running sums from the top, masses shared among the nodes o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from halftruth._checks import Vector
 
 __all__ = [
-    "Area", "Index", "IsotonicBlocks", "LogAtoms", "LogitNodes", "Number", "RankSums", "Sweep", "by_bin",
-    "coarser_nodes", "integral", "ratio", "scalar", "split_to_nodes", "spread_to_nodes", "where_both",
-    "within",
+    "NOTHING", "Area", "Index", "IsotonicBlocks", "LogAtoms", "LogitNodes", "Number", "OwnMass", "RankSums",
+    "Sweep", "by_bin", "coarser_nodes", "integral", "ratio", "scalar", "split_to_nodes", "spread_to_nodes",
+    "where_both", "within",
 ]  # fmt: skip
 
 Number = Any  # a float, or an array over the leading axes of a measure
@@ -30,6 +30,25 @@ class Area(NamedTuple):
     area: Number
     positives: Number
     negatives: Number
+
+
+class OwnMass(NamedTuple):
+    """A known positive's own part in the precision at its score, by which it would be judged itself.
+
+    ``pos`` is what it adds to μ₁ beyond what it adds to μ, and is taken off. ``mass`` is one row of μ, and is
+    added where known positives lie beside the population: E[(n+1)/(X+1)] ≈ 1/p of a binomial X, where n/X is
+    biased. Both are 0 where each row has its label.
+    """
+
+    pos: Number = 0.0
+    mass: Number = 0.0
+
+    def scale(self, positives: Number, total: Number) -> Vector:
+        """The factor that makes the precision of all cases the prior again."""
+        return ratio(positives, positives - self.pos) * ratio(total + self.mass, total)
+
+
+NOTHING = OwnMass()
 
 
 class IsotonicBlocks(NamedTuple):
@@ -167,6 +186,13 @@ class Sweep:
         """μ₁/μ above each threshold, read at the next population score where μ is still 0."""
         raw = ratio(self.tp, self.predicted)
         return np.take_along_axis(raw, self._next_populated(), axis=-1)
+
+    def without(self, own: OwnMass) -> Sweep:
+        """The sweep that the precision of known positives is read from."""
+        if own is NOTHING:
+            return self
+        pos, mass = (np.asarray(x)[..., None] for x in own)
+        return replace(self, tp=self.tp - pos, predicted=self.predicted + mass)
 
     def _next_populated(self) -> np.ndarray:
         """Index of the first threshold, from here down, with population mass above it."""

@@ -9,7 +9,7 @@ from functools import reduce
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.measure._arithmetic import Number
+from halftruth.measure._arithmetic import NOTHING, Number, OwnMass
 from halftruth.measure._bins import Noise, StratumNoise
 from halftruth.measure._score_measure import MassName, ScoreMeasure
 from halftruth.measure._sorted_measure import SortedMeasure, SortedRowsMeasure
@@ -30,7 +30,8 @@ class MassRule:
     resampled counts changes only these numbers; no row is read or sorted again.
 
     ``normalised`` says that μ₁ is made of shares of the strata. ``moves``, where they were drawn together:
-    how the coefficients on these shares change with the share of each stratum in the table.
+    how the coefficients on these shares change with the share of each stratum in the table. ``own`` is a
+    known positive's own part in precision.
     """
 
     mass: Coefficients
@@ -41,6 +42,7 @@ class MassRule:
     normalised: bool = False
     units: Mapping[str, float] = field(default_factory=dict)
     moves: Mapping[str, Coefficients] = field(default_factory=dict)
+    own: OwnMass = NOTHING
 
     @property
     def neg_mass(self) -> Coefficients:
@@ -69,6 +71,7 @@ class MassRule:
             unidentified=self.unidentified,
             normalised=self.normalised,
             moves={name: self._moves(name, names)[0] for name in names if self.moves},
+            own=self.own,
         )
 
     def _moves(self, name: str, strata: Sequence[str]) -> tuple[Vector, Vector]:
@@ -95,6 +98,7 @@ class MassRule:
             size=self.size,
             alpha=self.alpha,
             unidentified=self.unidentified,
+            own=self.own,
             noise=self._noise(score, sums),
         )
 

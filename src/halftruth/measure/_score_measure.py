@@ -17,12 +17,14 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import EmptyClassWarning, InputError, NotIdentifiable, arg
 from halftruth.measure._arithmetic import (
+    NOTHING,
     Area,
     Index,
     IsotonicBlocks,
     LogAtoms,
     LogitNodes,
     Number,
+    OwnMass,
     RankSums,
     Sweep,
     by_bin,
@@ -74,6 +76,8 @@ class ScoreMeasure:
     unidentified : str or None
         Why the prior is unknown. Then ``pos_mass`` is known only up to a factor, or NaN where its
         shape hangs on the prior too.
+    own : OwnMass
+        A known positive's own part in the precision at its score; none in a measure made by hand.
     noise : Noise or None
         How far sampling moves it, where that is known.
     """
@@ -85,6 +89,7 @@ class ScoreMeasure:
     neg_mass: Number = None
     alpha: Number = None
     unidentified: str | None = None
+    own: OwnMass = NOTHING
     noise: Noise | None = field(default=None, repr=False)
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -190,16 +195,14 @@ class ScoreMeasure:
         return Area(integral(above, self.neg_mass[..., ::-1]), sweep.positives, sweep.negatives)
 
     def pr_area(self) -> Area:
-        """∫ precision dμ₁ over the falling thresholds, precision clipped to [0, 1]."""
+        """∫ precision dμ₁ over the falling thresholds, each known positive's read from the others."""
         sweep = self.sweep
-        precision = np.clip(sweep.precision, 0.0, 1.0)
-        return Area(integral(precision[..., 1:], self.pos_mass[..., ::-1]), sweep.positives, sweep.negatives)
+        precision = sweep.without(self.own).precision[..., 1:]
+        return self.of_precision(integral(precision, self.pos_mass[..., ::-1]))
 
-    @property
-    def precision_leaves_unit(self) -> bool:
-        """Whether precision leaves [0, 1] before it is clipped, beyond rounding."""
-        precision = self.sweep.precision
-        return bool(((precision < -1e-12) | (precision > 1 + 1e-12)).any())
+    def of_precision(self, area: Number) -> Area:
+        """The area from ∫ precision dμ₁ without a known positive's own part."""
+        return Area(area * self.own.scale(self.positives, self.total), self.positives, self.negatives)
 
     @property
     def unsigned(self) -> bool:
@@ -362,6 +365,7 @@ class ScoreMeasure:
             pos_mass=self.pos_mass[index],
             neg_mass=self.neg_mass[index],
             alpha=self.alpha[index] if np.ndim(self.alpha) else self.alpha,
+            own=OwnMass(*(x[index] if np.ndim(x) else x for x in self.own)),
             noise=None if self.noise is None else self.noise[index],
             memo={},
         )

@@ -20,6 +20,7 @@ from halftruth.measure._arithmetic import (
     LogAtoms,
     LogitNodes,
     Number,
+    OwnMass,
     RankSums,
     coarser_nodes,
     ratio,
@@ -58,10 +59,11 @@ class SortedMeasure(ScoreMeasure):
         unidentified: str | None,
         normalised: bool,
         moves: Mapping[str, Vector],
+        own: OwnMass,
     ) -> None:
         # Past the frozen dataclass, whose arrays are properties here.
         vars(self).update(support=support, shares=shares, normalised=normalised, moves=moves)
-        vars(self).update(size=size, alpha=alpha, unidentified=unidentified, memo={})
+        vars(self).update(size=size, alpha=alpha, unidentified=unidentified, own=own, memo={})
 
     @property
     def of_mass(self) -> Shares:
@@ -165,17 +167,13 @@ class SortedMeasure(ScoreMeasure):
 
     @cached_property
     def _pass_sums(self) -> PassSums:
-        return self.support.pass_sums(*self.shares.values())
+        return self.support.pass_sums(*self.shares.values(), own=self.own)
 
     def roc_area(self) -> Area:
         return Area(self._pass_sums.roc_area, self.positives, self.negatives)
 
     def pr_area(self) -> Area:
-        return Area(self._pass_sums.pr_area, self.positives, self.negatives)
-
-    @property
-    def precision_leaves_unit(self) -> bool:
-        return self._pass_sums.leaves_unit
+        return self.of_precision(self._pass_sums.pr_area)
 
     def squared_loss(self) -> Vector:
         return np.asarray(self._pass_sums.square_loss)

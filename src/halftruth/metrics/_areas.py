@@ -124,22 +124,30 @@ def _first_passage(fpr: Vector, tpr: Vector, limit: float) -> tuple[NDArray[np.b
     return before, _crossing(fpr, tpr, start, end, limit)
 
 
+def _last_passage(fpr: Vector, tpr: Vector, limit: float) -> Crossing:
+    """The segment in which the FPR passes the limit for good; the last point where it never does."""
+    beyond = np.logical_and.accumulate(fpr[..., ::-1] > limit + 1e-12, axis=-1)
+    last = fpr.shape[-1] - 1
+    start = last - np.sum(beyond, axis=-1)
+    return _crossing(fpr, tpr, start, np.minimum(start + 1, last), limit)
+
+
 @metric(
     title="Average precision",
     meaning="mean precision as more and more cases are flagged",
     aliases=("ap", "auprc"),
-    formula="Σ precision · Δrecall, precision clipped to [0, 1]",
+    formula="Σ precision · Δrecall, each known positive’s precision read from the others",
     headline=2,
     influence="unsigned",
-    clips=True,
     certificate="own",
     rank_bound="ties",
 )
 def average_precision(evidence: Measurable) -> float:
     """Average precision, Σ precision × Δrecall over the falling thresholds.
 
-    Precision is clipped to [0, 1], and read at the next population score where none has been passed
-    yet; scikit-learn's average precision where all rows are labeled.
+    Scikit-learn's average precision where all rows are labeled. A known positive among unlabeled cases would
+    raise the precision at its own score, so it is left out there: the j-th of m, with U of the n unlabeled at
+    or above it, reads π · (j−1)/(m−1) · (n+1)/(U+1). That is nearly unbiased, and may leave [0, 1] by noise.
 
     Examples
     --------
@@ -155,17 +163,16 @@ def average_precision(evidence: Measurable) -> float:
 @metric(
     title="PR AUC",
     meaning="area under the precision-recall curve",
-    formula="∫ precision d recall, TP and FP interpolated together, precision clipped to [0, 1]",
+    formula="∫ precision d recall, TP and FP interpolated together, known positives left out as in AP",
     paper="Davis & Goadrich 2006; Boyd, Eng & Page 2013",
     influence="unsigned",
-    clips=True,
     certificate="own",
 )
 def pr_auc(evidence: Measurable) -> float:
     """Area under the precision-recall curve, interpolated as it must be.
 
     Between two thresholds TP and FP grow in proportion, so precision follows a hyperbola in recall, not a
-    line (Davis & Goadrich 2006; Boyd et al. 2013). Precision is clipped to [0, 1] as in
+    line (Davis & Goadrich 2006; Boyd et al. 2013). Known positives are left out of their own precision as in
     `average_precision`.
 
     Examples
@@ -175,17 +182,15 @@ def pr_auc(evidence: Measurable) -> float:
     0.7973
     """
     measure = as_measure(evidence)
-    line = measure.sweep
-    precision, predicted = np.clip(line.precision, 0.0, 1.0), line.predicted
-    tp = precision * predicted
-    tp0, p0 = tp[..., :-1], predicted[..., :-1]
+    line, others = measure.sweep, measure.sweep.without(measure.own)
+    tp0, p0 = line.tp[..., :-1], others.predicted[..., :-1]  # above a known positive it is left out anyway
     start = np.where(p0 == 0, 1.0, p0)
-    growth = np.diff(predicted, axis=-1) / start
+    growth = np.diff(others.predicted, axis=-1) / start
     curvature = bend(growth)
-    mean = np.diff(tp, axis=-1) / start * curvature + tp0 / start * (1 - growth * curvature)
-    mean = np.where(p0 == 0, precision[..., 1:], mean)
-    area = integral(np.clip(mean, 0.0, 1.0), measure.pos_mass[..., ::-1])
-    return measure.result(where_both(ratio(area, line.positives), line.positives, line.negatives))
+    mean = (others.tp[..., 1:] - tp0) / start * curvature + tp0 / start * (1 - growth * curvature)
+    mean = np.where(line.predicted[..., :-1] == 0, others.precision[..., 1:], mean)
+    area, positives, negatives = measure.of_precision(integral(mean, measure.pos_mass[..., ::-1]))
+    return measure.result(where_both(ratio(area, positives), positives, negatives))
 
 
 def bend(x: Vector) -> Vector:
@@ -263,14 +268,15 @@ def recall_at_k(evidence: Measurable, k: float) -> float:
 
 
 @point(
-    formula="recall where the ROC curve, a line between thresholds, passes `max_fpr`",
+    formula="recall where the ROC curve, a line between thresholds, passes `max_fpr` for good",
     example={"max_fpr": 0.05},
 )
 def recall_at_fpr(evidence: Measurable, *, max_fpr: float = 0.05) -> float:
     """Recall on the ROC curve at a false-positive rate of ``max_fpr``.
 
     Between two thresholds the curve is a line, as for the area under it: cases of one score are called
-    positive at random. A noisy curve is read where it first passes ``max_fpr``.
+    positive at random. Where noise makes the curve turn back it is the largest recall that keeps within
+    ``max_fpr``: few cases at the top, of which noise makes false positives, do not decide it.
 
     Parameters
     ----------
@@ -286,6 +292,6 @@ def recall_at_fpr(evidence: Measurable, *, max_fpr: float = 0.05) -> float:
     limit = _checks.inside(max_fpr, "max_fpr", 0.0, 1.0, closed="both", advice=MAX_FPR)
     measure = as_measure(evidence)
     fpr, tpr = measure.sweep.fpr, measure.sweep.tpr
-    _, at = _first_passage(fpr, tpr, limit)
+    at = _last_passage(fpr, tpr, limit)
     recall = at.y0 + at.share * (at.y1 - at.y0)
     return measure.result(np.where(np.isnan(fpr[..., -1]), np.nan, recall))

@@ -213,25 +213,23 @@ class Confusion:
     @rate(
         title="MCC",
         meaning="correlation of flag and class",
-        formula="(TP·TN − FP·FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN)); NaN with a negative cell",
+        formula="(TP·TN − FP·FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN))",
         paper="Matthews 1975",
         limits=(-1.0, 1.0),
         default=True,
-        undefined="a cell of the confusion matrix is negative or a margin empty",
+        undefined="the mass of a class is negative",
         # Not linear-fractional, but it grows with TP and falls with FP.
         certificate="pure corners",
     )
     def mcc(self) -> float:
-        """Matthews correlation; 0 where all cases are called the same, NaN where a cell is negative."""
-        margins = [self.positives, self.negatives, self.predicted, self.rest]
-        # Roots first: the product of four large margins would overflow before its root.
-        scale = np.prod([np.sqrt(np.maximum(margin, 0.0)) for margin in margins], axis=0)
-        # A cell that is negative only by rounding is an empty cell.
-        slack = -1e-12 * np.abs(self.total)
-        possible = np.min([self.tp, self.fp, self.fn, self.tn] - slack, axis=0) >= 0
+        """Matthews correlation; 0 where all cases are called the same. A signed cell may carry it past 1."""
+        # In pairs: the root of a square is exact, so that a perfect classifier has exactly 1.
+        pairs = (self.positives, self.predicted), (self.negatives, self.rest)
+        scale = np.prod([np.sqrt(np.maximum(np.multiply(*pair), 0.0)) for pair in pairs], axis=0)
         covariance = np.asarray(self.tp) * self.tn - np.asarray(self.fp) * self.fn
         same = (np.asarray(self.predicted) == 0) | (np.asarray(self.rest) == 0)
-        return self._compared(np.where(possible, np.where(same, 0.0, ratio(covariance, scale)), np.nan))
+        # Nothing times the covariance: NaN where a class is unknown.
+        return self._compared(np.where(same, 0.0 * np.abs(covariance), ratio(covariance, scale)))
 
     @property
     @rate(title="Accuracy", meaning="share of cases called right", formula="(TP + TN) / n", headline=6)

@@ -66,13 +66,11 @@ class Metric:
     """The bootstrap interval with the best coverage for it."""
     influence: Literal["smooth", "unsigned"] | None = "smooth"
     """Whether it has a derivative that shows its error: always, only where no mass is negative (where masses
-    are signed, curves turn back and are clipped), or never."""
+    are signed, curves turn back), or never."""
     local: bool = False
     """Whether a few rows decide it, as at a fixed budget, rather than an average over many."""
     distance: bool = False
     """Whether it is one, which noise inflates."""
-    clips: bool = False
-    """Whether it clips precision to [0, 1], which is worth a note."""
     undefined: str = ""
     """Why it has no value where both classes have cases, for a note; empty where that cannot be."""
     unit_laws: bool = True

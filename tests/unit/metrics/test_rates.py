@@ -213,16 +213,50 @@ def test_purity_gives_a_signed_measure() -> None:
     assert ht.precision_recall_curve(NOISY).precision[2] == about(1.56)  # 1.56 of the one above .6
 
 
-def test_summaries_clip_precision() -> None:
-    # Precision .72, 1.56 → 1, .72, .44, .3 over recalls that change by .6, .7, −.1, −.1, −.1.
-    value = 0.6 * 0.72 + 0.7 * 1 - 0.1 * (0.72 + 0.44 + 0.3)
+def test_areas_leave_a_known_positive_out_of_its_own_precision() -> None:
+    positive, unlabeled = [0.9, 0.8, 0.5], [0.85, 0.6, 0.4, 0.2]
+    # The others above each are 0, 1, 2 of 2, the unlabeled 0, 1, 2 of 4: (4 + 1)/(0 + 1), … of the population.
+    value = 0.3 * (0 + 1 / 2 * 5 / 2 + 1 * 5 / 3) / 3
+    two_samples = ht.PositiveUnlabeled(positive, unlabeled, prior=0.3)
+    assert ht.average_precision(two_samples) == about(value)
+    assert ht.pr_auc(two_samples) == about(value)  # nothing is between two thresholds but itself
+    # Of seven rows 4.2 are positive, 1.4 for each known one, which is one of the cases itself.
+    value = (1 / 1 + (1.4 + 1) / 3 + (2.8 + 1) / 5) / 3 * 4.2 / (4.2 - 0.4)
+    assert ht.average_precision(
+        ht.PositiveUnlabeled(positive, unlabeled, prior=0.6, population="all")
+    ) == about(value)
+
+
+def test_a_lone_positive_is_its_own_judge() -> None:
+    assert ht.average_precision(ht.PositiveUnlabeled([0.8], [0.9, 0.3], prior=0.4)) == about(0.4 * 3 / 2)
+
+
+def test_noise_carries_areas_past_one() -> None:
+    # μ₁ above each score .72, 1.56, 1.44, 1.32, 1.2 of 1.2, less .84, over one more than 1, 1, 2, 3, 4 cases.
+    steps = zip((0.6, 0.7, -0.1, -0.1, -0.1), (0.72, 1.56, 1.44, 1.32, 1.2), (2, 2, 3, 4, 5), strict=True)
+    value = sum(recall * (tp - 0.84) / cases for recall, tp, cases in steps) * 1.2 / 0.36 * 5 / 4
     assert ht.average_precision(NOISY) == about(value)
+    high = ht.PositiveUnlabeled([0.95, 0.9, 0.85], [0.5, 0.4, 0.3, 0.2], prior=0.6)
+    assert ht.average_precision(high) == about(0.6 * (0 + 1 / 2 + 1) / 3 * 5)
 
 
-def test_mcc_with_a_negative_cell_is_undefined() -> None:
+def test_mcc_needs_no_cell_but_only_margins_to_be_positive() -> None:
     table = ht.confusion(NOISY, 0.5)
     assert (table.tp, table.fp, table.fn, table.tn) == about((1.44, 0.56, -0.24, 2.24))
-    assert np.isnan(table.mcc)
+    assert table.mcc == about((1.44 * 2.24 + 0.56 * 0.24) / sqrt(1.2 * 2.8 * 2 * 2))
+    apart = ht.PositiveUnlabeled([0.9, 0.8], [0.95, 0.3, 0.2, 0.1], prior=0.5)
+    assert ht.confusion(apart, 0.5).mcc == about((2 * 3 - 1 * 0) / sqrt(2 * 2 * 1 * 3))  # past 1 by noise
+    odd = ht.PositiveUnlabeled([0.9, 0.4], [0.9, 0.8, 0.7, 0.1], propensity=[0.1, 0.1], population="all")
+    assert np.isnan(ht.confusion(odd, 0.5).mcc)  # π n = 20 of six rows
+
+
+@pytest.mark.parametrize("n", [7, 49, 1000])
+def test_a_perfect_classifier_has_a_correlation_of_exactly_one(n: int) -> None:
+    y = np.arange(3 * n) < n
+    assert ht.confusion(ht.Labeled(y, y), 0.5).mcc == 1
+
+
+def test_mcc_below_a_threshold() -> None:
     assert ht.confusion(NOISY, 0.9).mcc == about((0.72 * 2.52 - 0.28 * 0.48) / sqrt(1.2 * 2.8 * 1 * 3))
 
 
@@ -269,8 +303,9 @@ def test_no_population_mass_at_the_top() -> None:
     # Both positives, .4 each of π n = .8, score above all unlabeled; the first population score is .5.
     pu = ht.PositiveUnlabeled([0.95, 0.9], [0.5, 0.4, 0.3, 0.2], prior=0.2)
     assert ht.precision_recall_curve(pu).precision == about([0.8, 0.8, 0.8, 0.8, 0.4, 0.8 / 3, 0.2])
-    assert ht.average_precision(pu) == about(0.8)
-    assert ht.pr_auc(pu) == about(0.8)
+    # The second of two reads 1 of 1 positive above it, and 0 of 4 unlabeled.
+    assert ht.average_precision(pu) == about(0.2 * (0 + 5) / 2)
+    assert ht.pr_auc(pu) == about(0.2 * (0 + 5) / 2)
     assert ht.roc_curve(pu).fpr[:4] == about([0, -0.4 / 3.2, -0.8 / 3.2, 0.2 / 3.2])
     assert ht.roc_auc(pu) == about((1 - 0.1) / 0.8)  # AUC_PU = 1: noise carries it beyond 1
     assert np.isnan(ht.confusion(pu, 0.9).precision)  # raw: no case is called positive

@@ -28,7 +28,7 @@ CHUNK = BLOCK << 15  # scores in work at once
 class PassValues(NamedTuple):
     """What one pass down the scores gives, on the host."""
 
-    precision: tuple[float, float, float]  # Σ precision · pos_mass, and the lowest and the highest precision
+    pr_area: float  # Σ precision · pos_mass
     pairs: list[float]  # twice the pairs in order, of every two strata
     positive: NDArray[np.float64]
     """Σ of squared errors and of −log of each stratum, were its rows positive, (n_strata, 2)."""
@@ -36,17 +36,22 @@ class PassValues(NamedTuple):
 
 
 def one_pass(
-    score: Tensor, below: Tensor, mass: Sequence[float], pos: Sequence[float], neg: Sequence[float]
+    score: Tensor,
+    below: Tensor,
+    mass: Sequence[float],
+    pos: Sequence[float],
+    neg: Sequence[float],
+    own: tuple[float, float] = (0.0, 0.0),
 ) -> PassValues:
     """All of it by PyTorch's operations, in one synchronisation; losses only where the share is not 0."""
     sides = [(k, of is pos) for of in (pos, neg) for k in range(len(below)) if of[k] != 0]
     pairs = [twice_pairs(x, y) for x, y in combinations(below, 2)]
     lost = [losses(score, below[k], positive=positive) for k, positive in sides]
-    values = torch.cat([precisions(below, mass, pos), *pairs, *lost]).tolist()
+    area, *values = torch.cat([precision_area(below, mass, pos, own), *pairs, *lost]).tolist()
     both = np.zeros((2, len(below), 2))
-    for (k, positive), loss in zip(sides, np.reshape(values[3 + len(pairs) :], (-1, 2)), strict=True):
+    for (k, positive), loss in zip(sides, np.reshape(values[len(pairs) :], (-1, 2)), strict=True):
         both[0 if positive else 1, k] = loss
-    return PassValues((values[0], values[1], values[2]), values[3 : 3 + len(pairs)], both[0], both[1])
+    return PassValues(area, values[: len(pairs)], both[0], both[1])
 
 
 def chunks(n_scores: int) -> Iterator[tuple[slice, slice]]:
@@ -75,32 +80,25 @@ def losses(score: Tensor, below: Tensor, *, positive: bool) -> Tensor:
     return torch.stack(by_chunk).sum(dim=0)
 
 
-def precisions(below: Tensor, mass: Sequence[float], pos: Sequence[float]) -> Tensor:
-    """Σ precision · pos_mass, precision clipped to [0, 1], and its extremes before, (3,).
+def precision_area(
+    below: Tensor, mass: Sequence[float], pos: Sequence[float], own: tuple[float, float]
+) -> Tensor:
+    """Σ precision · pos_mass, (1,); NaN where there is no population.
 
-    A row of stratum k adds ``mass[k]`` (0 or 1) and ``pos[k]`` to the masses at its score. Above the highest
-    score of the population precision is read there; NaN where there is no population.
+    A row of stratum k adds ``mass[k]`` (0 or 1) and ``pos[k]`` to the masses at its score. For precision,
+    ``own`` is taken off the positives' mass and added to the population's.
     """
     inside = [x for x, share in zip(below, mass, strict=True) if share != 0]
     positive = [(x, share) for x, share in zip(below, pos, strict=True) if share != 0]
     if not inside or not positive:
-        return below.new_full((3,), 0.0 if inside else nan, dtype=torch.float64)
-    # The highest score of the population: the last place before all rows of a stratum lie below.
-    at_top = torch.cat([torch.searchsorted(x, x[-1:]) - 1 for x in inside]).amax(dim=0, keepdim=True)
-    top = _reaching(positive, at_top) / _reaching([(x, 1) for x in inside], at_top)
+        return below.new_full((1,), 0.0 if inside else nan, dtype=torch.float64)
     by_chunk = []
     for at, after in chunks(below.shape[1] - 1):
-        predicted = reduce(torch.add, [x[-1] - x[at] for x in inside])
-        precision = torch.where(predicted == 0, top, _reaching(positive, at) / predicted)
+        predicted = reduce(torch.add, [x[-1] - x[at] for x in inside]) + own[1]
+        tp = _combined([(x[-1] - x[at], share) for x, share in positive]) - own[0]
         pos_mass = _combined([(x[after] - x[at], share) for x, share in positive])
-        by_chunk.append(torch.stack([(precision.clamp(0, 1) * pos_mass).sum(), *torch.aminmax(precision)]))
-    area, low, high = torch.stack(by_chunk, dim=1)
-    return torch.stack([area.sum(), low.min(), high.max()])
-
-
-def _reaching(strata: Sequence[tuple[Tensor, float]], at: slice | Tensor) -> Tensor:
-    """The mass at or above these scores."""
-    return _combined([(x[-1] - x[at], share) for x, share in strata])
+        by_chunk.append(torch.where(predicted == 0, 0.0, tp / predicted * pos_mass).sum())
+    return torch.stack(by_chunk).sum(dim=0, keepdim=True)
 
 
 def _combined(counts: Sequence[tuple[Tensor, float]]) -> Tensor:

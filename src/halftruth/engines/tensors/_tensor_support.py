@@ -24,8 +24,6 @@ from halftruth.table._support import Cells, Shares, SortedSupport, Support, dept
 
 __all__ = ["TensorSupport"]
 
-SLACK = 1e-12  # rounding by which a precision may leave [0, 1] without being noted
-
 
 class TensorSupport(SortedSupport):
     """Distinct scores, ascending, and how many rows of each stratum lie below each of them."""
@@ -78,12 +76,11 @@ class TensorSupport(SortedSupport):
         reached = (self.below[:, -1:] - self.below[:, first])[:, 0].tolist()
         return dict(zip(self.held, reached, strict=True))
 
-    def pass_sums(self, mass: Shares, pos: Shares, neg: Shares) -> PassSums:
+    def pass_sums(self, mass: Shares, pos: Shares, neg: Shares, *, own: tuple[float, float]) -> PassSums:
         bounded = self.bounded
         n = np.asarray([float(number) for number in self.held.values()])
         a, b, d = (np.asarray([shares[name] for name in self.held]) for shares in (mass, pos, neg))
-        values = self._one_pass(a, b, d)
-        area, lowest, highest = values.precision
+        values = self._one_pass(a, b, d, own=(float(own[0]), float(own[1])))
         # Of the pairs of a stratum with itself half are in order; a pair of two strata is in one order or in
         # the other, and ties are half in each.
         twice = np.diag(n**2)
@@ -95,19 +92,18 @@ class TensorSupport(SortedSupport):
             negatives=float(d @ n),
             total=float(a @ n),
             roc_area=float(b @ twice @ d) / 2,
-            pr_area=area,
-            leaves_unit=lowest < -SLACK or highest > 1 + SLACK,
+            pr_area=values.pr_area,
             square_loss=float(square),
             log_loss=float(log),
         )
 
-    def _one_pass(self, *shares: NDArray[np.float64]) -> PassValues:
+    def _one_pass(self, *shares: NDArray[np.float64], own: tuple[float, float]) -> PassValues:
         mass, pos, neg = (array.tolist() for array in shares)
         if not (self.atom.is_cuda and has_triton()):
-            return _tensor_pass.one_pass(self.atom, self.below, mass, pos, neg)
+            return _tensor_pass.one_pass(self.atom, self.below, mass, pos, neg, own)
         from halftruth.engines.tensors import _triton_pass
 
-        return _triton_pass.one_pass(self.atom, self.below, list(self.held.values()), mass, pos)
+        return _triton_pass.one_pass(self.atom, self.below, list(self.held.values()), mass, pos, own)
 
     def moments(self, mass: Shares, n_bins: int, binning: str) -> dict[str, Vector]:
         population = [mass[name] != 0 for name in self.held]

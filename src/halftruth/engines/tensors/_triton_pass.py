@@ -47,28 +47,28 @@ def on_its_device(call: Callable[P, T]) -> Callable[P, T]:
 
 @on_its_device
 def one_pass(
-    score: Tensor, below: Tensor, n_rows: Sequence[int], mass: Sequence[float], pos: Sequence[float]
+    score: Tensor,
+    below: Tensor,
+    n_rows: Sequence[int],
+    mass: Sequence[float],
+    pos: Sequence[float],
+    own: tuple[float, float] = (0.0, 0.0),
 ) -> PassValues:
     """What `_tensor_pass.one_pass` gives, by one kernel and in one synchronisation."""
     m = len(score)
     block = BLOCK if m >= FEW else BLOCK // 4
     blocks = triton.cdiv(triton.cdiv(m, block), MOST_PROGRAMS)
     programs = triton.cdiv(m, block * blocks)
-    parts = torch.empty((20, programs), dtype=torch.float64, device=score.device)
+    parts = torch.empty((16, programs), dtype=torch.float64, device=score.device)
     counts, masses, shares = ([*numbers, *[0] * (3 - len(below))] for numbers in (n_rows, mass, pos))
-    shares_there = _there((*masses, *shares), score.device)
+    shares_there = _there((*masses, *shares, *own), score.device)
     _one_pass[(programs,)](
         score, below, *counts, shares_there, parts, m, programs, blocks, n_strata=len(below), block=block
     )
-    values = finished(parts, n_sums=17)
-    area, over, *lost = values[:14]
-    low, high, top = values[17:]
-    both = np.reshape(lost, (3, 2, 2))[: len(below)]
-    precision = (nan, nan, nan)
-    if any(masses):
-        precision = area + min(max(top, 0.0), 1.0) * over, -low, high
-    ordered = {1: [], 2: values[14:15], 3: values[14:17]}[len(below)]
-    return PassValues(precision, ordered, both[:, 0], both[:, 1])
+    area, *values = finished(parts, n_sums=16)
+    both = np.reshape(values[:12], (3, 2, 2))[: len(below)]
+    ordered = {1: [], 2: values[12:13], 3: values[12:15]}[len(below)]
+    return PassValues(area if any(masses) else nan, ordered, both[:, 0], both[:, 1])
 
 
 @lru_cache(maxsize=64)
@@ -86,8 +86,8 @@ def finished(parts: Tensor, n_sums: int) -> list[float]:
 def _stratum(below, i, here, n, mass, pos):
     """Of a stratum of n rows: the rows at each score, twice those above it, and the masses that add up.
 
-    These are the population that reaches the score and what lies beyond it, the positives that reach it, and
-    those at it. Ties count half: above are the rows that reach the score and those beyond it.
+    These are the population that reaches the score, the positives that reach it, and those at it. Ties count
+    half: above are the rows that reach the score and those beyond it.
     """
     before, after = tl.load(below + i, mask=here, other=0), tl.load(below + i + 1, mask=here, other=0)
     rows, reaching, beyond = after - before, n - before, n - after  # in 64 bits, which twice n might not be
@@ -95,7 +95,6 @@ def _stratum(below, i, here, n, mass, pos):
         rows,
         reaching + beyond,
         mass * reaching.to(tl.float64),
-        mass * beyond.to(tl.float64),
         pos * reaching.to(tl.float64),
         pos * rows.to(tl.float64),
     )
@@ -120,9 +119,9 @@ def _one_pass(
     program = tl.program_id(0)
     a0, a1, a2 = tl.load(shares), tl.load(shares + 1), tl.load(shares + 2)
     b0, b1, b2 = tl.load(shares + 3), tl.load(shares + 4), tl.load(shares + 5)
+    own_pos, own_mass = tl.load(shares + 6), tl.load(shares + 7)
     zero = tl.zeros((block,), tl.float64)
-    area, over = zero, zero
-    least, most, top = zero + float("inf"), zero - float("inf"), zero - float("inf")
+    area = zero
     # Squares p and logs l of each stratum, were its rows positive; q and k, were they negative.
     px, lx, qx, kx = zero, zero, zero, zero
     py, ly, qy, ky = zero, zero, zero, zero
@@ -133,40 +132,29 @@ def _one_pass(
         here = i < m
         # Bins without rows may start far beyond the probabilities, where squares are infinite.
         s = tl.minimum(tl.maximum(tl.load(score + i, mask=here, other=0.5), 0.0), 1.0)
-        x, above_x, predicted, beyond, reached, pos_mass = _stratum(below, i, here, nx, a0, b0)
+        x, above_x, predicted, reached, pos_mass = _stratum(below, i, here, nx, a0, b0)
         px, lx, qx, kx = _losses(px, lx, qx, kx, x, s)
         if n_strata > 1:
-            y, above_y, more, farther, positive, at = _stratum(below + (m + 1), i, here, ny, a1, b1)
-            predicted, beyond = predicted + more, beyond + farther
-            reached, pos_mass = reached + positive, pos_mass + at
+            y, above_y, more, positive, at = _stratum(below + (m + 1), i, here, ny, a1, b1)
+            predicted, reached, pos_mass = predicted + more, reached + positive, pos_mass + at
             py, ly, qy, ky = _losses(py, ly, qy, ky, y, s)
             xy += above_x * y
         if n_strata > 2:
-            z, _, more, farther, positive, at = _stratum(below + (m + 1) + (m + 1), i, here, nz, a2, b2)
-            predicted, beyond = predicted + more, beyond + farther
-            reached, pos_mass = reached + positive, pos_mass + at
+            z, _, more, positive, at = _stratum(below + (m + 1) + (m + 1), i, here, nz, a2, b2)
+            predicted, reached, pos_mass = predicted + more, reached + positive, pos_mass + at
             pz, lz, qz, kz = _losses(pz, lz, qz, kz, z, s)
             xz += above_x * z
             yz += above_y * z
-        # Rows that reach the score, none of them where positives lie above the whole population.
-        some = here & (predicted != 0.0)
-        precision = tl.where(some, reached / tl.where(some, predicted, 1.0), 0.0)
-        area += tl.where(some, tl.minimum(tl.maximum(precision, 0.0), 1.0) * pos_mass, 0.0)
-        over += tl.where(here & (predicted == 0.0), pos_mass, 0.0)
-        least = tl.minimum(least, tl.where(some, precision, float("inf")))
-        most = tl.maximum(most, tl.where(some, precision, float("-inf")))
-        top = tl.maximum(top, tl.where(some & (beyond == 0.0), precision, float("-inf")))
+        reaching, reached = predicted + own_mass, reached - own_pos
+        some = here & (reaching != 0.0)
+        area += tl.where(some, reached / tl.where(some, reaching, 1.0) * pos_mass, 0.0)
     _put(parts, 0, programs, area)
-    _put(parts, 1, programs, over)
-    _put_four(parts, 2, programs, px, lx, qx, kx)
-    _put_four(parts, 6, programs, py, ly, qy, ky)
-    _put_four(parts, 10, programs, pz, lz, qz, kz)
-    _put(parts, 14, programs, xy)
-    _put(parts, 15, programs, xz)
-    _put(parts, 16, programs, yz)
-    tl.store(parts + 17 * programs + program, tl.max(-least))
-    tl.store(parts + 18 * programs + program, tl.max(most))
-    tl.store(parts + 19 * programs + program, tl.max(top))
+    _put_four(parts, 1, programs, px, lx, qx, kx)
+    _put_four(parts, 5, programs, py, ly, qy, ky)
+    _put_four(parts, 9, programs, pz, lz, qz, kz)
+    _put(parts, 13, programs, xy)
+    _put(parts, 14, programs, xz)
+    _put(parts, 15, programs, yz)
 
 
 @triton.jit
