@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -10,20 +12,32 @@ import numpy as np
 from halftruth._checks import Vector
 from halftruth.evidence import Evidence
 from halftruth.inference import _notes as remarks
-from halftruth.inference._influence import gradients, spread_of, variance
+from halftruth.inference._influence import Errors, degrees_of, gradients, spread_of, unseen, variance
 from halftruth.inference._prior_range import Range, drawn_scenarios
 from halftruth.inference._progress import progress
 from halftruth.inference._requests import ModelRows, Request, Values
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.results._estimate import INFLUENCE, LOGIT, Estimate
-from halftruth.results._intervals import interval_of, normal_interval
-from halftruth.table._resampling import resampled_sums
+from halftruth.results._estimate import INFLUENCE, SCORE, Estimate
+from halftruth.results._intervals import interval_of, normal_interval, score_interval
+from halftruth.table._resampling import Places, weighted_sums
+from halftruth.table._support import Support
 
 __all__ = ["FEWER_ATOMS", "Estimation"]
 
-MAX_ATOMS = 512  # distinct scores on which resamples are drawn; see `Support.coarse`
+MAX_ATOMS = 384  # distinct scores on which resamples are drawn; see `Support.coarse`
 FEWER_ATOMS = 128  # distinct scores for gradients: standard errors are within 2% of those from every row
 FEW_RESAMPLES = 500  # resamples of a metric that has no derivative, where none were asked for
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Requests whose rows are resampled together, in one way."""
+
+    requests: list[Request]
+    model: ModelRows
+    places: Places
+    shift: Values
+    """What joining the rows changed, by which replicates are moved."""
 
 
 class Estimation:
@@ -38,33 +52,39 @@ class Estimation:
         n_resamples: int,
         *,
         one_sample: bool,
+        model: Callable[[Evidence, Support], ModelRows] = ModelRows,
     ) -> None:
         self.evidence, self.requests, self.span, self.n_resamples = evidence, requests, span, n_resamples
-        self.one_sample = one_sample
+        self.one_sample, self.make_model = one_sample, model
         full, n_atoms = evidence.table.support, MAX_ATOMS if n_resamples else FEWER_ATOMS
-        self.support = full.coarse(n_atoms, () if threshold is None else (threshold,))
-        self.model = ModelRows(evidence, self.support)
+        # Rates have rows of their own (`_groups`), but for those at a threshold that rows choose, and of
+        # mixed estimates: no other row is to move with the threshold.
+        apart = model is ModelRows and evidence.noise is None
+        self.support = full.coarse(n_atoms, () if threshold is None or apart else (threshold,))
         self.point = {request: request.at(evidence.measure()) for request in requests}
         measures = [evidence.measure()]
         self.centers = {request: np.asarray([value]) for request, value in self.point.items()}
         if span.scenarios != (evidence.scenario,):
             measures = [evidence.measure_at(scenario) for scenario in span.scenarios]
             self.centers = {r: np.asarray([r.at(measure) for measure in measures]) for r in requests}
+        self.without_prior: ScoreMeasure | None = None
+        if evidence.prior.estimate is not None and evidence.scores_bound_prior:
+            self.without_prior = evidence.measure_at(replace(evidence.scenario, prior=None))
         self.unsigned = all(measure.unsigned for measure in measures)
-        near = self.centers if self.support is full else self.model.near(requests, span.scenarios)
-        # Resamples are drawn on joined rows; their values are moved by what the joining changed. Not so
-        # where a few rows decide: their jumps are the sample's own, and no resample has them.
-        self.shift = {
-            r: np.zeros(len(span.scenarios)) if r.local else self.centers[r] - near[r] for r in requests
-        }
 
     def estimates(
         self, rng: np.random.Generator, level: float, method: str | None
     ) -> dict[Request, Estimate]:
-        lone = self.evidence.lone_positive
-        errors = {} if self.n_resamples or lone else self._errors()
-        rest = [] if lone else [request for request in self.requests if request not in errors]
-        replicates = self._resample(self.n_resamples or FEW_RESAMPLES, rng, rest) if rest else {}
+        groups = [] if self.evidence.lone_positive else list(self._groups())
+        errors = {} if self.n_resamples else self._errors(groups)
+        replicates: Values = {}
+        # A stream for each way to draw: no metric moves with what else was asked for.
+        streams = dict(zip(("anywhere", "ends"), rng.spawn(2), strict=True))
+        for draws in groups:
+            rest = [r for r in draws.requests if r not in errors]
+            if rest:
+                n, stream = self.n_resamples or FEW_RESAMPLES, deepcopy(streams[draws.places])
+                replicates |= self._resample(replace(draws, requests=rest), n, stream)
         naive = self.evidence.naive_measure()
         return {
             r: self._estimate(r, errors.get(r), replicates.get(r), level, method, naive)
@@ -73,48 +93,101 @@ class Estimation:
 
     def in_closed_form(self, level: float) -> dict[Request, Estimate]:
         """The estimates whose intervals come from standard errors, and no others."""
-        errors = {} if self.evidence.lone_positive else self._errors()
+        errors = {} if self.evidence.lone_positive else self._errors(self._groups())
         naive = self.evidence.naive_measure()
-        return {r: self._estimate(r, error, None, level, None, naive) for r, error in errors.items()}
+        rows = {r: self._estimate(r, error, None, level, None, naive) for r, error in errors.items()}
+        return {r: row for r, row in rows.items() if row.errors is not None}  # or it is undefined
 
-    def _errors(self) -> Values:
-        """Standard errors (n_scenarios,) of what is smooth, in closed form."""
-        requests = [request for request in self.requests if request.smooth(curves=self.unsigned)]
-        model, scenarios, rng = self.model, self.span.scenarios, np.random.default_rng(0)
-        drawn = drawn_scenarios(self.evidence, scenarios, FEW_RESAMPLES, rng, even=True)
-        variances = {r: np.zeros(len(drawn)) for r in requests}
-        for i, scenario in enumerate(scenarios):
-            slopes = gradients(partial(model.values, requests, scenario), self.support)
+    def _groups(self) -> Iterator[Draws]:
+        """Requests by how their rows are drawn again.
+
+        Rates are shares of rows above a threshold, or below: half a row at either end of each stratum gives
+        them Jeffreys' intervals. Budgets are decided by a few rows at the top, and are drawn so too. What is
+        an average over all rows gets a part of a row anywhere.
+        """
+        rates: dict[float | None, list[Request]] = {None: []}
+        local, rest = [], []
+        for request in self.requests:
+            if request.counts_rows and self.evidence.noise is None:
+                rates.setdefault(request.parameters.get("threshold"), []).append(request)
+            elif request.places == "ends":
+                local.append(request)
+            else:
+                rest.append(request)
+        full = self.evidence.table.support
+        yield self._draws(full, rest, "anywhere")
+        yield self._draws(full, local, "ends")
+        for threshold in sorted(rates, key=lambda x: (x is not None, x)):
+            sides = full.sides(threshold, self.evidence.classes, drawn=self.n_resamples > 0)
+            yield Draws(rates[threshold], ModelRows(self.evidence, sides), "ends", {})
+
+    def _draws(self, full: Support, requests: list[Request], places: Places) -> Draws:
+        model = self.make_model(self.evidence, self.support)
+        shift: Values = {}
+        # Resamples are drawn on joined rows; their values are moved by what the joining changed. Not so
+        # where a few rows decide: their jumps are the sample's own, and no resample has them.
+        averages = [r for r in requests if not r.local]
+        if self.support is not full:
+            near = model.near(averages, self.span.scenarios)
+            shift = {r: self.centers[r] - near[r] for r in averages}
+        return Draws(requests, model, places, shift)
+
+    def _errors(self, groups: Iterable[Draws]) -> dict[Request, Errors]:
+        """Standard errors of what is smooth, in closed form."""
+        out: dict[Request, Errors] = {}
+        for draws in groups:
+            requests = [r for r in draws.requests if r.smooth(curves=self.unsigned)]
+            out |= self._errors_of(requests, draws.model)
+        # What has a value but no derivative there, such as an MCC where nothing is flagged, is resampled.
+        return {
+            r: of
+            for r, of in out.items()
+            if np.isnan(self.point[r]) or np.isfinite(of.variance + of.unseen).all()
+        }
+
+    def _errors_of(self, requests: list[Request], model: ModelRows) -> dict[Request, Errors]:
+        scenarios, support, rng = self.span.scenarios, model.support, np.random.default_rng(0)
+        drawn = drawn_scenarios(self.evidence, scenarios, FEW_RESAMPLES, rng)
+        out = {r: Errors(*np.zeros((3, len(drawn)))) for r in requests}
+        for i, scenario in enumerate(scenarios if requests else ()):
+            slopes = gradients(partial(model.values, requests, scenario), support)
             for request, slope in slopes.items():
-                variances[request][i] = variance(slope, self.support, one_sample=self.one_sample)
+                of = out[request]
+                of.variance[i] = variance(slope, support, one_sample=self.one_sample)
+                of.shift[i], of.unseen[i] = unseen(slope, support, request.places)
             if drawn[i] is not scenario:
                 for request, values in model.values(requests, drawn[i], model.joined).items():
-                    variances[request][i] += spread_of(values)
-        return {request: np.sqrt(squares) for request, squares in variances.items()}
+                    out[request].variance[i] += spread_of(values)
+        return out
 
-    def _resample(self, n: int, rng: np.random.Generator, requests: list[Request]) -> Values:
+    def _resample(self, draws: Draws, n: int, rng: np.random.Generator) -> Values:
         """Replicates (n_scenarios, n)."""
-        scenarios = self.span.scenarios
+        requests, model, scenarios = draws.requests, draws.model, self.span.scenarios
         out = {r: np.empty((len(scenarios), n)) for r in requests}
-        long = n * len(scenarios) * len(self.support.score) > 30_000_000
+        long = n * len(scenarios) * len(model.support.score) > 30_000_000
         # A stream of its own, so that an estimate without error gives the resamples of a number.
         of_shares = rng.spawn(1)[0]
         with progress("Resampling", n, long=long) as advance:
             start = 0
-            for sums in resampled_sums(self.support, n, rng, one_sample=self.one_sample):
+            for sums in weighted_sums(model.support, n, rng, draws.places, one_sample=self.one_sample):
                 size = next(iter(sums.values())).shape[0]
                 chunk = slice(start, start + size)
                 for i, scenario in enumerate(drawn_scenarios(self.evidence, scenarios, size, of_shares)):
-                    for request, values in self.model.values(requests, scenario, sums).items():
-                        out[request][i, chunk] = values + self.shift[request][i]
+                    for request, values in model.values(requests, scenario, sums).items():
+                        moved = draws.shift[request][i] if request in draws.shift else 0.0
+                        out[request][i, chunk] = values + moved
                 start += size
                 advance(size)
         return out
 
+    def _is_prior_free(self, request: Request) -> bool:
+        """Of a prior that was estimated: whether the request has a value without it."""
+        return self.without_prior is not None and not np.isnan(request.at(self.without_prior))
+
     def _estimate(
         self,
         request: Request,
-        errors: Vector | None,
+        errors: Errors | None,
         replicates: Vector | None,
         level: float,
         method: str | None,
@@ -122,21 +195,28 @@ class Estimation:
     ) -> Estimate:
         limits = request.limits
         centers = self.centers[request]
+        degrees = degrees_of(self.support) if request.places == "anywhere" else np.inf
+        share_rows = None
         if self.span.unknown:
             # The highest priors not refuted may be impossible for a metric: only what is possible bounds it.
             centers = np.clip(centers, *limits)
             replicates = None if replicates is None else np.clip(replicates, *limits)
-        if self.evidence.lone_positive:
-            how, (low, high) = "none", (np.nan, np.nan)
+        undefined = np.isnan(self.point[request]) and not self.span.unknown
+        if self.evidence.lone_positive or undefined:
+            how, (low, high), errors, replicates = "none", (np.nan, np.nan), None, None
         elif errors is not None:
-            # Where noise can carry a share out of [0, 1], its error says little on the scale of the log odds.
-            how = LOGIT if self.unsigned and limits == (0.0, 1.0) and method is None else INFLUENCE
-            low, high = normal_interval(centers, errors, level, limits, logit=how == LOGIT)
+            # Where noise can carry a share out of [0, 1], it has no such interval.
+            if self.unsigned and limits == (0.0, 1.0) and method is None:
+                how, share_rows = SCORE, errors.share_rows(centers)
+                low, high = score_interval(centers, share_rows, level, degrees)
+            else:
+                error = np.sqrt(errors.variance + errors.unseen)
+                how, (low, high) = INFLUENCE, normal_interval(centers, error, level, limits, degrees)
         else:
             assert replicates is not None  # what has no error was resampled
             best = request.metric.interval if request.metric else "percentile"
-            how = method or (best if self.n_resamples or best != "percentile" else "fitted")
-            low, high = interval_of(replicates, centers, level, how, limits)
+            how = method or best
+            low, high = interval_of(replicates, centers, level, how, limits, degrees)
             replicates.flags.writeable = False
             replicates = replicates[0] if len(replicates) == 1 else replicates
         estimate = Estimate(
@@ -149,7 +229,11 @@ class Estimation:
             method=how,
             replicates=replicates,
             centers=centers,
-            errors=errors,
+            errors=None if errors is None else np.sqrt(errors.variance),
+            unseen=None if errors is None else errors.unseen,
+            share_rows=share_rows,
+            degrees=degrees,
             limits=limits,
+            prior_free=self._is_prior_free(request),
         )
         return replace(estimate, notes=remarks.on_row(request, self.evidence.measure(), estimate))

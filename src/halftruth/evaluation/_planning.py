@@ -38,8 +38,7 @@ from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior._belief import Share
 from halftruth.prior._estimate_prior import estimate_prior
 from halftruth.report._page_record import Step
-from halftruth.results._estimate import LOGIT, Estimate
-from halftruth.results._intervals import normal_interval
+from halftruth.results._estimate import Estimate
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 from halftruth.table._strata import StratumRows
 from halftruth.table._support import Cells, Support, pooled
@@ -356,11 +355,16 @@ def _widths_of(rows: Mapping[Request, Estimate]) -> dict[Request, float]:
 
 def _with_rows_alike(row: Estimate, n: int, more: int) -> Width:
     """With more rows of the same kind as all n: errors fall with the root of the rows."""
-    assert row.centers is not None
     assert row.errors is not None
-    errors = row.errors * np.sqrt(n / (n + more))
-    logit = row.method == LOGIT
-    low, high = normal_interval(row.centers, errors, row.confidence_level, row.limits, logit=logit)
+    growth = (n + more) / n
+    larger = replace(
+        row,
+        errors=row.errors / np.sqrt(growth),
+        unseen=None if row.unseen is None else row.unseen / growth**2,
+        share_rows=None if row.share_rows is None else row.share_rows * growth,
+        degrees=row.degrees * growth,
+    )
+    low, high = larger.interval(row.confidence_level)
     return Width(high - low)
 
 

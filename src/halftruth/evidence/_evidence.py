@@ -12,16 +12,18 @@ from typing import ClassVar, Literal, Self
 from halftruth._checks import Vector
 from halftruth._errors import Note
 from halftruth.evidence._positive_mass import StrataNoise
-from halftruth.measure._arithmetic import Number
-from halftruth.measure._mass_rule import MassRule
+from halftruth.measure._arithmetic import NOTHING, Number, OwnMass
+from halftruth.measure._mass_rule import Coefficients, MassRule
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior._belief import Belief, Share
 from halftruth.table._score_table import ScoreTable
 from halftruth.table._support import Sums
 
-__all__ = ["Evidence", "GivenShare", "NullModel", "Population", "Scenario", "SoftRows"]
+__all__ = ["Evidence", "GivenShare", "NullModel", "Population", "Scenario", "SoftRows", "Units"]
 
 Population = Literal["unlabeled", "all"]
+Units = dict[str, dict[str, float]]
+"""What one row is: stratum → column → number."""
 GivenShare = Share | str | None
 """A prior or a purity as a user passes it; the word "estimate" asks for one from the scores."""
 NullModel = Literal["labels", "strata", "signs", "bootstrap"]
@@ -99,6 +101,8 @@ class Evidence(ABC):
     holds_posteriors: ClassVar[bool] = False
     """Whether rows carry P(Y=1 | x) itself, as `labels` or as `confidences`, beside any score."""
 
+    classes: ClassVar[tuple[str, ...]] = ()
+    """Strata that are the classes themselves: one without a row may still have some in the population."""
     null_models: ClassVar[tuple[NullModel, ...]] = ("bootstrap",)
     """How rows of calibrated scores may be drawn, the sharpest first; the last one always can be."""
 
@@ -121,6 +125,15 @@ class Evidence(ABC):
     def noise(self) -> StrataNoise | None:
         """How uncertain the strata's distributions are, where several estimates of μ₁ are mixed by it."""
         return None
+
+    @property
+    def own_units(self) -> Units:
+        """What one row of each stratum is in its columns, where precision leaves a known positive out."""
+        return {}
+
+    def own_mass(self, sums: Sums, pos_mass: Coefficients, units: Units) -> OwnMass:
+        """A known positive's own part in precision, where these are the coefficients and the units."""
+        return NOTHING
 
     @property
     def population_strata(self) -> tuple[str, ...]:

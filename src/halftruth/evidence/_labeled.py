@@ -44,6 +44,7 @@ class Labeled(Evidence):
     kind: ClassVar[str] = "labeled"
     is_proper = True
     bins_are_certified = True
+    classes = (POSITIVE, NEGATIVE)
     null_models = ("labels", "signs")
 
     def __init__(self, y_true: Any, y_score: Any, *, sample_weight: Any = None) -> None:

@@ -14,13 +14,14 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, NotIdentifiable, arg, call
 from halftruth.engines import tensors
-from halftruth.evidence._evidence import Evidence, GivenShare, Population, Scenario
+from halftruth.evidence._evidence import Evidence, GivenShare, Population, Scenario, Units
 from halftruth.evidence._labeled import labels_as_given
 from halftruth.evidence._positive_mass import StrataNoise, StrataSum, mixture_share, two_estimates
-from halftruth.measure._arithmetic import Number, scalar
-from halftruth.measure._mass_rule import MassRule, total
+from halftruth.measure._arithmetic import Number, OwnMass, scalar
+from halftruth.measure._mass_rule import Coefficients, MassRule, total
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior._belief import ESTIMATE, Share, belief
+from halftruth.prior._law_tests import enough_to_mix
 from halftruth.prior._shares import NAMES, Sizes, refuse_prior, refuse_purity
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 from halftruth.table._strata import StratumRows
@@ -258,6 +259,13 @@ class PositiveUnlabeled(Evidence):
             )
         if NEGATIVE in self.table.strata:
             text += " Known negatives are taken as a random sample of the negatives."
+            if not enough_to_mix(*(len(self.table.strata[x]) for x in (UNLABELED, POSITIVE, NEGATIVE))):
+                text += " These rows are too few to check it."
+        elif self.assumes_scar:
+            text += (
+                " Positives and unlabeled cannot show known positives that score too low, and show those "
+                "that score too high only where the excess is large."
+            )
         return Note("assumption", text)
 
     def _shares(self, sizes: Sizes, prior: Number, purity: Number) -> tuple[Number, Number]:
@@ -318,7 +326,29 @@ class PositiveUnlabeled(Evidence):
             alpha=scalar(alpha),
             normalised=not counted,
             moves={} if counted else self._moves(first, second, mix),
+            own=self.own_mass(sums, pos_mass, self.own_units),
         )
+
+    def own_mass(self, sums: Sums, pos_mass: Coefficients, units: Units) -> OwnMass:
+        known = units[POSITIVE]
+        adds = sum(pos_mass.get((POSITIVE, column), 0.0) * unit for column, unit in known.items())
+        if self.population == "all":
+            adds, beside = adds - known["weight"], 0.0
+        else:
+            beside = units[UNLABELED]["weight"]
+        # A lone positive has no others to be judged by; a histogram rounds its weight, and the square more.
+        several = total(sums, (POSITIVE, "weight")) > 1.001 * known["weight"]
+        return OwnMass(scalar(np.where(several, adds, 0.0)), beside)
+
+    @cached_property
+    def own_units(self) -> Units:
+        units = {name: {"weight": unit} for name, unit in self._units.items()}
+        if self.propensity_given:
+            sums = self.table.support.sums()
+            # A row counts by its value: Σ v · v / Σ v is what one has.
+            squares, values = (float(total(sums, (POSITIVE, column))) for column in ("square", "value"))
+            units[POSITIVE]["value"] = self._units[POSITIVE] * squares / values
+        return units
 
     def _moves(self, first: StrataSum, second: StrataSum, mix: Number) -> dict[str, dict[Column, Number]]:
         """How the coefficients on the strata's distributions change with the share of each stratum."""

@@ -9,7 +9,7 @@ measures of sums is part of f: stratum sizes, mixing weights and an identified p
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,17 @@ from numpy.typing import NDArray
 from halftruth._checks import Vector
 from halftruth.evidence import Evidence
 from halftruth.results._intervals import normal_interval
-from halftruth.table._support import Cells, Column, Sums, Support, with_batch_axis
+from halftruth.table._resampling import Places, part_of, place_shares
+from halftruth.table._support import SOFT, Cells, Column, Sums, Support, with_batch_axis
 
-__all__ = ["Gradient", "gradients", "identified_range", "of_cells", "scatter", "spread_of", "variance"]
+__all__ = [
+    "Errors", "Gradient", "degrees_of", "gradients", "identified_range", "of_cells", "scatter", "spread_of",
+    "unseen", "variance",
+]  # fmt: skip
 
 Key = TypeVar("Key", bound=Hashable)
 Gradient = Mapping[Column, Vector]
-"""∂f/∂sums by (stratum, "weight" or "value"), (n_scores,); 0 at scores where the stratum has no row."""
+"""∂f/∂sums by (stratum, "weight" or "value"), (n_scores,)."""
 
 STEP = 1e-3  # part of a sum by which it moves up and down: far above rounding, and no sum changes its sign
 ROUNDING = 1e-14  # smaller changes, relative to the value, are none
@@ -39,18 +43,18 @@ def gradients(functionals: Callable[[Sums], Mapping[Key, Any]], support: Support
     for (stratum, name), values in base.items():
         if name == "square":  # says how noisy the others are, and moves nothing itself
             continue
-        atom = np.unique(support.strata[stratum].atom)
-        size, rank = np.abs(values[0, atom]), np.arange(len(atom))
-        step = STEP * np.where(size > 0, size, base[stratum, "weight"][0, atom])
+        atom = rank = np.arange(len(support.score))
+        size = np.abs(values[0])
+        # Where a stratum has no row, what one would change is its influence all the same.
+        step = STEP * np.where(size > 0, size, size.sum() / max(np.count_nonzero(size), 1) or 1.0)
         # One batch of measures: in the first half each sum in turn is raised, in the second it is lowered.
         moved = np.repeat(values, 2 * len(atom), axis=0)
         moved[rank, atom] += step
         moved[rank + len(atom), atom] -= step
         for key, changed in functionals(base | {(stratum, name): moved}).items():
             up, down = np.split(np.broadcast_to(changed, len(moved)), 2)
-            gradient = out.setdefault(key, {})[stratum, name] = np.zeros(len(support.score))
             change = np.where(np.abs(up - down) <= ROUNDING * np.abs(up), 0.0, up - down)
-            gradient[atom] = change / (2 * step)
+            out.setdefault(key, {})[stratum, name] = change / (2 * step)
     return dict(out)
 
 
@@ -64,6 +68,45 @@ def variance(gradient: Gradient, support: Support, *, one_sample: bool) -> float
         count, mean, within = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         return scatter(mean, count, within)
     return sum(scatter(mean, count, within) for count, mean, within in parts)
+
+
+def unseen(gradient: Gradient, support: Support, places: Places) -> tuple[float, float]:
+    """What a part of a row more in each stratum adds: to the value, and to its variance."""
+    share = place_shares(support, places)
+    shift = added = 0.0
+    for name, cells in support.strata.items():
+        part = part_of(places, cells, soft=name == SOFT)
+        for row in cells.usual_rows(soft=name == SOFT):
+            influence = sum(row[c] * gradient[name, c] for c in ("weight", "value") if (name, c) in gradient)
+            shift += part * float(np.sum(share * influence))
+            added += part * float(np.sum(share * influence**2))
+    return shift, added
+
+
+class Errors(NamedTuple):
+    """Variances by scenario, and what a part of a row more adds: to the variance, and to the value."""
+
+    variance: Vector
+    unseen: Vector
+    shift: Vector
+
+    def share_rows(self, share: Vector) -> Vector:
+        """In how many rows a share has this error, read where unseen rows keep it from 0 and 1."""
+        # As Jeffreys' prior does, they draw it towards the middle, and never beyond.
+        at = share + np.minimum(np.abs(self.shift), 0.5) * (1 - 2 * share)
+        error = self.variance + self.unseen
+        rows = np.full(np.shape(error), np.inf)  # without any error
+        return np.asarray(np.divide(at * (1 - at), error, out=rows, where=error != 0))
+
+
+def degrees_of(support: Support) -> float:
+    """Degrees of freedom of the smallest sample, or class, for Student's quantiles.
+
+    Twice those of normal values, since ranks and losses of probabilities are bounded: the variance of a
+    uniform sample of n has a relative variance of 0.8/n, where that of a normal one has 2/n.
+    """
+    rows = [n for name, cells in support.strata.items() for n in cells.in_effect(soft=name == SOFT)]
+    return 2 * (min(rows, default=2.0) - 1)
 
 
 def identified_range(evidence: Evidence, support: Support, *, one_sample: bool) -> tuple[float, float] | None:
@@ -101,6 +144,8 @@ def scatter(influence: Vector, count: NDArray[Any] | None = None, within: Vector
     """The variance that one sample of rows, or of cells of rows, gives: Σ (φ − mean φ)² n/(n−1)."""
     number = np.ones(len(influence)) if count is None else count
     n = float(number.sum())
+    if n == 0:
+        return 0.0
     around = (influence - np.sum(number * influence) / n) ** 2 + within
     return float(np.sum(number * around) * n / max(n - 1, 1.0))
 

@@ -11,9 +11,10 @@ import numpy as np
 from halftruth._errors import Note
 from halftruth.evidence import Evidence, Scenario
 from halftruth.inference._influence import identified_range
+from halftruth.prior._law_tests import can_be_mixed, enough_to_mix
 from halftruth.prior._shares import Sizes
 from halftruth.prior._upper_bound import upper_bound
-from halftruth.table._score_table import POSITIVE, UNLABELED
+from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
 from halftruth.table._strata import StratumRows
 
 __all__ = ["Range", "Span", "alpha_bound", "drawn_scenarios", "open_priors", "prior_range", "prior_span"]
@@ -23,6 +24,7 @@ N_GRID = 9  # Points over a range. Metrics are smooth in the prior, so a few poi
 N_GRID_OF_TWO = 5
 LEAST = 1e-3  # of the largest α: at 0 itself there is no positive to measure; just above it stands for it
 ATOMS = 128  # distinct scores for the range of an identified prior, as for standard errors
+SURE = 0.99  # confidence of what known negatives refute, whatever that of the intervals
 MOST = 0.999  # of α, where nothing is refuted: at 1 there is no negative
 
 
@@ -34,6 +36,8 @@ class Range:
     notes: tuple[Note, ...] = ()
     unknown: bool = False
     """Whether nothing is known of the prior, so that only what is possible can bound a metric."""
+    unrefuted: tuple[int, ...] | None = None
+    """Where the scores refute the upper part of a range: its scenarios up to the first that they refute."""
 
     @property
     def wide(self) -> bool:
@@ -44,11 +48,17 @@ def prior_range(evidence: Evidence, confidence_level: float) -> Range:
     """The scenarios of evidence: one, or a grid where prior or purity is only known to a range."""
     if evidence.measure().unidentified is not None:
         return _unrefuted(evidence, confidence_level)
-    notes = refutations(evidence, confidence_level) if evidence.scores_bound_prior else ()
+    notes = refutations(evidence, confidence_level)
     both = evidence.prior.is_range and evidence.purity.is_range
     n = N_GRID_OF_TWO if both else N_GRID
     grids = evidence.prior.grid(n), evidence.purity.grid(n)
-    return Range(tuple(Scenario(prior=p, purity=r) for p, r in product(*grids)), notes)
+    scenarios = tuple(Scenario(prior=p, purity=r) for p, r in product(*grids))
+    if not any(note.kind == "partly_refuted" for note in notes):
+        return Range(scenarios, notes)
+    # Up to the first point of the grid beyond the bound: what holds so far holds as far as the bound.
+    upper = alpha_bound(evidence, confidence_level)
+    n_kept = 1 + sum(float(evidence.alpha_of(prior)) <= upper for prior in grids[0])
+    return Range(scenarios, notes, unrefuted=tuple(range(min(n_kept, len(grids[0])) * len(grids[1]))))
 
 
 def drawn_scenarios(
@@ -56,13 +66,8 @@ def drawn_scenarios(
     scenarios: tuple[Scenario, ...],
     n: int,
     rng: np.random.Generator,
-    *,
-    even: bool = False,
 ) -> tuple[Scenario, ...]:
-    """The scenarios of ``n`` resamples: an estimate's replicates take the place of its value.
-
-    ``even``: each replicate is taken as often as the others.
-    """
+    """The scenarios of ``n`` resamples: an estimate's replicates, each as often as the others."""
     prior, purity = evidence.prior, evidence.purity
     if prior.replicates is None and purity.replicates is None:
         return scenarios
@@ -72,7 +77,7 @@ def drawn_scenarios(
         and purity.replicates is not None
         and len(prior.replicates) == len(purity.replicates)
     )
-    ranks = [(rng.permutation(n) + 0.5) / n if even else rng.random(n) for _ in range(2 - paired)]
+    ranks = [(rng.permutation(n) + 0.5) / n for _ in range(2 - paired)]
     return tuple(
         Scenario(
             prior=s.prior if prior.replicates is None else prior.draw(ranks[0], n, rng),
@@ -173,8 +178,9 @@ def _known_and_unlabeled(evidence: Evidence) -> tuple[tuple[Any, Any], tuple[flo
 def _unrefuted(evidence: Evidence, confidence_level: float) -> Range:
     bound = min(_pure_bound(evidence, confidence_level), MOST)
     sizes = Sizes.of(evidence.table.support.sums())
-    steps = np.append(LEAST, np.linspace(0, 1, N_GRID)[1:])
-    pairs = [(float(bound * r * step), r) for step, r in product(steps, evidence.purity.grid(N_GRID)) if r]
+    n = N_GRID_OF_TWO if evidence.purity.is_range else N_GRID
+    steps = np.append(LEAST, np.linspace(0, 1, n)[1:])
+    pairs = [(float(bound * r * step), r) for step, r in product(steps, evidence.purity.grid(n)) if r]
     of_all = evidence.population == "all"
     scenarios = [Scenario(prior=float(sizes.pi(a, r)) if of_all else a, purity=r) for a, r in pairs]
     highest = max(scenario.prior for scenario in scenarios)
@@ -187,30 +193,54 @@ def _unrefuted(evidence: Evidence, confidence_level: float) -> Range:
 
 
 def refutations(evidence: Evidence, confidence_level: float) -> tuple[Note, ...]:
-    """What the data say against the prior and the purity, of evidence without known negatives."""
-    return _refuted(evidence, confidence_level) + _impure(evidence, confidence_level)
+    """What the data say against the prior, the purity and how the known rows were chosen."""
+    if evidence.scores_bound_prior:
+        return _refuted(evidence, confidence_level) + _impure(evidence, confidence_level)
+    return _unmixed(evidence)
+
+
+def _unmixed(evidence: Evidence) -> tuple[Note, ...]:
+    """Whether the unlabeled are a mixture of known positives and negatives, as random samples of them are."""
+    if not {POSITIVE, UNLABELED, NEGATIVE} <= set(evidence.table.strata):
+        return ()
+    (positive, unlabeled), (n_positive, n_unlabeled) = _known_and_unlabeled(evidence)
+    rows = np.asarray([n_unlabeled, n_positive, evidence.table.effective_rows(NEGATIVE)])
+    if not enough_to_mix(*rows):
+        return ()
+    negative = evidence.table.support.masses_around(POSITIVE)[NEGATIVE]
+    if can_be_mixed(np.asarray([unlabeled, positive, negative], dtype=np.float64), rows) >= 1 - SURE:
+        return ()
+    positives = "SCAR" if evidence.assumes_scar else "The propensities"
+    note = (
+        f"{positives} or the random choice of the known negatives is refuted by the data: whatever the share "
+        f"of positives, the two do not mix to the scores of the unlabeled (confidence {SURE:g}). Leave out "
+        "those that are no random sample of their class, or label a random sample."
+    )
+    return (Note("refuted", note),)
 
 
 def _refuted(evidence: Evidence, confidence_level: float) -> tuple[Note, ...]:
     ends = evidence.alpha_ends()
     if not ends:
         return ()
-    # An estimate's error may pass the bound; a range that does should be narrowed.
-    claimed = ends[1 if evidence.prior.is_range else 0]
+    # An estimate's interval may pass the bound, its value may not; a range that does should be narrowed.
+    value, is_range = float(evidence.alpha_of(evidence.prior.value)), evidence.prior.is_range
+    claimed = ends[1] if is_range else value
     upper = alpha_bound(evidence, confidence_level, below=claimed)
     if claimed <= upper:
         return ()
     # Values are those of the middle of a range: where it is refuted, so are they.
-    refuted = float(evidence.alpha_of(evidence.prior.value)) > upper
-    whole, middle = "The prior is", "The prior's range, from below its middle, where values are read, is"
-    what = (whole if ends[0] > upper else middle) if refuted else "The upper part of the prior's range is"
-    alpha = f"α = {ends[0]:.4g}" if ends[0] == ends[1] else f"up to α = {ends[1]:.4g}"
+    refuted = value > upper
+    whole = "The prior is" if evidence.prior.estimate is None else "The prior's estimate is"
+    middle = "The prior's range, from below its middle, where values are read, is"
+    some = middle if refuted else "The upper part of the prior's range is"
     note = (
-        f"{what} refuted by the data: it puts {alpha} positives among the unlabeled, and more than "
+        f"{some if is_range and ends[0] <= upper else whole} refuted by the data: it puts "
+        f"{'up to ' if is_range else ''}α = {claimed:.4g} positives among the unlabeled, and more than "
         f"{upper:.4g} would need more scores like the positives' there than were seen (confidence "
         f"{confidence_level:g}). Lower the prior, or doubt the purity or SCAR."
     )
-    return (Note("refuted" if refuted else "prior", note),)
+    return (Note("refuted" if refuted else "partly_refuted", note),)
 
 
 def _impure(evidence: Evidence, confidence_level: float) -> tuple[Note, ...]:

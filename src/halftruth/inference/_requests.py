@@ -17,6 +17,7 @@ from halftruth._registry import Metric
 from halftruth.certificate import _compression
 from halftruth.evidence import Evidence, Scenario
 from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.table._resampling import Places
 from halftruth.table._support import Sums, Support, with_batch_axis
 
 __all__ = ["ALPHA", "PRIOR", "ModelRows", "Request", "Values", "read_requests"]
@@ -40,13 +41,30 @@ class Request:
         return self.call.keywords if isinstance(self.call, partial) else {}
 
     @property
+    def counts_rows(self) -> bool:
+        """Whether it is made of shares of rows: on the sides of a threshold, or of a class."""
+        if self.metric is None:
+            return self in (PRIOR, ALPHA)
+        return self.metric.of_confusion is not None or self.metric.name == "prevalence"
+
+    @property
     def local(self) -> bool:
         return self.metric is not None and self.metric.local
 
     @property
+    def places(self) -> Places:
+        """Where rows that were not seen count: rates and budgets are decided at the ends."""
+        return "ends" if self.counts_rows or self.local else "anywhere"
+
+    @property
+    def is_distance(self) -> bool:
+        """Whether noise adds to it in quadrature."""
+        return self.metric is not None and self.metric.distance
+
+    @property
     def inflated(self) -> bool:
         """Whether noise adds to the value: a distance that was not debiased."""
-        return self.metric is not None and self.metric.distance and not self.parameters.get("debias")
+        return self.is_distance and not self.parameters.get("debias")
 
     @property
     def of_margins(self) -> bool:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist  # far lighter than SciPy's
+
 import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
+from halftruth.results._standing import is_possible
 
-__all__ = ["METHODS", "interval_of", "normal_interval"]
+__all__ = ["METHODS", "interval_of", "normal_interval", "score_interval", "student_quantile"]
 
+FEW_DEGREES = 12  # from here on an expansion in 1/ν is exact enough
 METHODS = ("percentile", "basic", "normal", "bias-corrected", "fitted", "quadrature", "envelope")
 
 
@@ -18,6 +22,7 @@ def interval_of(
     level: float,
     method: str,
     limits: tuple[float, float] = (-np.inf, np.inf),
+    degrees: float = np.inf,
 ) -> tuple[float, float]:
     """(low, high); over several scenarios (rows of replicates) the union of their intervals.
 
@@ -26,15 +31,24 @@ def interval_of(
     "fitted" is "percentile" of a normal with the replicates' mean and spread, for when they are few.
     "quadrature" is "basic" for squares: the noise of a distance adds to it in quadrature. "envelope" holds
     "quadrature" and "percentile": where all gaps have one sign their noise cancels instead, and a distance
-    that was debiased may lie on either side of the truth.
+    that was debiased may lie on either side of the truth. ``degrees`` of freedom widen the tails of a normal
+    to Student's: replicates of few rows vary too little.
     """
     _checks.choice(method, "method", METHODS)
     centers = np.atleast_1d(centers)
+    if method in ("basic", "bias-corrected") and any(x <= limits[0] or x >= limits[1] for x in centers):
+        # At the end of what is possible both ends would be cut to the value, though the replicates vary.
+        method = "percentile"
     ends = [
-        _cut(_one(row[np.isfinite(row)], center, level, method), center, method, limits)
+        _cut(_one(row[np.isfinite(row)], center, level, method, degrees), center, method, limits)
         for row, center in zip(np.atleast_2d(replicates), centers, strict=True)
     ]
-    return _union(ends)
+    low, high = _union(ends)
+    if method in ("percentile", "fitted") and not np.isnan(low):
+        # Replicates may all lie on one side of the value, as of one at the end of what is possible: it is no
+        # less likely than they are.
+        return min(low, np.nanmin(centers, initial=low)), max(high, np.nanmax(centers, initial=high))
+    return low, high
 
 
 def normal_interval(
@@ -42,33 +56,46 @@ def normal_interval(
     errors: Vector,
     level: float,
     limits: tuple[float, float] = (-np.inf, np.inf),
-    *,
-    logit: bool = False,
+    degrees: float = np.inf,
 ) -> tuple[float, float]:
-    """(low, high) from standard errors, cut at ``limits``; over several scenarios the union.
-
-    ``logit``: for shares, on the scale of the log odds, where they are less skewed and cannot leave [0, 1].
-    """
-    z = _normal_quantile((1 + level) / 2)
+    """(low, high) from standard errors, cut at ``limits``; over several scenarios the union."""
+    t = student_quantile((1 + level) / 2, degrees)
     ends = [
-        _on_logit(center, z * error)
-        if logit and limits == (0.0, 1.0) and 0 < center < 1
-        else _cut((center - z * error, center + z * error), center, "normal", limits)
+        _cut((center - t * error, center + t * error), center, "normal", limits)
         for center, error in zip(centers, errors, strict=True)
     ]
     return _union(ends)
 
 
-def _on_logit(center: float, side: float) -> tuple[float, float]:
-    with np.errstate(over="ignore"):
-        odds, factor = center / (1 - center), np.exp(side / (center * (1 - center)))
-        return float(1 / (1 + factor / odds)), float(1 / (1 + 1 / (odds * factor)))
+def score_interval(
+    centers: Vector, rows: Vector, level: float, degrees: float = np.inf
+) -> tuple[float, float]:
+    """(low, high) of shares with the error of one in so many ``rows``: Wilson's, wide at 0 and 1 too."""
+    square = student_quantile((1 + level) / 2, degrees) ** 2
+    with np.errstate(invalid="ignore"):
+        middle = (rows * centers + square / 2) / (rows + square)
+        side = np.sqrt(square * (rows * centers * (1 - centers) + square / 4)) / (rows + square)
+    side = np.where(np.isinf(rows), 0.0, side)  # without any error
+    middle = np.where(np.isinf(rows), centers, middle)
+    return _union(list(zip(middle - side, middle + side, strict=True)))
 
 
-def _normal_quantile(share: float) -> float:
-    from statistics import NormalDist  # far lighter than SciPy's
-
-    return NormalDist().inv_cdf(share)
+def student_quantile(share: float, degrees: float) -> float:
+    """Student's, of one degree or more; the normal's where there are infinitely many."""
+    z, v = NormalDist().inv_cdf(share), max(degrees, 1.0)
+    if v < FEW_DEGREES:
+        # With t = √ν tan θ the density is that of cos(θ)^(ν−1).
+        angle = np.linspace(-np.pi / 2, np.pi / 2, 20_001)
+        density = np.cos(angle) ** (v - 1)
+        mass = np.append(0.0, np.cumsum(density[1:] + density[:-1]))
+        return float(np.sqrt(v) * np.tan(np.interp(share, mass / mass[-1], angle)))
+    polynomials = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(p / v**k for k, p in enumerate(polynomials, start=1))
 
 
 def _union(ends: list[tuple[float, float]]) -> tuple[float, float]:
@@ -82,20 +109,23 @@ def _cut(
     ends: tuple[float, float], center: float, method: str, limits: tuple[float, float]
 ) -> tuple[float, float]:
     # Where the value itself has left what is possible, a cut would leave one side of the interval only.
-    if method in ("percentile", "bias-corrected") or not limits[0] <= center <= limits[1]:
+    if method in ("percentile", "bias-corrected") or not is_possible(center, limits):
         return ends
     low, high = np.clip(ends, *limits)
     return float(low), float(high)
 
 
-def _one(draws: Vector, center: float, level: float, method: str) -> tuple[float, float]:
+def _one(draws: Vector, center: float, level: float, method: str, degrees: float) -> tuple[float, float]:
     if len(draws) == 0 or (np.isnan(center) and method != "percentile"):
         return np.nan, np.nan
-    tails = np.asarray([(1 - level) / 2, (1 + level) / 2])
+    t = student_quantile((1 + level) / 2, degrees)
     if method in ("normal", "fitted"):
         middle = center if method == "normal" else float(draws.mean())
-        side = _normal_quantile(tails[1]) * (float(np.std(draws, ddof=1)) if len(draws) > 1 else np.nan)
+        side = t * (float(np.std(draws, ddof=1)) if len(draws) > 1 else np.nan)
         return middle - side, middle + side
+    tails = np.asarray([(1 - level) / 2, (1 + level) / 2])
+    if degrees < np.inf:
+        tails = np.asarray([NormalDist().cdf(-t), NormalDist().cdf(t)])
     if method == "bias-corrected":
         from scipy.special import ndtr, ndtri
 
@@ -111,5 +141,5 @@ def _one(draws: Vector, center: float, level: float, method: str) -> tuple[float
         squares = 2 * center * np.abs(center) - np.asarray([high, low]) * np.abs([high, low])
         return tuple(np.sign(squares) * np.sqrt(np.abs(squares)))
     if method == "envelope":
-        return _union([(float(low), float(high)), _one(draws, center, level, "quadrature")])
+        return _union([(float(low), float(high)), _one(draws, center, level, "quadrature", degrees)])
     return float(low), float(high)

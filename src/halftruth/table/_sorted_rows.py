@@ -56,11 +56,11 @@ class SortedRows(SortedSupport):
     def above(self, threshold: float) -> dict[str, int]:
         return {name: len(x) - int(np.searchsorted(x, threshold)) for name, x in self.sorted.items()}
 
-    def pass_sums(self, mass: Shares, pos: Shares, neg: Shares) -> PassSums:
+    def pass_sums(self, mass: Shares, pos: Shares, neg: Shares, *, own: tuple[float, float]) -> PassSums:
         from halftruth.kernels._one_pass import pass_sums
 
         a, b, d = (np.asarray([shares[name] for name in self.sorted]) for shares in (mass, pos, neg))
-        return pass_sums(tuple(self.sorted.values()), a, b, d, bounded=self.bounded)
+        return pass_sums(tuple(self.sorted.values()), a, b, d, own, bounded=self.bounded)
 
     def moments(self, mass: Shares, n_bins: int, binning: str) -> dict[str, Vector]:
         from halftruth.kernels._one_pass import mass_moments

@@ -14,14 +14,14 @@ from halftruth._errors import InputError, MergeError, arg
 from halftruth.table._grid import Grid, grid_for
 from halftruth.table._histogram import COMPILED, Bins, refuse_other_grid, refuse_other_meaning, support_of
 from halftruth.table._sorted_rows import SortedRows
-from halftruth.table._support import Cells, Support
+from halftruth.table._support import SOFT, Cells, Support
 
 __all__ = [
     "BINNED", "MEANINGS", "NEGATIVE", "POSITIVE", "SOFT", "SOFT_LABEL", "STRATA", "TOP_CLASS", "UNLABELED",
     "VOTE_SHARE", "Strata", "StratumRows",
 ]  # fmt: skip
 
-POSITIVE, UNLABELED, NEGATIVE, SOFT = "positive", "unlabeled", "negative", "soft"
+POSITIVE, UNLABELED, NEGATIVE = "positive", "unlabeled", "negative"
 STRATA = (POSITIVE, UNLABELED, NEGATIVE, SOFT)
 SOFT_LABEL, VOTE_SHARE, TOP_CLASS = "soft label", "share of votes", "largest of many classes"
 MEANINGS = {

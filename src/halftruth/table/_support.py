@@ -24,6 +24,8 @@ Sums = Mapping[Column, Vector]
 """(stratum, "weight", "value" or "square") → sums at each distinct score, shape (..., n_scores)."""
 
 Index = NDArray[np.intp]
+SINGLE = 64  # rows on a side of a threshold that keep a weight of their own, and groups of the others
+SOFT = "soft"  # the stratum whose rows are partly of either class
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,10 +57,16 @@ class Cells:
     def n_rows(self) -> int:
         return int(self.count.sum())
 
-    def joined(self, group: Index) -> Cells:
-        """Cells of one group become one, with the group's mean and covariance of what a row adds."""
-        where = group[self.atom]
-        atom, cell = np.unique(where, return_inverse=True)
+    def joined(self, group: Index, *, alike: bool = False) -> Cells:
+        """Cells of one group become one, with the group's mean and covariance of what a row adds.
+
+        ``alike``: only those that add nearly the same. The weights of a group that is drawn as a whole vary
+        like normal noise, which a few heavy rows among many do not.
+        """
+        place = group[self.atom]
+        where = place if not alike else self._alike(place)
+        _, first, cell = np.unique(where, return_index=True, return_inverse=True)
+        atom = place[first]
         count = np.bincount(cell, self.count)
         if self.weight is None and self.value is None:
             return Cells(atom=atom, count=count.astype(np.int64))
@@ -83,6 +91,22 @@ class Cells:
             spread=lower_factor(ww, wv, vv),
         )
 
+    def _alike(self, place: Index) -> Index:
+        """Numbers of groups of one place and like values: of the heaviest rows, and of the others by rank."""
+        each = self.value if self.value is not None else self.weight
+        if each is None:
+            return place
+        # By place, then from the heaviest row to the lightest.
+        order = np.lexsort((-each, place))
+        start = np.searchsorted(place[order], place[order])
+        rank = np.arange(len(order)) - start
+        size = np.bincount(place)[place[order]]
+        step = np.maximum(1, (size - SINGLE) / SINGLE)
+        number = np.where(rank < SINGLE, rank, SINGLE + (rank - SINGLE) // step).astype(np.intp)
+        out = np.empty_like(order)
+        out[order] = place[order] * (3 * SINGLE) + number
+        return out
+
     @property
     def squares(self) -> Vector:
         """What one row adds to Σ value²/weight: a weight is a number of rows."""
@@ -91,18 +115,50 @@ class Cells:
             return self.square
         return np.asarray(self.value**2 / (1.0 if self.weight is None else self.weight))
 
+    def usual_rows(self, *, soft: bool) -> list[dict[str, float]]:
+        """What a row adds in effect, Σw²/Σw, by column; with soft labels, a row of either class."""
+        within = (None, None) if self.spread is None else (self.spread[0], np.hypot(*self.spread[1:]))
+        weight = self._in_effect(self.weight, within[0])
+        if self.value is None:
+            return [{"weight": weight}]
+        values = [0.0, weight] if soft else [self._in_effect(self.value, within[1])]
+        return [{"weight": weight, "value": value, "square": value**2 / weight} for value in values]
+
+    def _in_effect(self, each: Vector | None, within: Vector | None) -> float:
+        if each is None:
+            return 1.0
+        squares = each**2 if within is None else each**2 + within**2
+        total = np.sum(self.count * each)
+        return float(np.sum(self.count * squares) / total) if total > 0 else 1.0
+
+    def in_effect(self, *, soft: bool) -> list[float]:
+        """(Σw)²/Σw²: the rows that unequal weights leave in effect; of soft labels, those of either class."""
+        weight = np.ones(len(self.count)) if self.weight is None else self.weight
+        each = weight if self.value is None else self.value
+        columns = [each, weight - each] if soft else [each]
+        within = np.zeros(len(each))
+        if self.spread is not None:  # of rows that were joined
+            within = self.spread[0] ** 2 if self.value is None else self.spread[1] ** 2 + self.spread[2] ** 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rows = [np.sum(self.count * x) ** 2 / np.sum(self.count * (x**2 + within)) for x in columns]
+        return [float(n) for n in rows if np.isfinite(n)]
+
     def totals(self, count: NDArray[Any], rng: np.random.Generator | None) -> dict[str, Vector]:
         """What ``count`` rows of each cell add up to, by column."""
-        number = count.astype(np.float64)
+        number = count.astype(np.float64, copy=False)
         weight = number if self.weight is None else number * self.weight
         values = {} if self.value is None else {"value": number * self.value, "square": number * self.squares}
         if self.spread is None or rng is None:
             return {"weight": weight} | values
-        noise = rng.standard_normal((2, *number.shape)) * np.sqrt(number)
         l11, l21, l22 = self.spread
-        out = {"weight": weight + l11 * noise[0]} | values
-        if self.value is not None:
-            out["value"] = out["value"] + l21 * noise[0] + l22 * noise[1]
+        out, scale = {"weight": weight} | values, np.sqrt(number)
+        if l11.any():  # or all weights of a cell are one
+            noise = rng.standard_normal(number.shape) * scale
+            out["weight"] = weight + l11 * noise
+            if self.value is not None:
+                out["value"] = out["value"] + l21 * noise
+        if self.value is not None and l22.any():
+            out["value"] = out["value"] + l22 * (rng.standard_normal(number.shape) * scale)
         return out
 
 
@@ -158,6 +214,51 @@ class Support:
         out = np.zeros((*total.shape[:-1], len(self.score)))
         out[..., atom[first]] = total
         return out
+
+    def sides(self, threshold: float | None, strata: Iterable[str] = (), *, drawn: bool = False) -> Support:
+        """All rows below a threshold joined, and all that reach it; without one, all rows.
+
+        ``strata`` that have no row are there without one, for what was not seen. Where rows are to be
+        ``drawn``, only such as add nearly the same are joined.
+        """
+        if threshold is None:
+            everywhere = np.zeros(len(self.score), dtype=np.intp)
+            return self._joined(self.score[:1], everywhere, strata, alike=drawn)
+        reach = self.score >= threshold
+        starts = np.unique([0, int(np.argmax(reach)) if reach.any() else 0])
+        group = (reach & ~reach[0]).astype(np.intp)
+        joined = self._joined(self.score[starts], group, strata, alike=drawn)
+        return joined.with_both_sides(threshold)
+
+    def with_both_sides(self, threshold: float | None) -> Support:
+        """With a score on either side of a threshold, an empty one where no row was seen on it but may come.
+
+        Probabilities never come below 0 or above 1.
+        """
+        if threshold is None:
+            return self
+        low, high = self.score[0], self.score[-1]
+        are_shares = low >= 0 and high <= 1
+        first = self.score if self.edge is None else self.edge
+        if low >= threshold and threshold > (0 if are_shares else -np.inf):
+            below = np.nextafter(threshold, -np.inf)
+            strata = {name: replace(x, atom=x.atom + 1) for name, x in self.strata.items()}
+            return Support(score=np.append(below, self.score), strata=strata, edge=np.append(below, first))
+        if high < threshold <= (1 if are_shares else np.finfo(np.float64).max):
+            score, edge = np.append(self.score, threshold), np.append(first, threshold)
+            return Support(score=score, strata=self.strata, edge=edge)
+        return self
+
+    def _joined(self, score: Vector, group: Index, strata: Iterable[str], *, alike: bool) -> Support:
+        nobody = Cells(atom=np.zeros(0, dtype=np.intp), count=np.zeros(0, dtype=np.int64))
+        joined = {name: cells.joined(group, alike=alike) for name, cells in self.strata.items()}
+        return Support(score=score, strata=dict.fromkeys(strata, nobody) | joined)
+
+    @property
+    def pool(self) -> Vector:
+        """How many rows of all strata lie at each score."""
+        n = len(self.score)
+        return np.asarray(np.sum([np.bincount(x.atom, x.count, n) for x in self.strata.values()], axis=0))
 
     def coarse(self, n_atoms: int, keep: Iterable[float] = ()) -> Support:
         """Join neighbouring scores until about ``n_atoms`` are left, fine where any stratum is dense.
@@ -220,8 +321,11 @@ class SortedSupport(Support, ABC):
         """How many rows of each stratum reach the threshold."""
 
     @abstractmethod
-    def pass_sums(self, mass: Shares, pos: Shares, neg: Shares) -> PassSums:
-        """What areas and proper scores need of a measure with these coefficients."""
+    def pass_sums(self, mass: Shares, pos: Shares, neg: Shares, *, own: tuple[float, float]) -> PassSums:
+        """What areas and proper scores need of a measure with these coefficients.
+
+        For precision ``own`` is what is taken off the positives' mass, and added to the population's.
+        """
 
     @abstractmethod
     def moments(self, mass: Shares, n_bins: int, binning: str) -> dict[str, Vector]:

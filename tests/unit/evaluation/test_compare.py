@@ -77,7 +77,8 @@ def test_the_error_of_a_difference_of_aucs_is_delongs():
     tied = closed(labeled(TIED_A, TIED_B), ["roc_auc"], stratified=True)["roc_auc"]
     assert tied.standard_error == pytest.approx(delong(Y, TIED_A, TIED_B), rel=1e-6)
     assert tied.value == pytest.approx(ht.roc_auc(ht.Labeled(Y, TIED_A)) - ht.roc_auc(ht.Labeled(Y, TIED_B)))
-    assert tied.low == pytest.approx(tied.value - 1.959964 * tied.standard_error)
+    # Rows that were not seen, and the few degrees of freedom, add next to nothing to so many rows.
+    assert tied.low == pytest.approx(tied.value - 1.959964 * tied.standard_error, abs=2e-4)
     smooth = closed(labeled(A, B), ["roc_auc"], stratified=True)["roc_auc"]
     assert smooth.standard_error == pytest.approx(delong(Y, A, B), rel=0.02)
 
@@ -261,8 +262,7 @@ def test_the_other_way_round_is_the_negative(setting):
         assert row.flips == pytest.approx(back.flips, abs=1e-9)
         if row.method == "influence":
             assert (row.low, row.high) == pytest.approx((-back.high, -back.low), abs=1e-12)
-        if row.leader is not None:
-            assert back.leader == 1 - row.leader
+            assert back.leader == (None if row.leader is None else 1 - row.leader)
     assert one.dominant == other.dominant
 
 
@@ -523,6 +523,241 @@ def test_names_are_data():
     assert len({len(line) for line in lines}) == 1
     assert "paired by row order" in str(result)
     assert "independent samples" in str(closed(models, paired=False))
+
+
+# --- samples with priors of their own -------------------------------------------------------------------
+
+APART = {"paired": False, "n_resamples": 0, "threshold": 0.5}
+SMOOTH = ["brier", "recall", "precision"]
+
+
+def sites(first=0.1, second=0.25, **given) -> dict[str, ht.PositiveUnlabeled]:
+    """Two samples that have no row in common."""
+    half = N // 2
+    a = ht.PositiveUnlabeled(A[:half][Y[:half]], A[half:], prior=first, **given)
+    return {"a": a, "b": ht.PositiveUnlabeled(B[half:][Y[half:]], B[:half], prior=second, **given)}
+
+
+def errors(evidence) -> dict[str, float]:
+    alone = ht.evaluate(evidence, SMOOTH, threshold=0.5, n_resamples=0, method="normal")
+    return {name: row.standard_error for name, row in alone.items()}
+
+
+@pytest.mark.parametrize("population", ["unlabeled", "all"])
+def test_independent_samples_are_compared_each_at_its_own_prior(population):
+    shares = {"all": (0.4, 0.5), "unlabeled": (0.1, 0.25)}[population]
+    both = sites(*shares, population=population)
+    result = ht.compare(both, SMOOTH, **APART)
+    a, b = (ht.evaluate(e, SMOOTH, threshold=0.5, n_resamples=0) for e in both.values())
+    for name in SMOOTH:
+        assert result[name].value == pytest.approx(a[name].value - b[name].value, abs=1e-12)
+        of_both = np.hypot(errors(both["a"])[name], errors(both["b"])[name])
+        assert result[name].standard_error == pytest.approx(of_both, rel=1e-6)
+        assert result[name].flips == ()
+    resampled = ht.compare(both, SMOOTH, paired=False, threshold=0.5, n_resamples=4000)
+    for name in SMOOTH:
+        assert resampled[name].replicates.std() == pytest.approx(result[name].standard_error, rel=0.1)
+
+
+def test_samples_of_two_designs_are_each_resampled_as_they_came():
+    both = {"a": sites()["a"], "b": sites(0.4, 0.5, population="all")["b"]}
+    found = ht.compare(both, SMOOTH, **APART)
+    for name in SMOOTH:
+        of_both = np.hypot(errors(both["a"])[name], errors(both["b"])[name])
+        assert found[name].standard_error == pytest.approx(of_both, rel=1e-6)
+
+
+def test_own_ranges_are_a_union_over_both():
+    wide = ht.compare(sites((0.1, 0.2), (0.15, 0.25)), SMOOTH, **APART)
+    corners = [ht.compare(sites(x, y), SMOOTH, **APART) for x in (0.1, 0.2) for y in (0.15, 0.25)]
+    for name in SMOOTH:  # these are monotone in the prior, so the corners hold the extremes
+        assert wide[name].low == pytest.approx(min(x[name].low for x in corners))
+        assert wide[name].high == pytest.approx(max(x[name].high for x in corners))
+    drawn = ht.compare(sites((0.1, 0.2), (0.15, 0.25)), SMOOTH, paired=False, threshold=0.5, n_resamples=500)
+    assert drawn["brier"].low == pytest.approx(wide["brier"].low, abs=0.01)
+    # The same range, or none, leaves the prior of each sample open by itself.
+    same = ht.compare(sites((0.1, 0.2), (0.1, 0.2)), SMOOTH, **APART)
+    nearly = ht.compare(sites((0.1, 0.2), (0.1, 0.2 + 1e-9)), SMOOTH, **APART)
+    for name in SMOOTH:
+        assert (same[name].low, same[name].high) == pytest.approx((nearly[name].low, nearly[name].high))
+
+
+def test_one_number_for_all_samples_is_said_to_hold_in_each():
+    text = "The same prior was given for all samples"
+    for first, second, expected in (
+        (0.1, 0.1, 1),
+        (0.1, 0.2, 0),
+        ((0.1, 0.2), (0.1, 0.2), 0),
+        (None, None, 0),
+    ):
+        notes = ht.compare(sites(first, second), SMOOTH, **APART).notes
+        assert sum(note.startswith(text) for note in notes) == expected
+    assert not any(text in note for note in closed(pu(A, B), ["brier"]).notes)
+
+
+def test_samples_without_a_prior_do_not_share_one():
+    rng = np.random.default_rng(0)
+    laws = [ht.simulate.GaussianClasses(prior=prior) for prior in (0.4, 0.05)]
+    both = {
+        name: law.positive_unlabeled(300, 3000, rng, prior=None) for name, law in zip("ab", laws, strict=True)
+    }
+    result = ht.compare(both, ["prevalence", "roc_auc"], paired=False, n_resamples=200)
+    assert result.status == "not identified"
+    assert result.dominant is None
+    assert result["prevalence"].low < 0 < 0.35 < result["prevalence"].high
+    assert result["roc_auc"].low < 0 < result["roc_auc"].high
+    assert result["roc_auc"].leader is None
+
+
+def test_values_that_are_refuted_or_not_identified_have_no_leader():
+    far = probability(X + 5 * np.random.default_rng(0).normal(size=N))
+    unknown = closed(pu(probability(3 * X + 6 * Y), far, prior=None), ["roc_auc", "recall"])
+    assert unknown["roc_auc"].low > 0
+    assert unknown["roc_auc"].leader is None
+    assert unknown["recall"].leader == 0  # it needs no prior
+    assert "–" in str(unknown)
+    refuted = closed(pu(A, far, prior=0.9), ["recall"])
+    assert refuted.status == "refuted"
+    assert refuted["recall"].low > 0
+    assert refuted["recall"].leader is None
+
+
+def test_a_number_that_is_refuted_makes_no_sample_dominant():
+    rng = np.random.default_rng(0)
+    strong = ht.PositiveUnlabeled(rng.normal(3, 1, 300), rng.normal(0, 1, 3000), prior=0.3)
+    weak = ht.PositiveUnlabeled(rng.normal(0, 1, 300), rng.normal(0, 1, 3000), prior=0.3)
+    result = ht.compare(
+        {"strong": strong, "weak": weak}, ["recall"], threshold=1.5, paired=False, n_resamples=0
+    )
+    assert result.status == "refuted"
+    assert result.dominant is None
+
+
+# --- ranges that are refuted in part --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_resamples", [0, 100])
+@pytest.mark.parametrize("paired", [True, False])
+def test_what_is_left_of_a_range_can_be_told_apart(paired, n_resamples):
+    rng = np.random.default_rng(3)
+    unlabeled = np.append(rng.normal(0, 1, 1900), rng.normal(4, 1, 100))
+    sharp = ht.PositiveUnlabeled(rng.normal(4, 1, 300), unlabeled, prior=(0.01, 0.11))
+    blunt = ht.PositiveUnlabeled(rng.random(300), rng.random(2000), prior=(0.01, 0.11))
+    metrics = ["roc_auc", "precision"]
+    for names in (("sharp", "blunt"), ("blunt", "sharp")):
+        models = {name: {"sharp": sharp, "blunt": blunt}[name] for name in names}
+        result = ht.compare(models, metrics, threshold=0.5, paired=paired, n_resamples=n_resamples)
+        assert result.status == "partly refuted"
+        kept = result.unrefuted[names]
+        assert 0 < len(kept) < len(result["roc_auc"].centers) == (9 if paired else 81)
+        alone = ht.evaluate(sharp, ["roc_auc"], n_resamples=0).unrefuted
+        assert len(kept) == len(alone) * (1 if paired else 9)
+        for name in metrics:
+            row, left = result[name], result[name].over(kept)
+            assert isinstance(left, type(row))
+            assert row.low <= left.low < left.high <= row.high
+            assert width(left) < width(row)
+    whole = ht.compare({"a": blunt, "b": blunt}, metrics, threshold=0.5, paired=paired, n_resamples=0)
+    assert whole.unrefuted == {("a", "b"): None}
+    assert whole["roc_auc"].over(whole.unrefuted["a", "b"]) is whole["roc_auc"]
+
+
+# --- rows that were not seen ----------------------------------------------------------------------------
+
+AT_A_THRESHOLD = ["precision", "recall", "fpr", "f1", "mcc", "accuracy"]
+
+
+@pytest.mark.parametrize("n_resamples", [0, 300])
+def test_models_that_agree_have_an_error_all_the_same(n_resamples):
+    # Each flags five positives and no negative; more than 128 distinct scores, so that rows are joined.
+    rng = np.random.default_rng(0)
+    y, a, b = np.repeat([1, 0], [60, 240]), 0.4 * rng.random(300), 0.4 * rng.random(300)
+    a[:5], b[5:10] = 0.9, 0.9
+    other = np.where(a > 0.5, 0.8, 0.4 * rng.random(300))  # flags the same rows as a
+    for second in (b, other):
+        models = {"a": ht.Labeled(y, a), "b": ht.Labeled(y, second)}
+        result = ht.compare(models, threshold=0.5, n_resamples=n_resamples)
+        for name in AT_A_THRESHOLD:
+            assert result[name].value == 0
+            assert result[name].low < 0 < result[name].high, name
+        assert width(result["precision"]) > 0.3
+
+
+@pytest.mark.parametrize("n_resamples", [0, 300])
+@pytest.mark.parametrize("paired", [True, False])
+def test_perfect_models_have_an_error_all_the_same(paired, n_resamples):
+    y, rng = np.repeat([1, 0], [5, 20]), np.random.default_rng(0)
+    models = {name: ht.Labeled(y, np.where(y, 0.7, 0.1) + 0.2 * rng.random(25)) for name in "ab"}
+    result = ht.compare(models, threshold=0.5, paired=paired, n_resamples=n_resamples)
+    for name, row in result["a", "b"].items():
+        assert row.low < row.value < row.high, name
+    # Five of five: 0.5 of a row on either side of each rate, or in each cell of the table of two by two.
+    assert 0.4 < width(result["recall"]) < 0.9
+    assert result["recall"].interval(0.5)[1] < result["recall"].interval(0.95)[1]
+
+
+def test_few_rows_have_few_degrees_of_freedom():
+    y = np.repeat([1, 0], [6, 10])
+    scores = np.random.default_rng(1).normal(y[:, None], 1, (16, 2)).T
+    row = ht.compare(
+        dict(zip("ab", (ht.Labeled(y, s) for s in scores), strict=True)), ["roc_auc"], n_resamples=0
+    )
+    auc = row["roc_auc"]
+    assert auc.degrees == 10
+    side = 2.2281 * np.sqrt(auc.standard_error**2 + auc.unseen[0])  # Student's quantile
+    assert (auc.low, auc.high) == pytest.approx((auc.value - side, auc.value + side), rel=1e-3)
+
+
+def test_the_same_order_has_the_same_budgets():
+    for n in (0, 100):
+        rows = ht.compare(labeled(A, A**3), {"top": partial(ht.precision_at_k, k=30)}, n_resamples=n)
+        assert (rows["top"].low, rows["top"].high) == (0, 0)
+        rows = ht.compare(labeled(A, B), {"top": partial(ht.precision_at_k, k=30)}, n_resamples=n)
+        assert rows["top"].low < rows["top"].high
+
+
+def test_a_metric_does_not_move_with_what_else_was_asked_for():
+    together = ht.compare(labeled(A, B), threshold=0.5, n_resamples=100)
+    for name in ("roc_auc", "recall"):
+        alone = ht.compare(labeled(A, B), [name], threshold=0.5, n_resamples=100)
+        assert (alone[name].low, alone[name].high) == (together[name].low, together[name].high)
+
+
+def test_one_known_positive_is_no_reason_to_pair_what_cannot_be():
+    one = pu(A, n_positive=1)["a"]
+    other = ht.PositiveUnlabeled(B[:1], B[1:100], prior=0.2)
+    with pytest.raises(ht.InputError, match="rows cannot be paired"):
+        ht.compare({"a": one, "b": other}, ["roc_auc"], n_resamples=10)
+
+
+def test_own_estimates_add_their_errors():
+    def estimate(value):
+        return ht.PriorEstimate(value=value, replicates=value + 0.02 * np.linspace(-1.7, 1.7, 500))
+
+    exact = ht.compare(sites(), SMOOTH, **APART)
+    both = sites(estimate(0.1), estimate(0.25))
+    found = ht.compare(both, SMOOTH, **APART)
+    drawn = ht.compare(both, SMOOTH, paired=False, threshold=0.5, n_resamples=4000)
+    for name in ("brier", "precision"):  # recall is that of the known positives, whatever the prior
+        assert found[name].standard_error > 1.05 * exact[name].standard_error
+        of_both = np.hypot(errors(both["a"])[name], errors(both["b"])[name])
+        assert found[name].standard_error == pytest.approx(of_both, rel=0.04)  # by chance not quite apart
+        assert drawn[name].replicates.std() == pytest.approx(of_both, rel=0.1)
+
+
+def test_a_prior_against_none_is_over_all_that_is_not_refuted():
+    found = ht.compare(sites(0.1, None), SMOOTH, **APART)["brier"]
+    assert np.isnan(found.value)
+    known = ht.compare(sites(0.1, 0.25), SMOOTH, **APART)["brier"]
+    assert found.low < known.value < found.high
+    notes = ht.compare(sites(0.1, None), SMOOTH, **APART).notes
+    assert any(note.startswith("b: No prior was given") for note in notes)
+
+
+def test_the_page_moves_the_priors_of_samples_apart():
+    for second, linked in ((0.1, "true"), (0.25, "false")):
+        page = ht.compare(sites(0.1, second), SMOOTH, **APART).to_html()
+        assert f'"linked":{linked}' in page
 
 
 # --- errors ---------------------------------------------------------------------------------------------

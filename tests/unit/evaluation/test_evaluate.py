@@ -117,13 +117,11 @@ def test_a_plain_function_does_what_a_registered_one_does(kind: str) -> None:
     rows = {
         "partial": partial(ht.partial_auc, max_fpr=0.2),
         "lambda": lambda measure: ht.partial_auc(measure, max_fpr=0.2),
-        "f1": partial(ht.fbeta, threshold=0.4, beta=1.0),
-        "own": lambda measure: ht.confusion(measure, 0.4).f1,
-        "sum": lambda measure: float(measure.pos_mass.sum() / measure.mass.sum()),
-        "share": "prevalence",
+        "area": "roc_auc",
+        "own": lambda measure: ht.roc_auc(measure),
     }
     result = quick(EVIDENCE[kind], rows, threshold=0.9)
-    for one, other in (("partial", "lambda"), ("f1", "own"), ("sum", "share")):
+    for one, other in (("partial", "lambda"), ("area", "own")):
         for field in ("value", "low", "high"):
             assert getattr(result[one], field) == pytest.approx(getattr(result[other], field), rel=1e-9)
         assert (result[one].naive is None) == (result[other].naive is None) == (kind == "confidence")
@@ -131,11 +129,20 @@ def test_a_plain_function_does_what_a_registered_one_does(kind: str) -> None:
         assert result[one].replicates == pytest.approx(result[other].replicates, rel=1e-9)
 
 
-def test_a_plain_function_on_a_resample_without_positives_is_nan_not_a_warning() -> None:
+def test_no_resample_is_without_positives() -> None:
     evidence = ht.Labeled([1, 0, 0], [0.5, 0.4, 0.7])
     result = quick(evidence, {"own": lambda measure: ht.roc_auc(measure), "named": "roc_auc"})
     np.testing.assert_array_equal(result["own"].replicates, result["named"].replicates)
-    assert np.isnan(result["own"].replicates).any()
+    assert np.isfinite(result["own"].replicates).all()
+    assert 0 <= result["named"].low < result["named"].high <= 1
+
+
+def test_a_row_does_not_depend_on_which_others_are_asked_for() -> None:
+    evidence = EVIDENCE["two samples"]
+    many = quick(evidence, ["brier", "recall_at_fpr", "f1", "roc_auc", "prevalence"], threshold=0.5)
+    for name in many:
+        alone = quick(evidence, [name], threshold=0.5)[name]
+        assert (alone.value, alone.low, alone.high) == (many[name].value, many[name].low, many[name].high)
 
 
 @pytest.mark.parametrize(
@@ -286,6 +293,9 @@ def test_one_note_on_the_assumption(kind: str) -> None:
     notes = [note for note in quick(EVIDENCE[kind]).notes if note.startswith("Assumes")]
     assert len(notes) == (kind in ASSUMED)
     assert all(ASSUMED[kind] in note for note in notes)
+    # Where known positives stand alone for the positives, nothing shows that they are too hard.
+    unseen = [note for note in notes if "cannot show known positives that score too low" in note]
+    assert len(unseen) == (kind in ("two samples", "one table", "purity"))
 
 
 def test_few_positives_are_noted() -> None:
@@ -294,14 +304,18 @@ def test_few_positives_are_noted() -> None:
     assert "known positive(s)" not in notes_of(quick(enough))
 
 
-def test_clipped_precision_and_undefined_mcc_are_noted() -> None:
-    noisy = ht.PositiveUnlabeled([0.9, 0.6], [0.9, 0.5, 0.3, 0.1], prior=0.3, purity=0.8)
-    result = quick(noisy, ["average_precision", "pr_auc", "mcc", "recall"], threshold=0.5)
-    for name in ("average_precision", "pr_auc"):
-        assert any("clipped to [0, 1]" in note for note in result[name].notes)
-    assert np.isnan(float(result["mcc"]))
-    assert any("a cell of the confusion matrix is negative" in note for note in result["mcc"].notes)
-    assert any("leaves [0, 1]" in note for note in result["recall"].notes)
+def test_what_is_impossible_and_undefined_mcc_are_noted() -> None:
+    noisy = ht.PositiveUnlabeled([0.95, 0.9, 0.85], [0.8, 0.4, 0.3, 0.2], prior=0.6)
+    result = quick(noisy, ["average_precision", "pr_auc", "mcc", "precision"], threshold=0.8)
+    for name, limits in {"average_precision": "[0, 1]", "pr_auc": "[0, 1]", "mcc": "[-1, 1]"}.items():
+        assert float(result[name]) > 1
+        assert any(f"noise carries it out of {limits}: read it as 1." == note for note in result[name].notes)
+    far = ht.PositiveUnlabeled([0.95, 0.9, 0.85] * 40, [0.9] * 10 + [0.2] * 90, prior=0.9)
+    assert any("leaves [0, 1], what is possible" in note for note in quick(far, ["roc_auc"])["roc_auc"].notes)
+    many = ht.PositiveUnlabeled([0.9, 0.4], [0.9, 0.8, 0.7, 0.1], propensity=[0.1, 0.1], population="all")
+    undefined = quick(many, ["mcc"], threshold=0.5)["mcc"]
+    assert np.isnan(float(undefined))
+    assert any("undefined: the mass of a class is negative" in note for note in undefined.notes)
     clean = quick(EVIDENCE["labeled"], ["average_precision", "pr_auc", "mcc", "recall"], threshold=0.5)
     assert notes_of(clean) == ""
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
+from halftruth._errors import Note
 from halftruth.cli._views import Failed, with_unevaluated
 from halftruth.evaluation._page_data import groups_page, measure_at, model_of, subjects_of, table_of
 from halftruth.evidence import Scenario
@@ -250,7 +251,8 @@ def test_groups_are_not_compared_where_fewer_than_two_have_values(priors, n):
     results = {
         name: evaluated(two_samples(prior=p), ["roc_auc"]) for name, p in zip("ab", priors, strict=True)
     }
-    assert answer(told(results, by="month")) == f"Over 2 groups of month ROC AUC has a value in {n}."
+    said = f"NOT IDENTIFIED: Over 2 groups of month ROC AUC has a value in {n}."
+    assert answer(told(results, by="month")) == said
 
 
 # --- Groups --------------------------------------------------------------------------------------
@@ -282,8 +284,18 @@ def test_groups_that_are_left_out_are_named():
         "april: not evaluated: it has no positive <b>",
         "may: not evaluated: why not",
     ]
+    assert "NOT EVALUATED: april, may; the notes say why." in page
     assert [model["name"] for model in data_of(page)["models"]] == ["march"]
     assert 'id="controls"' in page
+
+
+def test_what_is_said_of_all_groups_is_not_said_again_of_those_left_out():
+    said = Note("prior", "One prior was taken for every month.")
+    march, april = with_unevaluated({"march": evaluated(two_samples()), "april": Failed("why not")}).values()
+    noted = {name: replace(x, notes=(said, *x.notes)) for name, x in (("march", march), ("april", april))}
+    notes = notes_of(groups_page(noted, title="", by="month"))
+    assert sum(said in note for note in notes) == 1
+    assert notes[-1] == "april: not evaluated: why not"
 
 
 # --- What a page and a stored result hold --------------------------------------------------------

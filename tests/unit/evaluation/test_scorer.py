@@ -109,6 +109,14 @@ def test_sample_weight() -> None:
     assert got != scorer("f1")(model, X, labels(0))
 
 
+def test_a_prior_that_the_rows_refute_is_said() -> None:
+    model, unlike = LogisticRegression().fit(X, KNOWN), KNOWN | ~TRUTH  # no positive among the unlabeled
+    with pytest.warns(UserWarning, match=r"The prior is refuted by the data.*shuffle the folds") as warned:
+        assert scorer("roc_auc")(model, X[unlike], labels(0)[unlike]) > 1
+    assert len(warned) == 1
+    assert 0.9 < scorer("roc_auc")(model, X, labels(0)) < 1  # warnings are errors
+
+
 def test_recall_needs_no_prior() -> None:
     model = LogisticRegression().fit(X, KNOWN)
     got = scorer("recall", prior=None)(model, X, labels(0))

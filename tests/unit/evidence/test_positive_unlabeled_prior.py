@@ -155,14 +155,15 @@ def test_the_error_of_the_estimate_widens_every_interval():
 
 def test_notes_name_the_method_its_assumption_and_what_is_not_refuted():
     made = ht.estimate_prior(P, U)
-    notes = evaluate(ht.PositiveUnlabeled(P, U, prior="estimate")).notes
-    at = notes.index(
-        f"The prior was estimated (auto): α = {made.value:.4g}, {made.low:.4g} to {made.high:.4g}."
+    result = evaluate(ht.PositiveUnlabeled(P, U, prior="estimate"))
+    at = result.notes.index(
+        f"The prior was estimated (auto): α = {made.value:.4g}, if what it assumes holds, {made.low:.4g} to "
+        f"{made.high:.4g}."
     )
-    assert notes[at + 1] == (
-        f"The scores alone allow every α from 0 to {made.upper:.4g}. Within that, this estimate assumes that "
-        f"{made.assumption}."
-    )
+    assert result.notes[at + 1 :][: len(made.notes)] == made.notes
+    assert (result.status, result.reason) == ("not identified", made.notes[0]) == (made.status, made.reason)
+    number = evaluate(ht.PositiveUnlabeled(P, U, prior=made.value))
+    assert (number.status, number.prior.value) == ("ok", result.prior.value)
 
 
 def test_an_estimate_of_exactly_zero_leaves_no_class_empty():

@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import halftruth as ht
 from halftruth._registry import REGISTRY
@@ -69,10 +70,9 @@ def test_gradients_equal_those_by_hand() -> None:
         ("brier", "negative"): (support.score**2 - brier) / len(Y),
     }
     for (name, stratum), expected in by_hand.items():
-        seen = np.isin(support.score, TIED[(stratum == "positive") == Y])
+        # Also where the stratum has no row: what one would change.
         got = found[name][stratum, "weight"]
-        np.testing.assert_allclose(got[seen], expected[seen], atol=1e-6 * np.abs(expected).max())
-        assert (got[~seen] == 0).all()
+        np.testing.assert_allclose(got, expected, atol=1e-6 * np.abs(expected).max())
 
 
 def test_what_does_not_move_has_no_error() -> None:
@@ -144,7 +144,11 @@ def test_intervals_come_from_the_error() -> None:
     row = closed(MODEL.positive_unlabeled(300, 3000, rng=0))["roc_auc"]
     assert (row.method, row.replicates) == ("influence", None)
     assert row.standard_error is not None
-    assert row.high - row.low == pytest.approx(2 * 1.959964 * row.standard_error, rel=1e-6)
+    assert row.unseen is not None
+    assert row.degrees == 2 * 299  # of the smaller sample, twice
+    spread = np.sqrt(row.standard_error**2 + row.unseen[0])
+    assert row.high - row.low == pytest.approx(2 * stats.t(598).ppf(0.975) * spread, rel=1e-6)
+    assert row.unseen[0] < 0.01 * row.standard_error**2
     assert row.interval(0.95) == (row.low, row.high) == row.interval(0.95, "normal")
     low, high = row.interval(0.5)
     assert row.low < low < row.value < high < row.high
@@ -152,11 +156,11 @@ def test_intervals_come_from_the_error() -> None:
         row.interval(0.9, "percentile")
 
 
-def test_shares_that_cannot_leave_the_unit_interval_are_taken_on_the_logit_scale() -> None:
+def test_shares_that_cannot_leave_the_unit_interval_have_score_intervals() -> None:
     y, s = [0] * 20 + [1] * 20, [*np.linspace(0, 0.55, 20), *np.linspace(0.45, 1, 20)]
     row = ht.evaluate(ht.Labeled(y, s), ["roc_auc", "log_loss"], n_resamples=0)
     auc = row["roc_auc"]
-    assert (auc.method, row["log_loss"].method) == ("influence, logit", "influence")
+    assert (auc.method, row["log_loss"].method) == ("influence, score", "influence")
     assert 0 < auc.low < auc.value < auc.high < 1
     assert auc.value - auc.low > auc.high - auc.value
     assert auc.interval(0.95) == (auc.low, auc.high)
@@ -164,6 +168,26 @@ def test_shares_that_cannot_leave_the_unit_interval_are_taken_on_the_logit_scale
     assert high == 1
     plain = ht.evaluate(ht.Labeled(y, s), "roc_auc", n_resamples=0, method="normal")["roc_auc"]
     assert (plain.low, plain.high, plain.method) == (low, high, "influence")
+
+
+@pytest.mark.parametrize(("flagged", "positive"), [(5, 5), (5, 0), (50, 50)])
+def test_a_rate_of_all_or_none_has_an_interval_with_a_width(flagged: int, positive: int) -> None:
+    y = [1] * positive + [0] * (flagged - positive) + [0, 1] * 50
+    score = [0.9] * flagged + [0.1] * 100
+    row = closed(ht.Labeled(y, score), ["precision"], threshold=0.5)["precision"]
+    share, n = positive / flagged, row.share_rows[0]
+    # Half a row of either class more among the flagged: about as many rows as there are.
+    assert flagged - 1 < n < flagged + 1
+    # Wilson's interval, inverted: both ends are where the test of the share is on the edge.
+    for end in row.interval(0.95):
+        distance = abs(share - end) / np.sqrt(max(end * (1 - end), 1e-30) / n)
+        assert distance == pytest.approx(1.959964, rel=1e-6) or end == pytest.approx(share, abs=1e-12)
+    assert row.high - row.low > 0.5 / np.sqrt(flagged)
+    drawn = ht.evaluate(ht.Labeled(y, score), ["precision"], threshold=0.5)["precision"]
+    jeffreys = stats.beta(positive + 0.5, flagged - positive + 0.5).ppf([0.025, 0.975])
+    # 2,000 draws: 3 standard errors of a quantile of a Beta.
+    assert np.quantile(drawn.replicates, [0.025, 0.975]) == pytest.approx(jeffreys, abs=0.03)
+    assert drawn.low <= share <= drawn.high
 
 
 def test_what_has_no_derivative_is_resampled() -> None:
@@ -175,10 +199,10 @@ def test_what_has_no_derivative_is_resampled() -> None:
     }
     noisy = closed(MODEL.positive_unlabeled(300, 3000, rng=0), rows)
     methods = {name: row.method for name, row in noisy.items()}
-    assert methods == dict.fromkeys(rows, "fitted") | dict.fromkeys(CALIBRATION, "envelope")
+    assert methods == dict.fromkeys(rows, "percentile") | dict.fromkeys(CALIBRATION, "envelope")
     assert all(row.replicates is not None and row.standard_error is None for row in noisy.values())
     labeled = closed(MODEL.labeled(500, rng=0), rows)
-    assert labeled["average_precision"].method == "influence, logit"
+    assert labeled["average_precision"].method == "influence, score"
 
 
 def test_only_the_normal_interval_needs_no_resamples() -> None:
