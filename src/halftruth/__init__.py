@@ -47,7 +47,7 @@ _HOMES = {
     "net_benefit": "metrics._decision",
     "decision_curve": "metrics._decision",
     "cost_curve": "metrics._decision",
-    "best_threshold": "metrics._decision",
+    "best_threshold": "inference._best_threshold",
     "calibration_error": "calibration._binned_errors",
     "adaptive_calibration_error": "calibration._binned_errors",
     "maximum_calibration_error": "calibration._binned_errors",

@@ -37,6 +37,7 @@ from halftruth.evidence import Labeled as Labeled
 from halftruth.evidence import PositiveConfidence as PositiveConfidence
 from halftruth.evidence import PositiveUnlabeled as PositiveUnlabeled
 from halftruth.evidence import SoftLabeled as SoftLabeled
+from halftruth.inference._best_threshold import best_threshold as best_threshold
 from halftruth.learn._cross_validation import cross_val_evidence as cross_val_evidence
 from halftruth.limits._bayes_error import bayes_error as bayes_error
 from halftruth.limits._best_attainable import best_attainable as best_attainable
@@ -55,7 +56,6 @@ from halftruth.metrics._curves import det_curve as det_curve
 from halftruth.metrics._curves import gain_curve as gain_curve
 from halftruth.metrics._curves import precision_recall_curve as precision_recall_curve
 from halftruth.metrics._curves import roc_curve as roc_curve
-from halftruth.metrics._decision import best_threshold as best_threshold
 from halftruth.metrics._decision import cost_curve as cost_curve
 from halftruth.metrics._decision import decision_curve as decision_curve
 from halftruth.metrics._decision import net_benefit as net_benefit

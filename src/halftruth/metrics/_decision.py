@@ -1,8 +1,7 @@
-"""Decisions: net benefit, expected cost, and the threshold to use."""
+"""Decisions: net benefit, expected cost, and where the threshold to use stands in a sweep."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,19 +9,25 @@ from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import EmptyClassWarning, InputError, arg
+from halftruth._errors import InputError, arg
 from halftruth.measure._arithmetic import Index, Sweep, ratio, scalar
 from halftruth.measure._score_measure import Measurable, ScoreMeasure, as_measure
 from halftruth.metrics._curves import Curve, swept
 from halftruth.metrics._rates import Confusion, Rate
 from halftruth.metrics._record import DECLARED, INFINITY, metric
 
-__all__ = ["CostCurve", "DecisionCurve", "best_threshold", "cost_curve", "decision_curve", "net_benefit"]
+__all__ = [
+    "AIMS", "CostCurve", "DecisionCurve", "at_every_threshold", "chosen", "cost_curve", "decision_curve",
+    "net_benefit",
+]  # fmt: skip
 
 TO_MAXIMIZE = tuple(
     name for name, record in DECLARED.items() if isinstance(record.function, Rate) and record.better == "high"
 )
 """Rates of `Confusion` that a threshold can make high."""
+
+AIMS = ("maximize", "precision_at_least", "recall_at_least", "fpr_at_most", "cost")
+"""What a threshold can be chosen for."""
 
 
 class DecisionCurve(Curve):
@@ -148,103 +153,56 @@ def cost_curve(evidence: Measurable, n_points: int = 101) -> CostCurve:
     )
 
 
-def best_threshold(
-    evidence: Measurable,
-    *,
-    maximize: str | None = None,
-    precision_at_least: float | None = None,
-    recall_at_least: float | None = None,
-    cost: tuple[float, float] | None = None,
-) -> float:
-    """The threshold to use, by one of four aims.
+def chosen(line: Sweep, aim: str, wanted: Any) -> tuple[Index, NDArray[np.bool_] | np.bool_]:
+    """Where in a sweep the threshold of an aim stands, one of `AIMS`, and whether one attains it.
 
-    Parameters
-    ----------
-    evidence : evidence or ScoreMeasure
-    maximize : str
-        A rate of `Confusion` that is better high, e.g. "f1", "mcc", "youden_j", "balanced_accuracy".
-    precision_at_least : float in (0, 1]
-        The lowest threshold with this precision: the largest recall that keeps it.
-    recall_at_least : float in (0, 1]
-        The highest threshold with this recall; needs no prior.
-    cost : (cost of a false positive, cost of a false negative)
-        The threshold of least expected cost.
-
-    Returns
-    -------
-    float
-        A score, or inf where calling no case positive is best; NaN with a warning where no threshold
-        attains the aim. Precision is clipped to [0, 1]; the highest threshold wins a tie. Where the prior
-        is a range, the answer is for its middle.
-
-    Examples
-    --------
-    >>> import halftruth as ht
-    >>> evidence = ht.Labeled([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1])
-    >>> ht.best_threshold(evidence, maximize="f1")
-    0.4
-    >>> ht.best_threshold(evidence, precision_at_least=0.9)
-    0.9
+    Precision is clipped to [0, 1]; the highest threshold wins a tie.
     """
-    aims = {
-        "maximize": maximize,
-        "precision_at_least": precision_at_least,
-        "recall_at_least": recall_at_least,
-        "cost": cost,
-    }
-    chosen = [name for name, value in aims.items() if value is not None]
-    if len(chosen) != 1:
-        raise InputError(
-            f"`best_threshold` takes exactly one of {', '.join(aims)}; got {', '.join(chosen) or 'none'}."
-        )
-    line = as_measure(evidence, "shape" if recall_at_least is not None else "prior").sweep
-    if maximize is not None:
-        return _where_highest(line, _rates(line, _checks.choice(maximize, "maximize", TO_MAXIMIZE)))
-    if cost is not None:
-        fp_cost, fn_cost = _check_cost(cost)
-        return _where_highest(line, -(fp_cost * line.fp + fn_cost * (line.positives[..., None] - line.tp)))
-    if recall_at_least is not None:
-        wanted = _checks.share(recall_at_least, "recall_at_least", closed_at_one=True)
+    if aim == "maximize":
+        return _where_highest(_rates(line, _checks.choice(wanted, aim, TO_MAXIMIZE)))
+    if aim == "cost":
+        fp_cost, fn_cost = _check_cost(wanted)
+        return _where_highest(-(fp_cost * line.fp + fn_cost * (line.positives[..., None] - line.tp)))
+    wanted = _checks.share(wanted, aim, closed_at_one=True)
+    if aim == "recall_at_least":
         enough = line.tpr >= wanted - 1e-12
-        return _pick(line, np.argmax(enough, axis=-1), enough.any(axis=-1), "recall")
-    wanted = _checks.share(precision_at_least, "precision_at_least", closed_at_one=True)
-    enough = np.clip(line.precision, 0.0, 1.0)[..., 1:] >= wanted - 1e-12
-    lowest = enough.shape[-1] - np.argmax(enough[..., ::-1], axis=-1)
-    return _pick(line, lowest, enough.any(axis=-1), "precision")
+        return np.argmax(enough, axis=-1), enough.any(axis=-1)
+    if aim == "precision_at_least":
+        enough = np.clip(line.precision, 0.0, 1.0)[..., 1:] >= wanted - 1e-12
+    else:
+        enough = line.fpr[..., 1:] <= wanted + 1e-12
+    return enough.shape[-1] - np.argmax(enough[..., ::-1], axis=-1), enough.any(axis=-1)
+
+
+def at_every_threshold(line: Sweep, tp: Vector, fp: Vector) -> Confusion:
+    """The cells at all thresholds of a sweep, with these masses above."""
+    positives, negatives = line.positives[..., None], line.negatives[..., None]
+    return Confusion(
+        threshold=scalar(line.threshold),
+        pos_above=tp,
+        pos_below=positives - tp,
+        neg_above=fp,
+        neg_below=negatives - fp,
+        predicted=line.predicted,
+        rest=line.total[..., None] - line.predicted,
+    )
 
 
 def _rates(line: Sweep, name: str) -> Vector:
     """One rate of `Confusion` at every threshold, with TP clipped to what is possible."""
-    positives, total = line.positives[..., None], line.total[..., None]
-    tp = np.clip(line.tp, 0.0, np.minimum(line.predicted, positives))
+    tp = np.clip(line.tp, 0.0, np.minimum(line.predicted, line.positives[..., None]))
     # Nothing is clipped where nothing is out of bounds, so that labels keep their exact counts.
     fp = np.where(tp == line.tp, line.fp, line.predicted - tp)
-    at_every_threshold = Confusion(
-        threshold=np.nan,
-        pos_above=tp,
-        pos_below=positives - tp,
-        neg_above=fp,
-        neg_below=line.negatives[..., None] - fp,
-        predicted=line.predicted,
-        rest=total - line.predicted,
-    )
-    return np.asarray(getattr(at_every_threshold, name))
+    return np.asarray(getattr(at_every_threshold(line, tp, fp), name))
 
 
-def _where_highest(line: Sweep, height: Vector) -> float:
+def _where_highest(height: Vector) -> tuple[Index, NDArray[np.bool_] | np.bool_]:
     defined = ~np.isnan(height)
     height = np.where(defined, height, -np.inf)
     top = height.max(axis=-1, keepdims=True)
     # Heights that differ by rounding are a tie.
     best = np.argmax(height >= top - 1e-12 * np.maximum(1.0, np.abs(top)), axis=-1)
-    return _pick(line, best, defined.any(axis=-1), "the aim")
-
-
-def _pick(line: Sweep, index: Index, attained: NDArray[np.bool_] | np.bool_, aim: str) -> float:
-    out = np.where(attained, line.threshold[index], np.nan)
-    if out.ndim == 0 and np.isnan(out):
-        warnings.warn(f"No threshold attains {aim}: NaN.", EmptyClassWarning, stacklevel=3)
-    return scalar(out)
+    return best, defined.any(axis=-1)
 
 
 def _check_cost(cost: Any) -> tuple[float, float]:
