@@ -23,6 +23,15 @@ def negatives_above(rng, positive):
     return -negatives_below(rng, positive)
 
 
+def negatives_outside(rng, positive):
+    """Least favourable for intervals: between any two positives all of the unlabeled are positives."""
+    return np.where(positive, rng.random(positive.shape), rng.choice([-1.0, 2.0], positive.shape))
+
+
+def tied_negatives_outside(rng, positive):
+    return np.ceil(5 * negatives_outside(rng, positive))
+
+
 def tied(rng, positive):
     """Five values."""
     return np.rint(normal(rng, positive)).clip(-1, 3)
@@ -46,6 +55,9 @@ CASES = {
     "many unlabeled": (negatives_below, 100, 50_000, 0.5),
     "α = 1": (normal, 200, 2_000, 1.0),
     "α = 1, 10 positives": (normal, 10, 500, 1.0),
+    "negatives outside": (negatives_outside, 200, 2_000, 0.2),
+    "negatives outside, 30 positives": (negatives_outside, 30, 1_000, 0.3),
+    "negatives outside, ties": (tied_negatives_outside, 200, 2_000, 0.2),
 }
 
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import halftruth as ht
+from halftruth.inference._prior_range import refutations
 from halftruth.prior._scar_test import scar_test
 
 ERROR = 0.05
@@ -28,6 +30,14 @@ def rising(score):
 
 def rising_little(score):
     return 1 / (1 + np.exp(-0.8 * (score - 2)))
+
+
+def falling(score):
+    return rising(4 - score)
+
+
+def falling_little(score):
+    return rising_little(4 - score)
 
 
 def middle(score):
@@ -150,6 +160,23 @@ FAILS = {
         setting(200, 2_000, 0.3, propensity=rising, sample=300, purity=0.9, prior=0.3),
         0.939,
     ),
+    # Known positives that score too low: the prior says nothing of them, other evidence does.
+    "negatives, falling": ("negatives", setting(200, 2_000, 0.3, propensity=falling, n_n=200), 0.989),
+    "negatives, falling little": (
+        "negatives",
+        setting(200, 2_000, 0.3, propensity=falling_little, n_n=200),
+        0.64,
+    ),
+    "negatives, prior, falling little": (
+        "negatives",
+        setting(200, 2_000, 0.3, propensity=falling_little, n_n=200, prior=0.3),
+        0.757,
+    ),
+    "labeled sample, falling": (
+        "labeled sample",
+        setting(200, 10, 0.3, propensity=falling, sample=300),
+        0.991,
+    ),
     "share": ("share", setting(5, 10, 0.3, sample=100, prior=0.2), 0.605),
 }
 
@@ -182,5 +209,69 @@ def test_what_fails_is_refuted_as_often_as_was_measured(name, draws):
     check, draw, power = FAILS[name]
     n = draws(300)
     share = refuted(check, draw, n, np.random.default_rng([32, list(FAILS).index(name)]))
+    measured = power - 3 * np.sqrt(power * (1 - power) / MEASURED_IN)
+    assert share >= stats.binom.ppf(BY_CHANCE, n, measured) / n
+
+
+# --- In closed form, as an evaluation with known negatives makes it ------------------------------------
+
+SURE = 0.01
+
+
+def t_laws(rng):
+    return {
+        "positive": 1.5 + rng.standard_t(1, 100),
+        "unlabeled": 1.5 * (rng.random(1_000) < 0.3) + rng.standard_t(1, 1_000),
+        "negative": rng.standard_t(1, 50),
+    }
+
+
+MIXED = {
+    "few": setting(50, 50, 0.3, n_n=50),
+    "few known": setting(50, 5_000, 0.3, n_n=50),
+    "few negatives": setting(300, 5_000, 0.3, n_n=50),
+    "few positives": setting(50, 300, 0.3, n_n=300),
+    "many": setting(300, 3_000, 0.3, n_n=300),
+    "rare": setting(50, 5_000, 0.005, n_n=300),
+    "none among the unlabeled": setting(50, 1_000, 0.0, n_n=50),
+    "nothing else among the unlabeled": setting(50, 1_000, 1.0, n_n=50),
+    "purity": setting(200, 1_000, 0.3, n_n=200, purity=0.7),
+    "ties": setting(100, 1_000, 0.3, n_n=50, digits=0),
+    "heavy tails": t_laws,
+}
+UNMIXED = {
+    # name: draw, power as measured in 1,000 draws
+    "falling": (setting(200, 2_000, 0.3, propensity=falling, n_n=200), 0.953),
+    "falling, few negatives": (setting(300, 3_000, 0.3, propensity=falling, n_n=50), 0.683),
+    "rising": (setting(300, 3_000, 0.3, propensity=rising, n_n=300), 0.397),
+}
+
+
+def unmixed(draw, n, rng):
+    """Share of n draws in which an evaluation is refuted for its known rows."""
+    hits = 0
+    for _ in range(n):
+        drawn = draw(rng)
+        evidence = ht.PositiveUnlabeled(
+            drawn["positive"], drawn["unlabeled"], negative=drawn["negative"], purity=drawn.get("purity", 1.0)
+        )
+        hits += len(refutations(evidence, 0.95))
+    return hits / n
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MIXED)
+def test_random_samples_are_seldom_said_not_to_mix(name, draws):
+    n = draws(4_000)
+    share = unmixed(MIXED[name], n, np.random.default_rng([33, list(MIXED).index(name)]))
+    assert share <= stats.binom.isf(BY_CHANCE, n, SURE) / n
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", UNMIXED)
+def test_known_rows_that_do_not_mix_are_refuted_as_often_as_was_measured(name, draws):
+    draw, power = UNMIXED[name]
+    n = draws(300)
+    share = unmixed(draw, n, np.random.default_rng([34, list(UNMIXED).index(name)]))
     measured = power - 3 * np.sqrt(power * (1 - power) / MEASURED_IN)
     assert share >= stats.binom.ppf(BY_CHANCE, n, measured) / n

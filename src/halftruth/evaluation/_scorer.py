@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +14,14 @@ from halftruth._errors import InputError, NotIdentifiable, arg
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.evidence._evidence import GivenShare
 from halftruth.evidence._positive_unlabeled import POPULATIONS
+from halftruth.inference._prior_range import refutations
 from halftruth.metrics._record import Metric, Scale
 from halftruth.prior._belief import ESTIMATE, Share, belief
 
 __all__ = ["PUScorer", "class_one_scores", "make_scorer"]
 
+CONFIDENCE = 0.999  # with which rows have to refute a prior before it is said, fold after fold
+FOLDS = "Are these rows a random part of all? Rows in the order of their classes are not: shuffle the folds."
 _METHODS = {
     True: ("predict_proba",),
     False: ("decision_function",),
@@ -56,8 +60,9 @@ def make_scorer(
     -----
     Scores come from ``predict_proba`` of class 1; where there is none, from ``decision_function``, which
     metrics that need probabilities refuse. `risk` by a loss of the margin takes ``decision_function``. Values
-    are raw: a prior that is too large gives impossible ones (AUC > 1), and only `evaluate` says that it is
-    refuted. For one interval over all folds, pass `cross_val_evidence` to `evaluate`.
+    are raw: noise or a prior that is too large gives impossible ones (AUC > 1). A warning says where the rows
+    refute the prior, as those of folds that were not shuffled may; one that is too small goes unnoticed. For
+    one interval over all folds, pass `cross_val_evidence` to `evaluate`.
 
     Examples
     --------
@@ -114,6 +119,8 @@ class PUScorer:
         scores = self._scores(estimator, X)
         evidence = PositiveUnlabeled.from_labels(y, scores, sample_weight=sample_weight, **self.labels)
         value = float(self.call(evidence))
+        for note in refutations(evidence, CONFIDENCE) if evidence.scores_bound_prior else ():
+            warnings.warn(f"{note} {FOLDS}", UserWarning, stacklevel=2)
         return -value if self.metric.better == "low" else value
 
     def _scores(self, estimator: Any, X: Any) -> Any:

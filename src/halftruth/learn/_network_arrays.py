@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -187,9 +187,8 @@ def _to_json(value: Any) -> Json:
 def _from_json(value: Any) -> Any:
     """A setting as it was given: only an estimate of the prior is stored as a dictionary."""
     if isinstance(value, dict):
-        fields = value["estimate"]
-        notes = as_notes(fields["notes"], fields.get("note_kinds", ()))
-        return PriorEstimate(
-            **{name: x for name, x in fields.items() if name != "note_kinds"} | {"notes": notes}
-        )
+        stored = value["estimate"]
+        notes = as_notes(stored["notes"], stored.get("note_kinds", ()))
+        held = {field.name for field in fields(PriorEstimate)}
+        return PriorEstimate(**{name: x for name, x in stored.items() if name in held} | {"notes": notes})
     return tuple(value) if isinstance(value, list) else value

@@ -12,6 +12,7 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg, as_notes, call, notes_to_dict, pair
 from halftruth.measure._score_measure import Number
+from halftruth.results._standing import Judged, Standing, standing_of
 
 __all__ = ["ESTIMATE", "Belief", "Curve", "PriorEstimate", "Share", "belief"]
 
@@ -30,7 +31,7 @@ class Curve:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PriorEstimate:
+class PriorEstimate(Judged):
     """An estimate of a class prior with its uncertainty.
 
     ``value`` is α, the share of positives in the unlabeled sample, unless ``population`` is "all";
@@ -55,6 +56,9 @@ class PriorEstimate:
         Of (``low``, ``high``) and of ``upper``.
     notes : tuple of str
         What a reader should know.
+    status, reason : str
+        "not identified" where the data leave a range and only ``assumption`` says where in it the value and
+        (``low``, ``high``) lie; "refuted" where the data refute it; else "ok".
     curve : Curve, optional
         What the estimator looked at to choose its value; `halftruth.figures.prior` draws it.
 
@@ -106,23 +110,31 @@ class PriorEstimate:
 
     def __str__(self) -> str:
         symbol, where = ("α", "the unlabeled") if self.population == "unlabeled" else ("π", "all rows")
-        lines = [
-            f"{symbol} = {self.value:.4g} ({self.low:.4g} to {self.high:.4g}, confidence "
-            f"{self.confidence_level:g}): share of positives among {where}, by {self.method}"
-        ]
+        interval, level = f"{self.low:.4g} to {self.high:.4g}", f"confidence {self.confidence_level:g}"
+        lines = [*self.standing.lines, f"{symbol} = {self.value:.4g}"]
+        lines[-1] += "" if self.status == "not identified" else f" ({interval}, {level})"
+        lines[-1] += f": share of positives among {where}, by {self.method}"
+        if self.status == "not identified":
+            lines.append(f"if what it assumes holds: {interval}")
         if self.upper is not None:
-            lines.append(f"not refuted: up to {self.upper:.4g}")
-        return "\n".join([*lines, *(f"Note: {note}" for note in self.notes)])
+            lines.append(f"not refuted: up to {self.upper:.4g} ({level})")
+        return "\n".join([*lines, *(f"Note: {note}" for note in self.notes if note != self.reason)])
+
+    @property
+    def standing(self) -> Standing:
+        """Whether the data identify it, or refute it."""
+        return standing_of(self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without replicates and curve."""
         names = ("value", "low", "high", "upper", "confidence_level", "method", "assumption", "population")
-        return {name: getattr(self, name) for name in names} | notes_to_dict(self.notes)
+        numbers = {name: getattr(self, name) for name in names}
+        return {**numbers, **self.standing.to_dict(), **notes_to_dict(self.notes)}
 
     def __repr__(self) -> str:
         return (
             f"PriorEstimate({self.value:.4g}, low={self.low:.4g}, high={self.high:.4g}, "
-            f"population={self.population!r})"
+            f"population={self.population!r}{''.join(f', {line}' for line in self.standing.lines)})"
         )
 
 

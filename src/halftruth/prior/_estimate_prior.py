@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from halftruth import _checks
 from halftruth._errors import InputError, Note, NotIdentifiable, arg
 from halftruth.prior._belief import PriorEstimate
-from halftruth.prior._inputs import SAMPLE, EstimateInputs, read_inputs, read_knowledge
+from halftruth.prior._inputs import SAMPLE, USES_NEGATIVES, EstimateInputs, read_inputs, read_knowledge
 from halftruth.prior._methods import SAMPLE as SAMPLE_ASSUMPTION
 from halftruth.prior._methods import Method, get_method
 from halftruth.prior._samples import Fit, Knowledge
@@ -25,9 +25,12 @@ __all__ = [
 ]  # fmt: skip
 
 Seed = int | np.random.Generator
-USES_NEGATIVES = ("mixture", "em")
 CONTRADICTS = 0.005  # chance of so many positives in a labeled sample below which it contradicts a smaller α
 SMALLEST = 1e-12  # the smallest probability that stands out from rounding
+OF_PURITY = Note(
+    "not_identified",
+    "Positives and unlabeled alone allow every purity up to 1: its estimate rests on what the prior's does.",
+)
 UNUSED = Note(
     "unused",
     "Known negatives were not used: with positives of unknown purity they identify only α/ρ. Pass the purity "
@@ -54,7 +57,8 @@ def estimate_prior(
     """The share α of positives among the unlabeled, from scores.
 
     The data alone identify only a set: every α in [0, ``upper``] fits. A point within it needs an assumption,
-    which the result names, or a little more evidence: a few labeled cases, a range, or known negatives.
+    or a little more evidence: a few labeled cases, a range, or known negatives. Without these
+    the result's ``status`` is "not identified", and its ``reason`` names what value and interval rest on.
 
     Parameters
     ----------
@@ -122,7 +126,7 @@ def _alpha(
         unused = Note("unused", f"Known negatives were not used by {method}; mixture does.")
         fitted = replace(fitted, notes=(*fitted.notes, unused))
     fitted = replace(fitted, notes=fitted.notes + _conflict(known, inputs.upper(level)))
-    return inputs.estimate(fitted, method, assumption, level)
+    return inputs.estimate(fitted, method, assumption, level, sampled=any(known.labeled_counts))
 
 
 def fit_with_replicates(
@@ -198,10 +202,10 @@ def prior_upper_bound(
     positive_weight: ArrayLike | None = None,
     unlabeled_weight: ArrayLike | None = None,
 ) -> float:
-    """One-sided confidence bound on α: P_U ≥ α P₁ on every half-line of scores.
+    """One-sided confidence bound on α: P_U ≥ α P₁ on every set of scores.
 
-    Above and below any threshold the positives' share α of the unlabeled is at most P_U/P₁. Thresholds are
-    positive scores of fixed ranks, for which the bound holds at any sample size and with any ties.
+    Above, below and between thresholds the positives' share α of the unlabeled is at most P_U/P₁. Thresholds
+    are positive scores of fixed ranks, for which the bound holds at any sample size and with any ties.
 
     Parameters
     ----------
@@ -263,10 +267,9 @@ def _both(
             estimator.resamples(n_resamples),
             generator,
         )
-    assumption = (
-        f"{estimator.assumption}; the mislabeled ones are a random sample of the negatives, and some scores "
-        "are reached by negatives only"
-    )
+    premise, *consequence = estimator.assumption.split("; ")
+    noise = "the mislabeled ones a random sample of the negatives, and some scores reached by negatives only"
+    assumption = "; ".join([f"{premise}, {noise}", *consequence])
     prior = inputs.estimate(alpha, estimator.name, assumption, level, purity=rho)
     if inputs.has_negatives:
         prior = replace(prior, notes=(*prior.notes, UNUSED))
@@ -276,7 +279,7 @@ def _both(
         method=estimator.name,
         assumption=assumption,
         confidence_level=level,
-        notes=rho.notes,
+        notes=(OF_PURITY, *rho.notes),
         curve=rho.curve,
     )
     return PriorAndPurity(prior, purity)
@@ -331,4 +334,4 @@ def _conflict(known: Knowledge, upper: float) -> tuple[Note, ...]:
         "at most. The known positives are then no random sample of the positives (SCAR), or not pure: trust "
         f"the sample ({arg('method', SAMPLE)}), and see `scar_test`."
     )
-    return (Note("contradiction", text),)
+    return (Note("refuted", text),)

@@ -119,7 +119,8 @@ def estimate_prior_from_features(
             fit = estimator.fit(redrawn.samples, generator)
         retrained.append(fit.value)
     fitted = _spread(fitted, retrained, generator)
-    return inputs.estimate(fitted, estimator.name, estimator.assumption, level)
+    sampled = any(knowledge.labeled_counts)
+    return inputs.estimate(fitted, estimator.name, estimator.assumption, level, sampled=sampled)
 
 
 def _inputs_of(score: Vector, known: NDArray[np.bool_], knowledge: Knowledge) -> EstimateInputs:

@@ -22,9 +22,13 @@ from halftruth.table._resampling import resampled_sums
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 from halftruth.table._strata import StratumRows
 
-__all__ = ["SAMPLE", "EstimateInputs", "read_inputs", "read_knowledge", "read_sample", "refuse_to_estimate"]
+__all__ = [
+    "SAMPLE", "USES_NEGATIVES", "EstimateInputs", "read_inputs", "read_knowledge", "read_sample",
+    "refuse_to_estimate",
+]  # fmt: skip
 
 SAMPLE = "sample"  # the method that takes a labeled random sample alone
+USES_NEGATIVES = ("mixture", "em")
 FEW_POSITIVES = 20  # below so many known positives the estimate is called rough
 UNTOLD = 0.97  # where more of all shares than this is not refuted, the scores tell almost nothing
 CERTAIN = 0.9999  # confidence at which a bound on α is taken for granted
@@ -91,15 +95,29 @@ class EstimateInputs:
         ]
 
     def estimate(
-        self, fitted: Fit, method: str, assumption: str, level: float, *, purity: Fit | None = None
+        self,
+        fitted: Fit,
+        method: str,
+        assumption: str,
+        level: float,
+        *,
+        purity: Fit | None = None,
+        sampled: bool = False,
     ) -> PriorEstimate:
-        """The estimate as the user sees it; ``purity`` where that was estimated too."""
+        """The estimate as the user sees it; ``purity`` where that was estimated too.
+
+        ``sampled``: whether labels of a random sample of the unlabeled say what α is.
+        """
         assert fitted.replicates is not None  # made or resampled before
         upper = self.upper(level)
         # The others take the known positives for pure: U = κ P + (1−κ) f₀ with κ = α/ρ.
         share = 1.0 if method in ("auto", SAMPLE) else self.purity
         value, replicates = (share * np.minimum(x, 1) for x in (fitted.value, fitted.replicates))
-        notes = _on_assumption(method, assumption, float(value), upper, fitted.notes)
+        identified = sampled or method == SAMPLE or (self.has_negatives and method in USES_NEGATIVES)
+        rests = iter([Note("assumption", f"This estimate assumes that {assumption}.")])
+        if not identified:
+            rests = _unidentified(f"α from 0 to {upper:.4g} (confidence {level:g})", assumption)
+        notes = (*rests, *fitted.notes, *_beyond(float(value), upper, method))
         rho = (self.purity, self.purity) if purity is None else (purity.value, purity.replicates)
         replicates = self._of_population(replicates, rho[1])
         middle = float(self._of_population(float(value), rho[0]))
@@ -153,21 +171,25 @@ class EstimateInputs:
         return bool(few_ties and (samples.unlabeled[has_positive] > 0).all())
 
 
-def _on_assumption(
-    method: str, assumption: str, value: float, upper: float, of_fit: tuple[Note, ...]
-) -> Iterator[Note]:
-    """What the estimate rests on, what the estimator says itself, and whether the scores refute it."""
-    if method in (SAMPLE, "mixture"):
-        yield Note("assumption", f"This estimate assumes that {assumption}.")
-    else:
-        within = f"Within that, this estimate assumes that {assumption}."
-        yield Note("assumption", f"The scores alone allow every α from 0 to {upper:.4g}. {within}")
-    yield from of_fit
+def _unidentified(allowed: str, assumption: str) -> Iterator[Note]:
+    """That positives and unlabeled do not decide, and what does; then what an assumption's own words add."""
+    premise, _, consequence = assumption.partition("; ")
+    yield Note(
+        "not_identified",
+        f"Positives and unlabeled alone allow every {allowed}. The estimate, its interval and all that needs "
+        f"it rest on this: {premise}. Label a random sample, or give a share known from elsewhere.",
+    )
+    if consequence:
+        yield Note("assumption", f"{consequence[0].upper()}{consequence[1:]}.")
+
+
+def _beyond(value: float, upper: float, method: str) -> Iterator[Note]:
+    """Whether the scores refute the estimate."""
     if value > upper and method != SAMPLE:
         yield Note(
-            "impossible",
-            f"The estimate α = {value:.4g} is above what the data do not refute, {upper:.4g}: its "
-            f"assumption fails here, or noise is large.",
+            "refuted",
+            f"The estimate α = {value:.4g} is refuted by the data: it is above what they do not refute, "
+            f"{upper:.4g}. Its assumption fails here, or noise is large.",
         )
 
 

@@ -35,7 +35,7 @@ IRREDUCIBLE = (
     "and some scores are reached by positives only (irreducibility); where negatives lie among all "
     "positives it lands above the truth, at the upper end of what the data allow"
 )
-SEPARABLE = "and the classes do not overlap; where they do it lands above the truth"
+SEPARABLE = "and the classes do not overlap; where they overlap it lands above the truth"
 TILT = "and the classes' scores differ by an exponential tilt: α is identified by that form alone"
 SHAPES = (
     "and negatives overlap them in one of the usual ways; its interval can be trusted where some "

@@ -4,6 +4,7 @@ SCAR cannot be proved from scores, but some of what it implies can fail, and eac
 
 - prior: f₀ ≥ 0 means (α/ρ) f_P ≤ f_U. Between two positives of fixed ranks P has a Beta mass whatever its
   law, so the chance of as few unlabeled rows there is a binomial tail under a Beta; ranks share the error.
+  Of known positives that score too low it sees nothing: what they leave of U is a law like any other.
 - sources: the positives of every source have one law. Neyman's smooth test with the number of components
   chosen by the data (Fan 1996), by permutation: exact with any ties.
 - negatives: U = λ P + (1−λ) N with λ = α/ρ. The least distance over λ, against samples drawn from the
@@ -286,6 +287,11 @@ UNSEEN = Note(
     "identifiability",
     "Every check looks at scores alone: selection by features that leaves their law as it is stays unseen.",
 )
+ONE_SIDED = Note(
+    "identifiability",
+    "Positives and unlabeled cannot show known positives that score too low, and show those that score too "
+    "high only where the excess is large. Known negatives or a labeled sample show both.",
+)
 LITTLE = Note(
     "identifiability",
     "Without a prior, known negatives, sources or a labeled sample nothing can be refuted: unlabeled scores "
@@ -333,9 +339,9 @@ class ScarTest:
     At the level 0.95 what is true was refuted in 0 to 5.9% of 1,000 simulations, over all checks, with and
     without ties (`tests/truth/test_scar.py`). With 200 known positives, what is false was found in these
     shares of them: labels likelier for higher scores, by the true prior .98, by 200 known negatives .51, by
-    a labeled random sample of 300 .99; labels likelier for middling scores, by the prior .90; a second
-    source of 200 shifted by .3 standard deviations .77, 1.3 times as wide .75, a tenth of it from elsewhere
-    .78.
+    a labeled random sample of 300 .99; for lower scores as much, by the prior 0, by the others .99; for
+    middling scores, by the prior .90; a second source of 200 shifted by .3 standard deviations .77, 1.3
+    times as wide .75, a tenth of it from elsewhere .78.
     """
 
     checks: tuple[Check, ...]
@@ -390,6 +396,8 @@ def notes_on(judged: tuple[Check, ...], n: int, error: float) -> Iterator[Note]:
     """What a reader should know of the checks."""
     tested = [check for check in judged if check.tests_scar]
     yield UNSEEN
+    if [check.name for check in tested] == ["prior"]:
+        yield ONE_SIDED
     if not tested:
         yield LITTLE
     elif not any(check.refuted for check in tested):

@@ -1,13 +1,16 @@
 """The largest share of positives in the unlabeled sample that the data do not refute.
 
-Every half-line A of scores has P_U(A) ≥ α P₁(A). Let A end at the k-th positive score, k fixed before
-seeing the data: P₁(A) is then an order statistic of uniforms, X ~ Beta(k, n_P + 1 − k), or stochastically
-larger where scores are tied. If b unlabeled scores fall into A, the chance of so few is at most P(Y > αX)
-with Y ~ Beta(b + 1, n_U − b): the binomial tail. So the 1 − δ quantile of Y/X is an upper bound of
-confidence 1 − δ at any sample size. A few ranks on both sides share the error (Bonferroni).
+Every set A of scores has P_U(A) ≥ α P₁(A). Let A be a half-line that ends at the k-th positive score, or
+reach from one positive score to the k-th after it, ranks fixed before seeing the data: P₁(A) is then k
+spacings of uniforms, X ~ Beta(k, n_P + 1 − k), or stochastically larger where scores are tied. If b unlabeled
+scores fall into A, the chance of so few is at most P(Y > αX) with Y ~ Beta(b + 1, n_U − b): the binomial
+tail. So the 1 − δ quantile of Y/X is an upper bound of confidence 1 − δ at any sample size. A few ranks on
+both sides and a few intervals share the error (Bonferroni).
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +23,9 @@ SPACING = 0.8  # ratio of each rank to the next larger: a wider one gains little
 NEARLY_ALL = (0.9, 0.95)  # best shares of the positives where the classes hardly overlap
 FEWEST_RANKED = 4  # fewer positives bound their share too loosely to be worth a part of the error
 LOWER_SIDE = 0.1  # part of the error for low scores, at every third rank: there positives are seldom pure
+# Where negatives lie on both sides of the positives no half-line shows how few they are among them: part of
+# the error for intervals, and the shares of the positives above each and within it.
+INNER, ABOVE, WITHIN = 0.15, (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7), (0.25, 0.4, 0.6)
 TOLERANCE = 1e-6  # By how much, relatively, rounding may raise a bound. It never lowers one.
 
 
@@ -35,21 +41,37 @@ def upper_bound(
     """The bound from masses at distinct scores, ascending, that stand for these numbers of rows."""
     # Joining neighbouring scores can only raise it: more unlabeled rows then reach a positive's rank. With
     # ``below``, only a bound below that matters, and one that is clearly not is returned as 1, in no time.
-    # From the highest scores down, and with a small part of the error from the lowest up.
-    rank = ranks_of(n_positive)
-    masses = [np.asarray(mass, dtype=np.float64) for mass in (positive_mass, unlabeled_mass)]
-    sides = []
-    for step, ranks, share in ((-1, rank, 1 - LOWER_SIDE), (1, rank[::-3], LOWER_SIDE)):
-        p, u = (np.cumsum(mass[::step]) for mass in masses)
-        # Sums of weights are rounded: a rank that is reached but for that is reached.
-        at = np.searchsorted(p, p[-1] * (ranks / n_positive) * (1 - 1e-12))
-        error = np.full(len(ranks), (1 - confidence_level) * share / len(ranks))
-        sides.append((ranks, n_unlabeled * (u[at] / u[-1]), error))
-    rank, count, error = (np.concatenate(columns) for columns in zip(*sides, strict=True))
-    # A half-line refutes only shares above its own ratio.
+    p, u = (np.cumsum(np.asarray(mass, dtype=np.float64)[::-1]) for mass in (positive_mass, unlabeled_mass))
+    p *= n_positive / p[-1]
+    u = np.append(0, u * (n_unlabeled / u[-1]))
+    top, bottom, skipped, reached, error = _regions(n_positive)
+    # Sums of weights are rounded: a rank that is reached but for that is reached.
+    from_top = u[np.searchsorted(p, np.append(top, reached) * (1 - 1e-12)) + 1]
+    beyond = u[np.searchsorted(p, np.append(n_positive - bottom, skipped) * (1 + 1e-12), side="right")]
+    low, inner = np.split(beyond, [len(bottom)])
+    count = np.concatenate([from_top[: len(top)], n_unlabeled - low, from_top[len(top) :] - inner])
+    rank = np.concatenate([top, bottom, reached - skipped - 1])
+    # A region refutes only shares above its own ratio.
     if below is not None and (count / n_unlabeled >= below * (rank / n_positive)).all():
         return 1.0
-    return _least_quantile(rank, count, error, n_positive, n_unlabeled)
+    return _least_quantile(rank, count, (1 - confidence_level) * error, n_positive, n_unlabeled)
+
+
+@lru_cache(maxsize=64)
+def _regions(n: float) -> tuple[Vector, Vector, Vector, Vector, Vector]:
+    """Half-lines by their ranks from the top and from the bottom; intervals by the ranks skipped and reached.
+
+    Then each one's part of the error.
+    """
+    top = ranks_of(n)
+    bottom = top[::-3]
+    skipped, reached = np.round([[n * above, n * (above + held)] for above in ABOVE for held in WITHIN]).T
+    wide = (reached - skipped > FEWEST_RANKED) & (skipped > 0) & (reached < n) & (n >= 2 * FEWEST_RANKED)
+    inner = INNER if wide.any() else 0.0
+    shares = (1 - inner) * (1 - LOWER_SIDE), (1 - inner) * LOWER_SIDE, inner
+    numbers = len(top), len(bottom), int(wide.sum())
+    error = np.repeat(np.divide(shares, np.maximum(numbers, 1)), numbers)
+    return top, bottom, skipped[wide], reached[wide], error
 
 
 def ranks_of(n: float) -> Vector:
@@ -64,7 +86,7 @@ def _least_quantile(rank: Vector, count: Vector, error: Vector, n_rank: float, n
     # Rounded upwards. In log α the normal score of that probability is almost a line: secants soon meet.
     from scipy.special import digamma, ndtri, zeta
 
-    # A half-line that is no poorer in unlabeled rows than in positives refutes nothing.
+    # A region that is no poorer in unlabeled rows than in positives refutes nothing.
     poor = count / n_count < rank / n_rank * (1 - 1e-12)
     if not poor.any():
         return 1.0

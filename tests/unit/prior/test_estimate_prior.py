@@ -261,7 +261,7 @@ def test_joined_scores_move_no_replicates():
 def test_an_estimate_above_what_is_not_refuted_says_so():
     made = ht.estimate_prior([0.0] * 50, [1.0] * 200, method="bbe", n_resamples=2)
     assert made.value == 1
-    assert any("is above what the data do not refute" in note for note in made.notes)
+    assert any("is refuted by the data" in note and note.kind == "refuted" for note in made.notes)
 
 
 # --- both shares --------------------------------------------------------------------------------------
@@ -280,7 +280,8 @@ def test_prior_and_purity_belong_together(method):
         assert share.low <= share.high
         assert share.curve is not None
         assert share.method == method
-        assert "mislabeled ones are a random sample of the negatives" in share.assumption
+        assert "the mislabeled ones a random sample of the negatives" in share.assumption
+        assert share.status == "not identified"
     again = ht.estimate_prior_and_purity(p, u, method=method, n_resamples=20)
     assert_same(both.prior, again.prior)
     assert_same(both.purity, again.purity)
@@ -445,7 +446,7 @@ def test_disjoint_samples_have_no_positives_among_the_unlabeled(method):
     assert made.upper < 0.03
     if method == "km2":  # its threshold is below every slope
         assert made.value == 1
-        assert any("is above what the data do not refute" in note for note in made.notes)
+        assert any("is refuted by the data" in note and note.kind == "refuted" for note in made.notes)
     else:
         assert made.value < (0.1 if method == "roc-slope" else 0.02)
 
@@ -502,12 +503,52 @@ def test_scores_that_say_nothing_are_called_so():
     assert not any("hardly tell" in note for note in plain_estimate("auto").notes)
 
 
+@pytest.mark.parametrize("spread", [1, 2])
+def test_an_estimate_says_that_the_data_do_not_identify_it(spread):
+    """N(1.5, 1) among N(0, 2): the shapes assumed put the value far above the truth, .3."""
+    rng = np.random.default_rng(5)
+    unlabeled = np.append(rng.normal(1.5, 1, 1_200), rng.normal(0, spread, 2_800))
+    positive = rng.normal(1.5, 1, 500)
+    made = ht.estimate_prior(positive, unlabeled)
+    premise, _, consequence = made.assumption.partition("; ")
+    assert made.status == "not identified"
+    assert made.reason.startswith(
+        f"Positives and unlabeled alone allow every α from 0 to {made.upper:.4g} (confidence 0.95). "
+    )
+    assert f" rest on this: {premise}. " in made.reason
+    assert made.notes[1] == f"I{consequence[1:]}."
+    for text in (str(made), repr(made)):
+        assert text.count(f"NOT IDENTIFIED: {made.reason}") == text.count(premise) == 1
+    interval = f"{made.low:.4g} to {made.high:.4g}"
+    assert f"\nif what it assumes holds: {interval}\nnot refuted: up to {made.upper:.4g} (conf" in str(made)
+    told = made.to_dict()
+    assert (told["status"], told["reason"], told["value"]) == (made.status, made.reason, made.value)
+    assert (made.value > 0.5) == (spread == 2)
+    negatives = {"negative": rng.normal(0, spread, 300)}
+    for known in (negatives, {"labeled_sample": (12, 40)}, {"labeled_sample": (12, 40), "method": "sample"}):
+        made = ht.estimate_prior(positive, unlabeled, **known)
+        assert (made.status, made.reason) == ("ok", "")
+        assert f" ({made.low:.4g} to {made.high:.4g}, confidence 0.95): share" in str(made)
+        assert made.low < 0.3 < made.high or "method" not in known
+
+
 def test_an_estimate_prints_what_it_rests_on():
     text = str(plain_estimate("auto"))
     assert "share of positives among the unlabeled, by auto" in text
     assert "not refuted: up to" in text
-    assert "Note: The scores alone allow every α" in text
+    assert text.startswith("NOT IDENTIFIED: Positives and unlabeled alone allow every α from 0 to ")
     assert plain_estimate("auto").to_dict()["method"] == "auto"
+
+
+def test_what_identifies_alpha():
+    rng = np.random.default_rng(5)
+    known = {"negative": rng.normal(0, 1, 100), "n_resamples": 5}
+    assert {m: ht.estimate_prior(P, U, method=m, **known).status for m in ("mixture", "em", "bbe")} == {
+        "mixture": "ok",
+        "em": "ok",
+        "bbe": "not identified",  # it does not use them
+    }
+    assert ht.estimate_prior(P, U, within=(0.05, 0.4)).status == "not identified"
 
 
 def test_a_purity_that_is_no_number_is_refused():

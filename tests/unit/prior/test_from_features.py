@@ -137,15 +137,20 @@ def test_a_row_in_every_bag_takes_a_middle_score(monkeypatch):
 @pytest.mark.parametrize("classifier", [None, DecisionTreeClassifier(max_depth=6, random_state=0)])
 @pytest.mark.parametrize("method", ["bbe", "auto"])
 def test_refits_widen_the_interval(classifier, method):
-    x, labeled = data(80, 200, separation=1.5, n_features=8, seed=3)
     options = {"method": method, "classifier": classifier} | (
         {} if method == "auto" else {"n_resamples": 100}
     )
-    once, again = (estimate(x, labeled, n_refits=n, **options) for n in (0, 5))
-    assert again.value == once.value
-    assert again.replicates.std() > 1.03 * once.replicates.std()
-    assert len(again.replicates) == len(once.replicates)
-    assert ((again.replicates >= 0) & (again.replicates <= 1)).all()
+    growth = []
+    for seed in range(6):
+        x, labeled = data(80, 200, separation=1.5, n_features=8, seed=seed)
+        once, again = (estimate(x, labeled, n_refits=n, **options) for n in (0, 5))
+        assert again.value == once.value
+        assert len(again.replicates) == len(once.replicates)
+        assert ((again.replicates >= 0) & (again.replicates <= 1)).all()
+        growth.append(np.log(again.replicates.std() / once.replicates.std()))
+    # One data set may show nearly nothing: the mean is at least 3%, and more than its error between data sets.
+    assert np.mean(growth) > np.log(1.03)
+    assert np.mean(growth) > 2 * np.std(growth, ddof=1) / np.sqrt(len(growth))
 
 
 def test_one_refit_says_nothing_of_a_spread():

@@ -427,6 +427,19 @@ def test_it_says_what_is_refuted_jointly():
     assert free.checks[1].concerns == ("SCAR", "random negatives")
 
 
+def test_known_positives_that_score_too_low_are_seen_by_negatives_and_a_labeled_sample_alone():
+    rng = np.random.default_rng(8)
+    low = np.sort(rng.normal(2, 1, 160))[:80]  # the harder half of the positives
+    blind = scar_test(low, U, prior=0.3)
+    assert not blind.refuted
+    assert any("cannot show known positives that score too low" in note for note in blind.notes)
+    found = rng.normal(2, 1, 100)
+    for more in ({"negative": N}, {"labeled_sample": found}):
+        seen = scar_test(low, U, prior=0.3, **more)
+        assert seen.refuted
+        assert not any("cannot show known positives that score too low" in note for note in seen.notes)
+
+
 def test_it_says_what_it_cannot_see():
     for result in (scar_test(P, U, prior=0.3), scar_test(HIGH, U, prior=0.3)):
         assert "selection by features" in result.notes[0]

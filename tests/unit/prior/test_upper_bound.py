@@ -52,18 +52,42 @@ def test_a_single_rank_has_a_closed_form(n, m, count):
     assert chance(bound, n, n, count, m) == pytest.approx(0.05 * (1 - bounds.LOWER_SIDE), rel=1e-5)
 
 
+def regions(p, u):
+    """(rank, unlabeled rows, part of the error) of each half-line and each interval, by plain loops."""
+    n, rank = len(p), bounds.ranks_of(len(p)).astype(int)
+    p = np.sort(p)[::-1]
+    above = [(k, (u >= p[k - 1]).sum()) for k in rank]
+    below = [(k, (u <= p[n - k]).sum()) for k in rank[::-3]]
+    ends = [(round(n * a), round(n * (a + w))) for a in bounds.ABOVE for w in bounds.WITHIN]
+    # From the positive after the skipped ones to the last one reached: one spacing fewer than positives.
+    inner = [(j - i - 1, ((u <= p[i]) & (u >= p[j - 1])).sum()) for i, j in ends if j < n]
+    halves = 1 - bounds.INNER
+    sides = (above, halves * 0.9), (below, halves * 0.1), (inner, bounds.INNER)
+    return [(k, count, share / len(side)) for side, share in sides for k, count in side]
+
+
+BETWEEN = np.append(RNG.normal(0, 4, 1_800), RNG.normal(2, 1, 200))  # negatives on both sides of positives
+
+
+@pytest.mark.parametrize("u", [U, BETWEEN, U.round(1)], ids=["half-line", "interval", "ties"])
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
-def test_the_bound_is_the_least_over_the_ranks(level):
-    bound = ht.prior_upper_bound(P, U, confidence_level=level)
-    p, rank = np.sort(P), bounds.ranks_of(len(P)).astype(int)
-    above = [(k, np.greater_equal(U, p[-k]).sum()) for k in rank]
-    below = [(k, np.less_equal(U, p[k - 1]).sum()) for k in rank[::-3]]
+def test_the_bound_is_the_least_over_the_regions(level, u):
+    p = P.round(1) if u is not U and u is not BETWEEN else P
+    bound = ht.prior_upper_bound(p, u, confidence_level=level)
     ratio = [
-        chance(bound, k, len(P), b, len(U)) / ((1 - level) * share / len(side))
-        for side, share in ((above, 0.9), (below, 0.1))
-        for k, b in side
+        chance(bound, k, len(p), count, len(u)) / ((1 - level) * share) for k, count, share in regions(p, u)
     ]
     assert min(ratio) == pytest.approx(1, rel=1e-4)
+    n_halves = len(ratio) - sum(a + w < 1 for a in bounds.ABOVE for w in bounds.WITHIN)
+    assert (np.argmin(ratio) >= n_halves) == (u is BETWEEN)
+
+
+def test_negatives_on_both_sides_are_seen_between():
+    """N(0, 2) against N(1.5, 1), α = .3: the least ratio, .541, is at an interior score; half-lines end at .61."""
+    rng = np.random.default_rng(5)
+    positive = rng.random(50_000) < 0.3
+    unlabeled = np.where(positive, rng.normal(1.5, 1, 50_000), rng.normal(0, 2, 50_000))
+    assert 0.541 < ht.prior_upper_bound(rng.normal(1.5, 1, 5_000), unlabeled) < 0.6
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 10, 1_000, 10**6, 17.3])
