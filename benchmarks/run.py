@@ -311,7 +311,7 @@ def curve_bounds(p: Any, u: Any) -> None:
     _rank_bands.strictness.cache_clear()
     evidence = ht.PositiveUnlabeled(p, u, prior=0.3)
     for curve in ("roc", "pr"):
-        ht.bounds(evidence, curve, n_resamples=2000)
+        ht.bounds(evidence, curve, prior_of="rows", n_resamples=2000)
 
 
 def ranking_bounds(scale: float) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from scipy import stats
 import halftruth as ht
 from halftruth import InputError
 
+bounds = partial(ht.bounds, prior_of="rows")
 FULL = 500
 LEVEL = 0.95
 SIZES = {"1 to 20": (100, 2000), "1 to 1": (500, 500), "4 to 1": (400, 100)}
@@ -70,7 +72,7 @@ def fewest(n: int, level: float = LEVEL) -> int:
 def holds_curve(ranking: Ranking, band: str, seed: int) -> bool:
     """Whether the band of the latent positives' ranks holds their realised curve at every threshold."""
     try:
-        found = ht.bounds(ranking.evidence(), "roc", band=band, confidence_level=LEVEL, rng=seed).band
+        found = bounds(ranking.evidence(), "roc", band=band, confidence_level=LEVEL, rng=seed).band
     except InputError as error:  # the realised share is refuted: a miss
         if "refute" not in str(error):
             raise
@@ -129,7 +131,7 @@ def test_the_exact_band_holds_at_one_threshold(sizes: tuple[int, int], draws, ca
     n, at, hits = draws(FULL), (-0.5, 1.0, 2.5), np.zeros(3, dtype=int)
     for seed in range(n):
         ranking = draw(seed, sizes)
-        band = ht.bounds(ranking.evidence(), "roc", band="exact", confidence_level=LEVEL).band
+        band = bounds(ranking.evidence(), "roc", band="exact", confidence_level=LEVEL).band
         for i, threshold in enumerate(at):
             row = np.searchsorted(-band.threshold, -threshold, side="right") - 1
             tpr = np.mean(ranking.latent >= band.threshold[row])
@@ -168,7 +170,7 @@ def test_bounds_hold_the_metrics_of_the_hidden_labels(
 ) -> None:
     def one(seed: int, name: str, threshold: float | None) -> tuple[float, float, float]:
         ranking = draw(seed, sizes)
-        found = ht.bounds(ranking.evidence(population=population), name, threshold=threshold, rng=seed)
+        found = bounds(ranking.evidence(population=population), name, threshold=threshold, rng=seed)
         return found.low, found.high, metric_of(ranking.truth(population), name, threshold)
 
     n = draws(FULL)
@@ -185,7 +187,7 @@ def test_bounds_hold_over_a_range_with_the_realised_share(band: str, draws, caps
     def one(seed: int, name: str, threshold: float | None) -> tuple[float, float, float]:
         ranking = draw(seed, (100, 200), n_negative=600)
         ends = (ranking.alpha, ranking.alpha + 0.1) if seed % 2 else (ranking.alpha - 0.1, ranking.alpha)
-        found = ht.bounds(ranking.evidence(ends), name, band=band, threshold=threshold, rng=seed)
+        found = bounds(ranking.evidence(ends), name, band=band, threshold=threshold, rng=seed)
         return found.low, found.high, metric_of(ranking.truth(), name, threshold)
 
     n = draws(FULL // 4)
@@ -205,7 +207,7 @@ def test_bounds_hold_with_a_labeled_sample(n_read: int, draws, capsys) -> None:
         rng = np.random.default_rng([seed, n_read])
         k = int(rng.hypergeometric(len(ranking.latent), len(ranking.negative), n_read))
         evidence = ht.PositiveUnlabeled(ranking.known, ranking.unlabeled)
-        found = ht.bounds(evidence, name, labeled_sample=(k, n_read), threshold=threshold, rng=seed)
+        found = bounds(evidence, name, labeled_sample=(k, n_read), threshold=threshold, rng=seed)
         return found.low, found.high, metric_of(ranking.truth(), name, threshold)
 
     n = draws(FULL // 2)
@@ -225,7 +227,7 @@ def test_bounds_hold_with_known_negatives(population: str, draws, capsys) -> Non
         evidence = ht.PositiveUnlabeled(
             ranking.known, unlabeled, negative=known, prior=prior, population=population
         )
-        found = ht.bounds(evidence, name, threshold=threshold, rng=seed)
+        found = bounds(evidence, name, threshold=threshold, rng=seed)
         judged = ranking if population == "all" else Ranking(ranking.known, ranking.latent, hidden)
         return found.low, found.high, metric_of(judged.truth(population), name, threshold)
 
@@ -233,3 +235,28 @@ def test_bounds_hold_with_known_negatives(population: str, draws, capsys) -> Non
     for name, hits in count_hits(n, one).items():
         show(capsys, f"{name}, known negatives, {population}", hits, n)
         assert hits >= fewest(n), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("population", ["unlabeled", "all"])
+@pytest.mark.parametrize("band", ["bootstrap", "dkw", "exact"])
+def test_bounds_hold_where_the_prior_is_that_of_the_population(band: str, population: str, draws) -> None:
+    """How many positives the rows hold is chance; taken as exact, it left accuracy in half of the draws."""
+    n, prior, rows = draws(FULL // 5), 0.3 if population == "unlabeled" else 0.6, 900
+    at = {"accuracy": 3.0, "precision": 1.0}
+    hits = dict.fromkeys(at, 0)
+    for seed in range(n):
+        rng = np.random.default_rng([seed, 77])
+        y = rng.random(rows) < prior
+        score = rng.normal(1.5 * y, 1)
+        known = y & (rng.random(rows) < (0.5 if population == "all" else 0))
+        positive = score[known] if population == "all" else rng.normal(1.5, 1, 300)
+        evidence = ht.PositiveUnlabeled(positive, score[~known], prior=prior, population=population)
+        for name, threshold in at.items():
+            truth = getattr(ht.confusion(ht.Labeled(y, score), threshold), name)
+            try:
+                found = ht.bounds(evidence, name, band=band, threshold=threshold, rng=seed, n_resamples=200)
+            except ht.Refuted:  # what was realised is refuted: a miss
+                continue
+            hits[name] += found.low - 1e-12 <= truth <= found.high + 1e-12
+    assert min(hits.values()) >= fewest(n), hits

@@ -13,7 +13,13 @@ from halftruth.evidence import PositiveUnlabeled
 from halftruth.prior._belief import Share
 from halftruth.rank_bounds._bound_results import CurveBounds, MetricBounds
 from halftruth.rank_bounds._extremes import AREAS, bounded_curve, extremes
-from halftruth.rank_bounds._positive_counts import AllowedTotals, Totals, calibration_points
+from halftruth.rank_bounds._positive_counts import (
+    POPULATION,
+    ROWS,
+    AllowedTotals,
+    Totals,
+    calibration_points,
+)
 from halftruth.rank_bounds._rank_bands import KINDS, RESAMPLED
 from halftruth.rank_bounds._rank_paths import Bander, Ranking
 from halftruth.table._score_table import NEGATIVE, POSITIVE
@@ -28,6 +34,7 @@ def bounds(
     band: str = "bootstrap",
     ranks: str | None = None,
     prior: Share | None = None,
+    prior_of: str = POPULATION,
     labeled_sample: tuple[int, int] | None = None,
     threshold: float | None = None,
     confidence_level: float = 0.95,
@@ -57,9 +64,11 @@ def bounds(
         Whose ranks are used; by default those of all known rows, each at its part of the error. "negative" is
         the reversed method.
     prior : optional
-        π as in the evidence, in its place. The share α of positives among the unlabeled that follows from it
-        is taken as that of the rows at hand; an estimate is taken by its interval, at half of the error.
+        π as in the evidence, in its place; an estimate is taken by its interval, at half of the error.
         Without any prior every α is allowed that the ranks do not refute.
+    prior_of : {"population", "rows"}
+        Whose share of positives the prior is. Rows drawn from a population hold a binomial number of
+        positives, which takes half of the error; "rows": it is the share among the rows at hand, exactly.
     labeled_sample : (k, m), optional
         k positives among m random unlabeled rows: α from the Beta limits of Clopper and Pearson, at half of
         the error.
@@ -94,12 +103,13 @@ def bounds(
     """
     level = _checks.confidence_level(confidence_level)
     _checks.choice(band, "band", tuple(KINDS))
+    _checks.choice(prior_of, "prior_of", (POPULATION, ROWS))
     n_resamples = _checks.count(n_resamples, "n_resamples", least=1)
     limit = None if threshold is None else _checks.threshold(threshold)
     ranking = Ranking.of(evidence)
     if prior is not None:
         evidence = evidence.with_shares(prior)
-    allowed = AllowedTotals.of(evidence, labeled_sample, level)
+    allowed = AllowedTotals.of(evidence, prior_of, labeled_sample, level)
     bander = Bander(
         ranking=ranking,
         band=band,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -14,9 +15,11 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, Refuted, arg, call
 from halftruth.evidence import PositiveUnlabeled
 from halftruth.rank_bounds._rank_paths import Bander, Paths
-from halftruth.table._score_table import UNLABELED
+from halftruth.table._score_table import POSITIVE, UNLABELED
 
-__all__ = ["AllowedTotals", "Totals", "calibration_points"]
+__all__ = ["POPULATION", "ROWS", "AllowedTotals", "Totals", "calibration_points"]
+
+POPULATION, ROWS = "population", "rows"  # of which a prior is the share of positives
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,17 +34,23 @@ class AllowedTotals:
 
     @classmethod
     def of(
-        cls, evidence: PositiveUnlabeled, labeled_sample: tuple[int, int] | None, level: float
+        cls,
+        evidence: PositiveUnlabeled,
+        prior_of: str,
+        labeled_sample: tuple[int, int] | None,
+        level: float,
     ) -> AllowedTotals:
         """From a prior (a number, a range, an estimate, nothing) or from a sample with labels."""
         n = len(evidence.table.strata[UNLABELED])
-        # Where α has an error of its own, half of the error is α's and half the band's (Bonferroni).
+        # Where the number has an error of its own, half of the error is its and half the band's (Bonferroni).
         halved = (1 + level) / 2
         if labeled_sample is not None:
             return cls._sampled(evidence, labeled_sample, n, halved)
         prior = evidence.prior
         if prior.value is None:
             return cls(low=0, high=n, confidence_level=level)
+        if prior_of == POPULATION:
+            return cls._drawn(evidence, n, halved)
         if prior.replicates is not None:
             tails = np.quantile(prior.replicates, [(1 - halved) / 2, (1 + halved) / 2])
             low, high = np.clip(evidence.alpha_of(tails), 0, 1)
@@ -56,6 +65,29 @@ class AllowedTotals:
             notes = (Note("prior", text),)
         of_band = level if prior.estimate is None else halved
         return cls(low=least, high=most, confidence_level=of_band, notes=notes)
+
+    @classmethod
+    def _drawn(cls, evidence: PositiveUnlabeled, n: int, level: float) -> AllowedTotals:
+        """The rows are a sample of the population: their positives are a binomial number."""
+        from scipy.special import bdtr
+
+        prior, tail = evidence.prior, (1 - level) / 2
+        ends = prior.ends() if prior.replicates is None else (prior.replicates, prior.replicates)
+        # A share of all rows: those known to be positive are among the positives drawn.
+        of_all = (prior.population or evidence.population) == "all"
+        known = len(evidence.table.strata[POSITIVE]) if of_all else 0
+        drawn = sum(len(rows) for rows in evidence.table.strata.values()) if of_all else n
+        low, high = (np.clip((evidence.alpha_of(end) * n + known) / drawn, 0, 1) for end in ends)
+        # From the least number with more than the tail at or below it to the least with no more above it.
+        numbers = range(drawn + 1)
+        least = bisect_left(numbers, True, key=lambda k: bool(bdtr(k, drawn, low).mean() > tail))
+        most = bisect_left(numbers, True, key=lambda k: bool(bdtr(k, drawn, high).mean() >= 1 - tail))
+        least, most = (min(max(number - known, 0), n) for number in (least, most))
+        text = (
+            f"The prior is a share of the population: a sample of {n:,} unlabeled rows may hold {least:,} to "
+            f"{most:,} positives, at half of the error. {arg('prior_of', ROWS)} takes it as that of the rows."
+        )
+        return cls(low=least, high=most, confidence_level=level, notes=(Note("prior", text),))
 
     @classmethod
     def _sampled(
@@ -96,11 +128,10 @@ SEARCHED = 17  # numbers of latent positives that are looked at first, where a r
 CLOSER = 9  # numbers that are looked at around the best, again and again
 FINE, FINE_PART = 1e-4, 0.01
 """How closely it is found: as a share of the unlabeled rows, and as a part of itself."""
-CALIBRATED = 4
+CALIBRATED, EACH_CALIBRATED = 4, 16
 """At so many of them a band that needs simulation is calibrated; how strict it must be hardly differs."""
 ALL, COUNTS = 512, 5_000_000
 """Each is looked at where they are no more, and so are the counts along all of their rankings."""
-EACH_CALIBRATED = 64  # up to so many, a band that needs simulation is calibrated for each
 
 
 class Extreme(NamedTuple):
@@ -216,9 +247,12 @@ def spread(low: int, high: int, bander: Bander) -> list[int]:
     if high - low < max(SEARCHED, min(ALL, COUNTS // len(bander.ranking.threshold))):
         return list(range(low, high + 1))
     n = bander.ranking.n_unlabeled
-    near_none = np.geomspace(max(low, 1), high, SEARCHED)
-    near_all = n - np.geomspace(max(n - high, 1), n - low, SEARCHED)
-    return whole(np.clip(np.concatenate([np.linspace(low, high, SEARCHED), near_none, near_all]), low, high))
+    spaced = [np.linspace(low, high, SEARCHED)]
+    if high > 2 * low:
+        spaced.append(np.geomspace(max(low, 1), high, SEARCHED))
+    if n - low > 2 * (n - high):
+        spaced.append(n - np.geomspace(max(n - high, 1), n - low, SEARCHED))
+    return whole(np.clip(np.concatenate(spaced), low, high))
 
 
 def whole(numbers: Vector) -> list[int]:

@@ -28,7 +28,7 @@ KEEP_ALL = 256  # up to so many known positives, each of their ranks is a knot
 BLOCK = 1 << 19  # counts held at once
 RESAMPLED = "bootstrap"
 ROUNDING = 1e-9  # of sums of logarithms: counts that are equally strange are judged alike
-MANY_KNOWN = 4_000  # from so many on, exact quantiles are found at some ranks and drawn as lines between them
+MANY_KNOWN = 256  # from so many on, exact quantiles are found at some ranks and drawn as lines between them
 EXACT_KNOWN, EXACT_CELLS = 400, 40_000
 """Up to n and n·K of these, the two-sample distance is calibrated by counting merges, else by a formula."""
 
@@ -76,18 +76,26 @@ def quantiles(n_known: int, n_latent: int, rank: Counts, tail: float) -> tuple[C
     first = np.maximum(np.floor(mean - reach), 0).astype(np.int64)
     last = np.minimum(np.ceil(mean + reach), n_latent).astype(np.int64)
     low, high = np.empty_like(rank), np.empty_like(rank)
-    for k in range(len(rank)):
-        x = np.arange(first[k], last[k] + 1, dtype=np.float64)
+    step = np.arange(int((last - first).max()) + 1)
+    block = max(1, BLOCK // len(step))
+    tail *= 1 + 1e-9  # a chance that is the tail but for rounding is not above it
+    for start in range(0, len(rank), block):
+        at = np.s_[start : start + block, None]
+        x = (first[at] + step).astype(np.float64)
+        inside = x <= last[at]
         # Successive odds of the beta-binomial, from x to x + 1.
-        rest = n_latent - x[:-1]
-        rise = np.log((x[:-1] + i[k]) * rest / ((x[:-1] + 1) * (rest - 1 + j[k])))
-        log_mass = np.append(0.0, np.cumsum(rise))
-        mass = np.exp(log_mass - log_mass.max())
-        mass /= mass.sum()
-        for limit, out, step in ((first, low, 1), (last, high, -1)):
-            # A chance that is the tail but for rounding is not above it.
-            within_tail = np.searchsorted(np.cumsum(mass[::step]), tail * (1 + 1e-9), side="right")
-            out[k] = limit[k] + step * within_tail
+        before, rest = x[:, :-1], n_latent - x[:, :-1]
+        odds = np.ones(before.shape)
+        up, down = (before + i[at]) * rest, (before + 1) * (rest - 1 + j[at])
+        np.divide(up, down, out=odds, where=inside[:, 1:])
+        log_mass = np.zeros(x.shape)
+        np.cumsum(np.log(odds), axis=1, out=log_mass[:, 1:])
+        mass = np.where(inside, np.exp(log_mass - log_mass.max(axis=1, keepdims=True)), 0.0)
+        mass /= mass.sum(axis=1, keepdims=True)
+        outside = (~inside).sum(axis=1)
+        within_tails = [(np.cumsum(way, axis=1) <= tail).sum(axis=1) for way in (mass, mass[:, ::-1])]
+        low[start : start + block] = first[start : start + block] + within_tails[0]
+        high[start : start + block] = last[start : start + block] - within_tails[1] + outside
     return low, high
 
 

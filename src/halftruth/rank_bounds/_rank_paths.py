@@ -8,7 +8,7 @@ sharper. Claesen et al. use the last rule only against the two ends of the ranki
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -157,6 +157,8 @@ class Bander:
     seed: int
     calibrated_at: tuple[int, ...] = ()
     """Of many numbers of latent positives, those at which a band is calibrated; the strictest is for all."""
+    bands: dict[tuple[int, int], Band] = field(default_factory=dict, repr=False, compare=False)
+    """Those made so far, by the numbers of known and latent rows: totals are looked at more than once."""
 
     @property
     def error(self) -> float:
@@ -193,6 +195,11 @@ class Bander:
         return Paths(total=total, low=low, high=high)
 
     def _band(self, n_known: int, n_latent: int, calibrated_at: tuple[int, ...]) -> Band:
+        if (n_known, n_latent) not in self.bands:
+            self.bands[n_known, n_latent] = self._made(n_known, n_latent, calibrated_at)
+        return self.bands[n_known, n_latent]
+
+    def _made(self, n_known: int, n_latent: int, calibrated_at: tuple[int, ...]) -> Band:
         if self.band != RESAMPLED or not calibrated_at or n_latent == 0:
             return counts(self.band, n_known, n_latent, 1 - self.error, self.n_resamples, self.seed)
         strictest = (

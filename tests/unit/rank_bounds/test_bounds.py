@@ -12,6 +12,7 @@ import pytest
 import halftruth as ht
 from halftruth import InputError, PositiveUnlabeled, PriorEstimate
 
+bounds = partial(ht.bounds, prior_of="rows")  # the priors here are the shares of the rows at hand
 BANDS = ("bootstrap", "dkw", "exact", "claesen-bootstrap", "claesen-dkw", "claesen-exact")
 P, U = [0.9, 0.7, 0.4], [0.95, 0.8, 0.6, 0.5, 0.3, 0.2, 0.15, 0.1]
 
@@ -54,7 +55,7 @@ EVIDENCE: dict[str, tuple[Callable[[], Any], str]] = {
 @pytest.mark.parametrize(("make", "message"), EVIDENCE.values(), ids=EVIDENCE)
 def test_evidence_without_ranks_is_refused(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        ht.bounds(make(), "roc")
+        bounds(make(), "roc")
 
 
 ARGUMENTS: dict[str, tuple[dict[str, Any], str]] = {
@@ -74,6 +75,7 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], str]] = {
     "parameter of a curve": ({"of": "roc", "k": 3}, "k"),
     "prior backward": ({"prior": (0.5, 0.2)}, r"pair \(low, high\) with low <= high, got \(0\.5, 0\.2\)"),
     "prior outside": ({"prior": 1.2}, r"`prior` must lie in \(0, 1\), got 1\.2"),
+    "whose prior": ({"prior_of": "us"}, "`prior_of` must be 'population' or 'rows', got 'us'"),
     "ranks": ({"ranks": "all"}, "`ranks` must be 'positive' or 'negative' or 'both', got 'all'"),
     "reversed without negatives": ({"ranks": "negative"}, "'negative' needs known negatives"),
     "sample of one number": ({"labeled_sample": 3}, "`labeled_sample` must be"),
@@ -93,22 +95,22 @@ ARGUMENTS: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize(("options", "message"), ARGUMENTS.values(), ids=ARGUMENTS)
 def test_arguments_that_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        ht.bounds(PositiveUnlabeled(P, U), **options)
+        bounds(PositiveUnlabeled(P, U), **options)
 
 
 @pytest.mark.parametrize("band", ["bootstrap", "dkw"])
 def test_a_refuted_prior_is_an_error_that_says_so(purest: PositiveUnlabeled, band: str) -> None:
     with pytest.raises(InputError, match=r"refute α = 0\.5 at confidence 0\.9: .*`prior`.*scar_test"):
-        ht.bounds(purest, "roc", band=band, prior=0.5, confidence_level=0.9)
+        bounds(purest, "roc", band=band, prior=0.5, confidence_level=0.9)
 
 
 @pytest.mark.parametrize("band", ["bootstrap", "dkw"])
 def test_the_refuted_part_of_a_range_is_cut_off_and_noted(purest: PositiveUnlabeled, band: str) -> None:
-    found = ht.bounds(purest, "roc_auc", band=band, prior=(0.02, 0.12), n_resamples=200)
+    found = bounds(purest, "roc_auc", band=band, prior=(0.02, 0.12), n_resamples=200)
     assert found.alpha[0] == 0.02
     assert 0.05 <= found.alpha[1] < 0.1
     assert any("refute" in note for note in found.notes)
-    kept = ht.bounds(purest, "roc_auc", band=band, prior=(0.02, 0.045), n_resamples=200)
+    kept = bounds(purest, "roc_auc", band=band, prior=(0.02, 0.045), n_resamples=200)
     assert kept.alpha == pytest.approx((0.02, 0.045))
     assert not any("refute" in note for note in kept.notes)
 
@@ -116,14 +118,14 @@ def test_the_refuted_part_of_a_range_is_cut_off_and_noted(purest: PositiveUnlabe
 @pytest.mark.parametrize("band", ["exact", "claesen-bootstrap", "claesen-dkw", "claesen-exact"])
 def test_a_band_for_one_rank_refutes_nothing(purest: PositiveUnlabeled, band: str) -> None:
     """A count that does not fit is moved to the nearest that does, as in Eq. 11 of Claesen et al."""
-    table = ht.bounds(purest, "roc", band=band, prior=0.5).tables[1]
+    table = bounds(purest, "roc", band=band, prior=0.5).tables[1]
     at = int(np.flatnonzero(table.threshold < 2)[0])
     assert table.tp[at - 1] == 20  # all of the unlabeled above 2
     assert table.fp[at - 1] == 0
 
 
 def test_a_range_without_a_whole_number_of_rows_means_the_nearest() -> None:
-    found = ht.bounds(pu(), "recall", threshold=0.5, prior=(0.26, 0.27))
+    found = bounds(pu(), "recall", threshold=0.5, prior=(0.26, 0.27))
     assert found.alpha == (0.25, 0.25)
 
 
@@ -136,8 +138,8 @@ def ends(found: Any) -> tuple[float, float]:
 
 def test_prior_in_the_call_stands_in_for_that_of_the_evidence(normal: PositiveUnlabeled) -> None:
     other = PositiveUnlabeled.from_table(normal.table, prior=0.3, population="unlabeled")
-    assert ends(ht.bounds(normal, "f1", threshold=1, prior=0.3)) == ends(ht.bounds(other, "f1", threshold=1))
-    assert ends(ht.bounds(normal, "f1", threshold=1)) != ends(ht.bounds(other, "f1", threshold=1))
+    assert ends(bounds(normal, "f1", threshold=1, prior=0.3)) == ends(bounds(other, "f1", threshold=1))
+    assert ends(bounds(normal, "f1", threshold=1)) != ends(bounds(other, "f1", threshold=1))
 
 
 @pytest.mark.parametrize("population", ["unlabeled", "all"])
@@ -148,7 +150,7 @@ def test_the_less_is_known_of_alpha_the_wider(of: str, population: str) -> None:
     evidence = PositiveUnlabeled(rng.normal(2, 1, 40), unlabeled, population=population)
     share = {"unlabeled": lambda a: a, "all": lambda a: (40 + a * 160) / 200}[population]
     at = None if of in ("roc_auc", "average_precision") else 1.0
-    call = partial(ht.bounds, evidence, of, band="dkw", threshold=at)
+    call = partial(bounds, evidence, of, band="dkw", threshold=at)
     number, narrow, wide, nothing = (
         call(prior=prior)
         for prior in (share(0.25), (share(0.22), share(0.28)), (share(0.15), share(0.35)), None)
@@ -162,10 +164,10 @@ def test_the_less_is_known_of_alpha_the_wider(of: str, population: str) -> None:
 
 def test_an_estimate_is_taken_by_its_interval_at_half_of_the_error(normal: PositiveUnlabeled) -> None:
     estimate = PriorEstimate(value=0.25, replicates=np.linspace(0.2, 0.3, 2001))
-    found = ht.bounds(normal, "roc_auc", prior=estimate, confidence_level=0.9)
+    found = bounds(normal, "roc_auc", prior=estimate, confidence_level=0.9)
     tails = np.quantile(np.linspace(0.2, 0.3, 2001), [0.025, 0.975])
     assert found.alpha == pytest.approx(tails, abs=1 / 400)
-    same = ht.bounds(normal, "roc_auc", prior=(found.alpha[0], found.alpha[1]), confidence_level=0.95)
+    same = bounds(normal, "roc_auc", prior=(found.alpha[0], found.alpha[1]), confidence_level=0.95)
     assert ends(found) == pytest.approx(ends(same), abs=1e-12)
 
 
@@ -173,12 +175,39 @@ def test_a_labeled_sample_gives_beta_limits_at_half_of_the_error(normal: Positiv
     from scipy.stats import beta
 
     bare = PositiveUnlabeled.from_table(normal.table, population="unlabeled")
-    found = ht.bounds(bare, "roc_auc", labeled_sample=(26, 100), confidence_level=0.9)
+    found = bounds(bare, "roc_auc", labeled_sample=(26, 100), confidence_level=0.9)
     limits = beta.ppf(0.025, 26, 75), beta.ppf(0.975, 27, 74)
     n = len(bare.table.strata["unlabeled"])
     assert found.alpha == (np.floor(limits[0] * n) / n, np.ceil(limits[1] * n) / n)
-    same = ht.bounds(bare, "roc_auc", prior=found.alpha, confidence_level=0.95)
+    same = bounds(bare, "roc_auc", prior=found.alpha, confidence_level=0.95)
     assert ends(found) == pytest.approx(ends(same), abs=1e-12)
+
+
+@pytest.mark.parametrize("population", ["unlabeled", "all"])
+@pytest.mark.parametrize("prior", ["number", "range", "estimate"])
+def test_rows_of_a_population_hold_a_binomial_number_of_positives(
+    normal: PositiveUnlabeled, population: str, prior: str
+) -> None:
+    """At half of the error; of all 480 rows 80 are known to be positive."""
+    from scipy.stats import binom
+
+    drawn, known, share = (400, 0, 0.25) if population == "unlabeled" else (480, 80, 0.375)
+    evidence = PositiveUnlabeled.from_table(normal.table, population=population)
+    low, high = (share, share) if prior != "range" else (share - 0.05, share + 0.05)
+    given: Any = {"number": share, "range": (low, high)}.get(prior)
+    if given is None:
+        given = PriorEstimate(value=share, replicates=[share] * 3, population=population)
+    found = ht.bounds(evidence, "accuracy", threshold=3.0, prior=given, confidence_level=0.9, band="dkw")
+    least, most = binom.ppf(0.025, drawn, low) - known, binom.ppf(0.975, drawn, high) - known
+    assert found.alpha == (least / 400, most / 400)
+    same = bounds(evidence, "accuracy", threshold=3.0, prior=_prior_of(found, population), band="dkw")
+    assert ends(found) == ends(same)
+    assert any(f"{least:,.0f} to {most:,.0f} positives" in note for note in found.notes)
+
+
+def _prior_of(found: Any, population: str) -> tuple[float, float]:
+    low, high = found.alpha
+    return (low, high) if population == "unlabeled" else ((80 + low * 400) / 480, (80 + high * 400) / 480)
 
 
 # --- Corner cases ------------------------------------------------------------------------------
@@ -187,12 +216,12 @@ def test_a_labeled_sample_gives_beta_limits_at_half_of_the_error(normal: Positiv
 @pytest.mark.parametrize("band", BANDS)
 def test_all_scores_tied(band: str) -> None:
     evidence = PositiveUnlabeled([0.5] * 4, [0.5] * 20, prior=0.3)
-    assert ends(ht.bounds(evidence, "roc_auc", band=band)) == (0.5, 0.5)
+    assert ends(bounds(evidence, "roc_auc", band=band)) == (0.5, 0.5)
     for of in ("average_precision", "pr_auc"):
-        assert ends(ht.bounds(evidence, of, band=band)) == pytest.approx((0.3, 0.3), abs=1e-15)
-    assert ends(ht.bounds(evidence, "precision", threshold=0.5, band=band)) == (0.3, 0.3)
-    assert ends(ht.bounds(evidence, "recall", threshold=0.6, band=band)) == (0.0, 0.0)
-    roc = ht.bounds(evidence, "roc", band=band)
+        assert ends(bounds(evidence, of, band=band)) == pytest.approx((0.3, 0.3), abs=1e-15)
+    assert ends(bounds(evidence, "precision", threshold=0.5, band=band)) == (0.3, 0.3)
+    assert ends(bounds(evidence, "recall", threshold=0.6, band=band)) == (0.0, 0.0)
+    roc = bounds(evidence, "roc", band=band)
     for curve in (roc.lower, roc.upper):
         assert curve.fpr.tolist() == curve.tpr.tolist() == [0, 1]
     assert roc.area == (0.5, 0.5)
@@ -201,8 +230,8 @@ def test_all_scores_tied(band: str) -> None:
 @pytest.mark.parametrize("band", BANDS[:3])
 def test_one_known_positive_says_hardly_anything(band: str) -> None:
     evidence = PositiveUnlabeled([0.5], np.linspace(0, 1, 40), prior=0.25)
-    assert ends(ht.bounds(evidence, "recall", threshold=0.5, band=band)) == (0.0, 1.0)
-    found = ht.bounds(evidence, "roc_auc", band=band)
+    assert ends(bounds(evidence, "recall", threshold=0.5, band=band)) == (0.0, 1.0)
+    found = bounds(evidence, "roc_auc", band=band)
     assert ends(found) == (0.0, 1.0)
 
 
@@ -212,22 +241,20 @@ def test_no_latent_positive(band: str) -> None:
     evidence = pu(prior=3 / 11, population="all")
     truth = ht.Labeled([1] * 3 + [0] * 8, P + U)
     for of in ("roc_auc", "average_precision", "pr_auc"):
-        assert ends(ht.bounds(evidence, of, band=band)) == pytest.approx(
-            [getattr(ht, of)(truth)] * 2, abs=1e-12
-        )
+        assert ends(bounds(evidence, of, band=band)) == pytest.approx([getattr(ht, of)(truth)] * 2, abs=1e-12)
     for of in ("precision", "mcc", "npv"):
         wanted = getattr(ht.confusion(truth, 0.5), of)
-        assert ends(ht.bounds(evidence, of, threshold=0.5, band=band)) == pytest.approx(
+        assert ends(bounds(evidence, of, threshold=0.5, band=band)) == pytest.approx(
             (wanted, wanted), abs=1e-12
         )
-    assert ht.bounds(evidence, "roc", band=band).alpha == (0, 0)
+    assert bounds(evidence, "roc", band=band).alpha == (0, 0)
 
 
 def test_all_unlabeled_rows_latent() -> None:
     evidence = PositiveUnlabeled(P, U, negative=[0.05, 0.65], prior=11 / 13, population="all")
     truth = ht.Labeled([1] * 11 + [0] * 2, [*P, *U, 0.05, 0.65])
     for of in ("roc_auc", "average_precision", "pr_auc"):
-        assert ends(ht.bounds(evidence, of)) == pytest.approx([getattr(ht, of)(truth)] * 2, abs=1e-12)
+        assert ends(bounds(evidence, of)) == pytest.approx([getattr(ht, of)(truth)] * 2, abs=1e-12)
 
 
 @pytest.mark.parametrize("prior", [0.01, 0.99])
@@ -235,8 +262,8 @@ def test_an_empty_class_leaves_what_compares_the_classes_undefined(prior: float)
     """Of 8 unlabeled rows 0.08 or 7.92 are none or all."""
     evidence = pu(prior=prior)
     with pytest.warns(ht.EmptyClassWarning, match="No (positive|negative) case"):
-        assert np.isnan(ends(ht.bounds(evidence, "roc_auc"))).all()
-    accuracy = ht.bounds(evidence, "accuracy", threshold=0.5)
+        assert np.isnan(ends(bounds(evidence, "roc_auc"))).all()
+    accuracy = bounds(evidence, "accuracy", threshold=0.5)
     assert ends(accuracy) == (0.5, 0.5)
 
 
@@ -250,7 +277,7 @@ def test_curves_tables_and_band_belong_together(
 ) -> None:
     prior = 0.25 if population == "unlabeled" else 180 / 480
     evidence = PositiveUnlabeled.from_table(normal.table, prior=prior, population=population)
-    roc, pr = (ht.bounds(evidence, of, band=band) for of in ("roc", "pr"))
+    roc, pr = (bounds(evidence, of, band=band) for of in ("roc", "pr"))
     n_positive, n = (100, 400) if population == "unlabeled" else (180, 480)
     every = np.unique(np.concatenate([rows.score for rows in normal.table.strata.values()]))[::-1]
     assert roc.band.threshold.tolist() == [np.inf, *every]
@@ -277,14 +304,14 @@ def test_curves_tables_and_band_belong_together(
 
 def test_areas_of_the_curves_are_the_bounds_of_the_areas(normal: PositiveUnlabeled) -> None:
     for of, area in (("roc", "roc_auc"), ("pr", "pr_auc")):
-        found = ht.bounds(normal, area)
-        assert ht.bounds(normal, of).area == pytest.approx(ends(found), abs=1e-12)
+        found = bounds(normal, area)
+        assert bounds(normal, of).area == pytest.approx(ends(found), abs=1e-12)
 
 
 def test_the_stricter_the_level_the_wider(normal: PositiveUnlabeled) -> None:
     for band in BANDS:
         widths = [
-            np.subtract(*reversed(ends(ht.bounds(normal, "roc_auc", band=band, confidence_level=level))))
+            np.subtract(*reversed(ends(bounds(normal, "roc_auc", band=band, confidence_level=level))))
             for level in (0.5, 0.8, 0.95, 0.999)
         ]
         assert np.all(np.diff(widths) > 0), band
@@ -294,7 +321,7 @@ def test_bands_from_narrow_to_wide(normal: PositiveUnlabeled) -> None:
     """One rank is less than all ranks; the population's curve is less than the realised one."""
     width = {}
     for band in BANDS:
-        found = ht.bounds(normal, "roc", band=band).band
+        found = bounds(normal, "roc", band=band).band
         width[band] = np.mean(found.high - found.low)
     assert width["claesen-bootstrap"] < width["exact"] < width["bootstrap"]
     assert width["claesen-exact"] < width["exact"]
@@ -302,15 +329,15 @@ def test_bands_from_narrow_to_wide(normal: PositiveUnlabeled) -> None:
 
 
 def test_the_same_seed_gives_the_same_bounds(normal: PositiveUnlabeled) -> None:
-    first, again, other = (ht.bounds(normal, "roc", rng=seed, n_resamples=50) for seed in (3, 3, 4))
+    first, again, other = (bounds(normal, "roc", rng=seed, n_resamples=50) for seed in (3, 3, 4))
     np.testing.assert_array_equal(first.upper.tpr, again.upper.tpr)
     assert (first.upper.tpr != other.upper.tpr).any()
-    drawn = [ht.bounds(normal, "roc_auc", rng=np.random.default_rng(8), n_resamples=50) for _ in range(2)]
+    drawn = [bounds(normal, "roc_auc", rng=np.random.default_rng(8), n_resamples=50) for _ in range(2)]
     assert ends(drawn[0]) == ends(drawn[1])
 
 
 def test_notes_say_what_was_assumed(normal: PositiveUnlabeled, purest: PositiveUnlabeled) -> None:
-    notes = {band: " ".join(ht.bounds(normal, "roc_auc", band=band).notes) for band in BANDS}
+    notes = {band: " ".join(bounds(normal, "roc_auc", band=band).notes) for band in BANDS}
     assert all("SCAR" in text for text in notes.values())
     for band, text in notes.items():
         assert ("one threshold" in text or "pointwise" in text) == (
@@ -320,20 +347,20 @@ def test_notes_say_what_was_assumed(normal: PositiveUnlabeled, purest: PositiveU
 
 
 def test_results_can_be_read(normal: PositiveUnlabeled) -> None:
-    found = ht.bounds(normal, "roc_auc", prior=(0.2, 0.3))
+    found = bounds(normal, "roc_auc", prior=(0.2, 0.3))
     assert f"roc_auc: {found.low:.4f} to {found.high:.4f}" in repr(found)
     assert "95%" in repr(found)
     assert "α = 0.2 to 0.3" in repr(found)
     made = found.to_dict()
     assert made["low"] == found.low
     assert made["alpha"] == [0.2, 0.3]
-    assert "RocCurve" in repr(ht.bounds(normal, "roc"))
+    assert "RocCurve" in repr(bounds(normal, "roc"))
 
 
 def test_metrics_with_a_budget(normal: PositiveUnlabeled) -> None:
     """Precision among the k highest unlabeled rows is the share of latent positives among them."""
-    found = ht.bounds(normal, "precision_at_k", k=100)
-    table = ht.bounds(normal, "roc").tables
+    found = bounds(normal, "precision_at_k", k=100)
+    table = bounds(normal, "roc").tables
     unlabeled = np.sort(normal.table.strata["unlabeled"].score)[::-1]
     at = int(np.flatnonzero(table[0].threshold == unlabeled[99])[0])
     assert ends(found) == pytest.approx([t.tp[at] / 100 for t in table], abs=1e-12)
@@ -344,7 +371,7 @@ def test_metrics_with_a_budget(normal: PositiveUnlabeled) -> None:
 
 def test_sensitivities_are_the_slopes_of_the_rates_among_the_unlabeled(normal: PositiveUnlabeled) -> None:
     """Slopes of the unrounded formulas at a fixed share T of the latent positives above the threshold."""
-    found, n, alpha, step = ht.bounds(normal, "roc"), 400, 0.25, 1e-6
+    found, n, alpha, step = bounds(normal, "roc"), 400, 0.25, 1e-6
     unlabeled = np.sort(normal.table.strata["unlabeled"].score)
     head = n - np.searchsorted(unlabeled, found.band.threshold)
     for slopes, share in zip(found.sensitivity, (found.band.low, found.band.high), strict=True):
@@ -376,7 +403,7 @@ def apart(n: int, share: float, seed: int = 0) -> PositiveUnlabeled:
 @pytest.mark.parametrize("share", [0.334, 0.117])
 def test_a_narrow_range_that_is_possible_is_found(share: float) -> None:
     """Between two of the numbers that are looked at first."""
-    found = ht.bounds(apart(20_000, share), "roc_auc", band="dkw")
+    found = bounds(apart(20_000, share), "roc_auc", band="dkw")
     assert found.alpha[0] < share < found.alpha[1]
     assert found.alpha[1] - found.alpha[0] < 0.06
 
@@ -389,11 +416,11 @@ def test_curves_over_a_long_range_have_the_areas_of_the_metrics(prior: Any, sign
     unlabeled = np.append(rng.normal(1.5, 1, 900), rng.normal(0, 1, 2100))
     evidence = PositiveUnlabeled(sign * positive, sign * unlabeled)
     for curve, metric in (("roc", "roc_auc"), ("pr", "pr_auc")):
-        found = ht.bounds(evidence, curve, prior=prior, band="dkw")
-        assert found.area == ends(ht.bounds(evidence, metric, prior=prior, band="dkw"))
+        found = bounds(evidence, curve, prior=prior, band="dkw")
+        assert found.area == ends(bounds(evidence, metric, prior=prior, band="dkw"))
         for alpha in (0.0005, 0.002, 0.01, 0.1, 0.25, 0.34):
             if found.alpha[0] <= alpha <= found.alpha[1]:
-                one = ht.bounds(evidence, curve, prior=alpha, band="dkw")
+                one = bounds(evidence, curve, prior=alpha, band="dkw")
                 assert found.area[0] <= one.area[0] + 1e-3
                 assert one.area[1] <= found.area[1] + 1e-3
 
@@ -415,10 +442,10 @@ def normals(n_known: int, n_unlabeled: int, prior: float = 0.3) -> ht.PositiveUn
 def test_the_dkw_band_works(band: str, n_known: int) -> None:
     evidence = normals(n_known, 20_000)
     for of in ("roc", "pr"):
-        found = ht.bounds(evidence, of, band=band)
+        found = bounds(evidence, of, band=band)
         assert 0 <= found.area[0] < found.area[1] <= 1
     if n_known == 2000:
-        low, high = ht.bounds(evidence, "roc", band=band).area
+        low, high = bounds(evidence, "roc", band=band).area
         assert low < 0.921 < high
         assert high - low < 0.1
 
@@ -426,7 +453,7 @@ def test_the_dkw_band_works(band: str, n_known: int) -> None:
 @pytest.mark.parametrize("band", BANDS)
 def test_a_million_rows_are_done_in_a_call(band: str) -> None:
     """A lookup of each of a million points among a million ranks would never end."""
-    found = ht.bounds(normals(100_000, 900_000), "roc", band=band)
+    found = bounds(normals(100_000, 900_000), "roc", band=band)
     assert len(found.upper.tpr) == 1_000_001
     low, high = found.area
     assert low < 0.921 < high

@@ -87,7 +87,8 @@ def of_curve(
     evidence: PositiveUnlabeled, of: str, band: str, n_resamples: int, ranks: str | None = None
 ) -> CurveBounds:
     """Bounds of a ROC or precision-recall curve."""
-    curve_bounds = bounds(evidence, of, band=band, n_resamples=n_resamples, ranks=ranks)
+    # A simulated ranking has exactly so many positives: its α is that of the rows, as in the paper.
+    curve_bounds = bounds(evidence, of, band=band, prior_of="rows", n_resamples=n_resamples, ranks=ranks)
     assert isinstance(curve_bounds, CurveBounds)
     return curve_bounds
 
