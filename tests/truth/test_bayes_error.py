@@ -36,6 +36,32 @@ def holds(estimate, truth):
     return estimate.low <= truth <= estimate.high
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("sure", [0.0, 0.01], ids=["the others sure", "the others nearly"])
+@pytest.mark.parametrize("n", [20, 100, 500])
+def test_an_interval_holds_where_two_percent_are_ambiguous(n, sure, draws):
+    """The t interval, of the few that were seen, held 33%, 80% and 92%."""
+    rng, n_sets = np.random.default_rng([n, 2]), draws(2000)
+    q = np.where(rng.random((n_sets, n)) < 0.02, rng.uniform(0.1, 0.9, (n_sets, n)), sure)
+    hits = sum(holds(ht.bayes_error(ht.SoftLabeled(row)), 0.02 * 0.3 + 0.98 * sure) for row in q)
+    assert at_least(hits, n_sets, LEVEL)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [20, 100, 500])
+@pytest.mark.parametrize("shape", [(1, 1), (0.5, 0.5), (2, 8)])
+def test_on_ordinary_labels_it_is_hardly_wider_than_t(n, shape, draws):
+    q = np.random.default_rng([n, 3]).beta(*shape, (draws(200), n))
+    width = [
+        np.mean([found.high - found.low for found in map(call, q)])
+        for call in (
+            lambda row: ht.bayes_error(ht.SoftLabeled(row)),
+            lambda row: ht.bayes_error(ht.SoftLabeled(row), method="t"),
+        )
+    ]
+    assert width[0] < 1.25 * width[1]
+
+
 # --- Two normal classes at distance 2, three at distance 2: posteriors and errors in closed form ---
 
 

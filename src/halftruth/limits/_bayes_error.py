@@ -14,7 +14,15 @@ from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence, as_evidence
 from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.limits._confidences import from_confidences
-from halftruth.limits._row_means import BOOTSTRAP, METHODS, IntervalMethod, LimitEstimate, Settings, T, cut
+from halftruth.limits._row_means import (
+    BOOTSTRAP,
+    BOUNDED,
+    METHODS,
+    IntervalMethod,
+    LimitEstimate,
+    Settings,
+    cut,
+)
 from halftruth.limits._soft_labels import NOISY, SOFT, UNCERTAINTY, LabelKind, from_soft_labels
 from halftruth.limits._vote_law import as_probabilities
 from halftruth.limits._vote_limits import LIKELIHOOD, FittedVotes
@@ -63,9 +71,10 @@ def bayes_error(
     sign : (n,) array, optional
         For noisy labels, the class that is likelier in truth: booleans, 0 and 1, or −1 and 1; of K ≥ 3
         classes its number from 0.
-    method : {"t", "hoeffding", "bootstrap", "likelihood"}, optional
-        How the interval is made. By default "t" for means (soft labels, confidences), "likelihood" for votes
-        and "bootstrap" for scores. "hoeffding" holds for any number of rows, and is wide.
+    method : {"bounded", "t", "hoeffding", "bootstrap", "likelihood"}, optional
+        How the interval is made. By default "bounded" for means (soft labels, confidences), "likelihood" for
+        votes and "bootstrap" for scores. "bounded" allows for unlike rows that are rare or were not seen,
+        which "t" and "bootstrap" do not. "hoeffding" holds for any number of rows, and is wide.
     calibrator : Calibrator or str
         For scores, as in `cross_calibrate`.
     n_folds : int
@@ -111,7 +120,7 @@ def bayes_error(
     if method is not None:
         _checks.choice(method, "method", (*METHODS, LIKELIHOOD))
     settings = Settings(
-        method=T if method is None else method,
+        method=BOUNDED if method is None else method,
         level=_checks.confidence_level(confidence_level),
         n_resamples=_checks.count(n_resamples, "n_resamples", least=0),
         rng=rng,
@@ -137,7 +146,7 @@ def _from_soft(
     rows = as_probabilities(soft)
     if rows is not soft and method == LIKELIHOOD:
         method = None
-        settings = replace(settings, method=T)
+        settings = replace(settings, method=BOUNDED)
     if sign is not None and labels == UNCERTAINTY:
         raise InputError(
             f"{arg('sign')} goes with noisy labels, not with {arg('labels', 'uncertainty')}. Leave one out."
@@ -169,7 +178,7 @@ def _checked(settings: Settings) -> Settings:
     if settings.method == BOOTSTRAP and settings.n_resamples == 0:
         raise InputError(
             f"{arg('method', 'bootstrap')} needs {bare('n_resamples')} > 0, got 0. Pass some, or "
-            f"{arg('method', 't')}."
+            f"{arg('method', BOUNDED)}."
         )
     return settings
 
@@ -208,9 +217,6 @@ def through_scores(
         notes=(BOUND, *result.notes, *right.notes),
     )
     low, high = cut((1 - right.high, 1 - right.low), POSSIBLE, wrong.value)
-    # No error at all was counted: the upper limit of Clopper and Pearson for 0 of n, a rule of three.
-    if low == high:
-        high = cut((low, 1 - ((1 - settings.level) / 2) ** (1 / evidence.measure().size)), POSSIBLE)[1]
     # Over a range of priors each has a bound of its own, and the truth may be below the highest.
     most = wrong.value if wrong.centers is None else float(np.max(wrong.centers))
     columns = {field.name: getattr(wrong, field.name) for field in fields(Estimate)}

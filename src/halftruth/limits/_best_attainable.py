@@ -16,7 +16,7 @@ from halftruth.evidence import Evidence, PositiveConfidence, SoftLabeled
 from halftruth.evidence._soft_labeled import SoftRows
 from halftruth.inference._progress import progress
 from halftruth.limits._bayes_error import bayes_error, overlap
-from halftruth.limits._row_means import Mean, Settings, estimate, scaled
+from halftruth.limits._row_means import BOUNDED, Mean, Settings, estimate, scaled
 from halftruth.limits._soft_labels import EXACT, need_posteriors
 from halftruth.limits._vote_law import Q, as_probabilities
 from halftruth.limits._vote_limits import ASSUMPTION, FittedVotes
@@ -101,6 +101,7 @@ def best_attainable(
     """
     names = _names(metrics)
     settings = Settings(
+        method=BOUNDED,
         level=_checks.confidence_level(confidence_level),
         n_resamples=_checks.count(n_resamples, "n_resamples", least=0),
         rng=rng,
@@ -298,5 +299,5 @@ def _uncertainty(q: Vector) -> Vector:
 
 
 def _mean(values: Vector, weight: Vector | None, most: float, settings: Settings) -> Estimate:
-    """A mean over rows with its t-interval."""
+    """A mean over rows with its interval."""
     return estimate(Mean.of(values, weight, most), (0.0, most), settings)

@@ -136,7 +136,15 @@ def _scaled(mean: Mean, prior: Belief, settings: Settings) -> Mean:
     if replicates is not None:
         generator = np.random.default_rng(settings.rng).spawn(1)[0]
         replicates = prior.draw(None, len(replicates), generator) * replicates
-    return replace(mean, value=share * mean.value, error=error, span=share * mean.span, replicates=replicates)
+    low, high = mean.extremes
+    return replace(
+        mean,
+        value=share * mean.value,
+        error=error,
+        span=share * mean.span,
+        extremes=(share * low, share * high),
+        replicates=replicates,
+    )
 
 
 def _over_range(out: LimitEstimate, mean: Mean, prior: Belief) -> LimitEstimate:

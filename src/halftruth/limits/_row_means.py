@@ -1,4 +1,4 @@
-"""Means of what each row loses, with intervals: Student's t, Hoeffding's bound, the bootstrap."""
+"""Means of what each row loses, with intervals: for bounded rows, Student's t, Hoeffding's, the bootstrap."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from halftruth.evidence import SoftLabeled
 from halftruth.measure._score_measure import integral
 from halftruth.results._estimate import Estimate
 from halftruth.results._intervals import interval_of
+from halftruth.results._standing import OK, standing_of
 
 __all__ = [
-    "BOOTSTRAP", "FEW_CARRIERS", "FIRM", "HOEFFDING", "METHODS", "ROUNDING", "Ends", "IntervalMethod",
-    "LimitEstimate", "Mean", "Settings", "T", "cut", "estimate", "scaled",
+    "BOOTSTRAP", "BOUNDED", "FEW_CARRIERS", "FIRM", "HOEFFDING", "METHODS", "ROUNDING", "Ends",
+    "IntervalMethod", "LimitEstimate", "Mean", "Settings", "cut", "estimate", "scaled",
 ]  # fmt: skip
 
-T, HOEFFDING, BOOTSTRAP = "t", "hoeffding", "bootstrap"
-IntervalMethod = Literal["t", "hoeffding", "bootstrap", "likelihood"]
-METHODS = (T, HOEFFDING, BOOTSTRAP)
-NAMES = {T: T, HOEFFDING: HOEFFDING, BOOTSTRAP: "percentile"}  # what a method is called in the result
+BOUNDED, T, HOEFFDING, BOOTSTRAP = "bounded", "t", "hoeffding", "bootstrap"
+IntervalMethod = Literal["bounded", "t", "hoeffding", "bootstrap", "likelihood"]
+METHODS = (BOUNDED, T, HOEFFDING, BOOTSTRAP)
+NAMES = {BOUNDED: BOUNDED, T: T, HOEFFDING: HOEFFDING, BOOTSTRAP: "percentile"}  # in the result
 ONE_ROW = Note(
     "small_sample",
-    f"One row says nothing of its own error: there is no interval. {arg('method', HOEFFDING)} gives one that "
+    f"One row says nothing of its own error: there is no interval. {arg('method', BOUNDED)} gives one that "
     "needs no error.",
 )
 
@@ -38,7 +39,12 @@ FEW_CARRIERS = 10  # rows in effect that carry the spread, below which it says l
 ALIKE = Note(
     "small_sample",
     "No row differs from the others, so that the interval shows nothing of the error: unlike rows may be "
-    f"rare, and missing by chance. {arg('method', HOEFFDING)} holds for any rows.",
+    f"rare, and missing by chance. {arg('method', BOUNDED)} allows for them.",
+)
+UNSEEN = Note(
+    "small_sample",
+    "No row differs from the others: the interval shows how many unlike rows may have been missed by chance, "
+    "by the number of rows alone.",
 )
 FIRM = 0.99  # confidence at which data refute what was given
 ROUNDING = 1e-12  # numbers around 1 that are closer than this are the same
@@ -67,6 +73,7 @@ class Mean:
     span: float  # how far two rows can be apart
     # Rows that carry the spread, in effect: (Σd²)² / Σd⁴ of the weighted deviations d; 0 where none differs.
     carriers: float
+    extremes: Ends  # the least and the greatest of the rows
     replicates: Vector | None = None  # resampled means
 
     @classmethod
@@ -77,6 +84,7 @@ class Mean:
             value = float(values.sum()) * share
             around = values - value
             squares, size = float(integral(around, around)) * share**2, float(np.abs(values).max())
+            seen = values
         else:
             n, weight = int(np.count_nonzero(weight)), scaled(weight)
             total = float(weight.sum())
@@ -84,19 +92,23 @@ class Mean:
             square = float(integral(weight, weight)) / total**2
             around = weight * (values - value)
             squares, size = float(integral(around, around)) / total**2, float(np.abs(weight * values).max())
+            seen = values[weight > 0]
         # Of the ratio Σwv/Σw, linearised; n/(n−1) makes it the usual standard error for equal weights.
         error = math.sqrt(squares * n / (n - 1)) if n > 1 else math.nan
         carriers = _carriers(around, ROUNDING * size)
         replicates = None
         if settings is not None and settings.method == BOOTSTRAP:
             # The prevalence of soft labels is their mean: one bootstrap serves both.
-            evidence = SoftLabeled(values, sample_weight=weight)
+            evidence = SoftLabeled(values / span, sample_weight=weight)
             result = evaluate(evidence, "prevalence", n_resamples=settings.n_resamples, rng=settings.rng)
-            replicates = result["prevalence"].replicates
-        return cls(value, error, n, 1 / square, span, carriers, replicates)
+            replicates = span * np.asarray(result["prevalence"].replicates)
+        extremes = float(seen.min()), float(seen.max())
+        return cls(value, error, n, 1 / square, span, carriers, extremes, replicates)
 
     def ends(self, level: float, method: str) -> Ends:
-        """(low, high) at a level; NaN where one row is all there is, but for Hoeffding's."""
+        """(low, high) at a level; NaN where one row is all there is, unless bounds of the rows give them."""
+        if method == BOUNDED:
+            return self._bounded_end(0.0, (1 - level) / 2), self._bounded_end(self.span, (1 + level) / 2)
         if method == HOEFFDING:
             # P(|mean − truth| ≥ t) ≤ 2 exp(−2 n t² / span²), Hoeffding (1963), Theorem 2.
             side = self.span * math.sqrt(math.log(2 / (1 - level)) / (2 * self.effective))
@@ -111,6 +123,25 @@ class Mean:
         side = float(stdtrit(self.n - 1, (1 + level) / 2)) * self.error
         return self.value - side, self.value + side
 
+    def _bounded_end(self, unseen: float, chance: float) -> float:
+        """A limit for rows in [0, span], few of which may differ: by one more row, as far off as can be.
+
+        A quantile of the mean under random weights (Dirichlet) of the rows and of that one (Gaffke 2005): of
+        rows that are 0 or span, the limit of Clopper and Pearson. Here by the Beta law with its two moments.
+        """
+        from scipy.special import betaincinv
+
+        n, apart = self.effective, unseen - self.value
+        variance = 0.0 if self.n == 1 else self.error**2 * n * (1 - 1 / self.n)
+        variance = n / (n + 1) * (variance + apart**2 / (n + 1))
+        low, high = min(self.extremes[0], unseen), max(self.extremes[1], unseen)
+        if variance == 0 or low == high:
+            return unseen
+        share = min(max((self.value + apart / (n + 1) - low) / (high - low), 0.0), 1.0)
+        # A prior's own error may be more than rows within these ends can have: at least one row is left.
+        rows = max(share * (1 - share) * (high - low) ** 2 * (n + 2) / variance - 1, 1.0)
+        return low + (high - low) * float(betaincinv(share * rows, (1 - share) * rows, chance))
+
     def certain_low(self, level: float = FIRM) -> float:
         """What the mean exceeds whatever the rows: Hoeffding's lower limit."""
         return self.ends(level, HOEFFDING)[0]
@@ -119,7 +150,10 @@ class Mean:
         """What the interval does not show."""
         if method == HOEFFDING:
             return
-        if self.n == 1:
+        if method == BOUNDED:
+            if self.carriers == 0:
+                yield UNSEEN
+        elif self.n == 1:
             yield ONE_ROW
         elif self.carriers == 0:
             yield ALIKE
@@ -127,8 +161,7 @@ class Mean:
             yield Note(
                 "small_sample",
                 f"Few rows differ from the others (the spread is that of {self.carriers:.2g} in effect), so "
-                f"that the interval shows little of the error: {arg('method', HOEFFDING)} holds for any "
-                "rows.",
+                f"that the interval shows little of the error: {arg('method', BOUNDED)} allows for that.",
             )
 
 
@@ -151,6 +184,11 @@ class LimitEstimate(Estimate):
 
     ends: Callable[[float], Ends]  # the interval at a level, before the cut
     two_rows: float = 0.0  # of a mean: how far two more rows, as unlike the others as can be, would move it
+
+    def __post_init__(self) -> None:
+        # It stands alone, with no evaluation to say what its notes refute.
+        if self.standing == OK:
+            object.__setattr__(self, "standing", standing_of(self.notes))
 
     def interval(self, confidence_level: float, method: str | None = None) -> Ends:
         level = _checks.confidence_level(confidence_level)
@@ -207,9 +245,10 @@ def estimate(
         notes=(*notes, *mean.remarks(settings.method)),
         replicates=mean.replicates if boots else None,
         centers=np.asarray([mean.value]),
-        errors=np.asarray([mean.error]) if settings.method == T else None,
+        errors=np.asarray([mean.error]) if settings.method in (BOUNDED, T) else None,
         limits=limits,
         identified=identified,
         ends=ends,
-        two_rows=2 * mean.span / mean.effective,
+        # The interval for bounded rows has allowed for one of them on either side.
+        two_rows=0.0 if settings.method == BOUNDED else 2 * mean.span / mean.effective,
     )

@@ -76,7 +76,7 @@ def test_overlap_works_along_the_last_axis() -> None:
 
 
 def test_exact_labels() -> None:
-    found = bayes_error(soft(Q))
+    found = bayes_error(soft(Q), method="t")
     assert found.value == approx(0.175, abs=1e-15)
     low, high = t_interval(LOSSES)
     assert low < 0 < high < 0.5
@@ -90,7 +90,7 @@ def test_exact_labels() -> None:
 
 
 def test_a_level_is_asked_for_before_or_after() -> None:
-    found, other = bayes_error(soft(Q)), bayes_error(soft(Q), confidence_level=0.5)
+    found, other = bayes_error(soft(Q), method="t"), bayes_error(soft(Q), confidence_level=0.5, method="t")
     assert ends(other) == approx(t_interval(LOSSES, 0.5))
     assert found.interval(0.5) == ends(other)
     normal = stats.norm.ppf(0.75) * stats.sem(LOSSES)
@@ -116,7 +116,7 @@ def test_weights() -> None:
     z, w = np.asarray([0.1, 0.2, 0.0]), np.asarray([1.0, 2.0, 3.0])
     value = (0.1 + 0.4) / 6
     error = math.sqrt(((w * (z - value)) ** 2).sum() / 36 * 3 / 2)
-    found = bayes_error(soft(Q, sample_weight=weight), confidence_level=0.5)
+    found = bayes_error(soft(Q, sample_weight=weight), confidence_level=0.5, method="t")
     assert found.value == approx(value)
     assert found.standard_error == approx(error)
     side = stats.t.ppf(0.75, 2) * error
@@ -152,13 +152,41 @@ def test_one_row() -> None:
         assert "One row" in found.notes[-1]
         assert np.isnan(found.interval(0.5)).all()
     assert ends(bayes_error(soft([0.3]), method="hoeffding")) == (0.0, 0.5)
-    one = bayes_error(soft([0.3, 0.5], sample_weight=[2, 0]))
+    one = bayes_error(soft([0.3, 0.5], sample_weight=[2, 0]), method="t")
     assert one.value == approx(0.3)
     assert np.isnan(one.low)
 
 
+@pytest.mark.parametrize(("k", "n"), [(0, 20), (1, 20), (3, 50), (50, 50)])
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_of_rows_that_are_sure_or_a_coin_the_limits_are_those_of_clopper_and_pearson(k, n, level) -> None:
+    found = bayes_error(soft(np.r_[np.full(k, 0.5), np.zeros(n - k)]), confidence_level=level)
+    law, tail = stats.beta, (1 - level) / 2
+    low = law.ppf(tail, k, n - k + 1) if k else 0.0
+    high = law.ppf(1 - tail, k + 1, n - k) if k < n else 1.0
+    assert ends(found) == approx((low / 2, high / 2), rel=1e-9)
+    assert found.method == "bounded"
+    assert any("No row differs" in note for note in found.notes) == (k in (0, n))
+
+
+def test_bounded_rows_have_the_limits_of_random_weights() -> None:
+    """Gaffke's: quantiles of the mean under Dirichlet weights of the rows and of one at either end."""
+    q = np.r_[np.zeros(30), 0.1, 0.3, 0.45, np.full(7, 0.02)]
+    weight = np.random.default_rng(3).exponential(size=(200_000, len(q) + 1))
+    weight /= weight.sum(axis=1, keepdims=True)
+    wanted = [np.quantile(weight @ np.r_[q, end], tail) for end, tail in ((0.0, 0.025), (0.5, 0.975))]
+    assert ends(bayes_error(soft(q))) == approx(wanted, abs=0.05 * (wanted[1] - wanted[0]))
+
+
+def test_one_bounded_row_has_an_interval_and_weight_zero_is_no_row() -> None:
+    assert ends(bayes_error(soft([0.3]))) == approx((0.3 * 0.025, 0.3 + 0.2 * 0.975))
+    q, extra = np.asarray([0.1, 0.2, 0.0]), np.asarray([0.1, 0.2, 0.0, 0.5])
+    weighted = bayes_error(soft(extra, sample_weight=[2, 2, 2, 0]))
+    assert ends(weighted) == approx(ends(bayes_error(soft(q))))
+
+
 def test_rows_that_agree_leave_no_error() -> None:
-    found = bayes_error(soft([0.25, 0.75, 0.25]))
+    found = bayes_error(soft([0.25, 0.75, 0.25]), method="t")
     assert ends(found) == (0.25, 0.25)
     assert "No row differs" in found.notes[-1]
     # 1 − 0.9 is not 0.1 to the last digit, and no row differs for that.
@@ -176,11 +204,12 @@ def test_few_rows_that_differ_are_noted() -> None:
     for method in ("t", "bootstrap"):
         note = bayes_error(soft(q), method=method, n_resamples=50).notes[-1]
         assert note.startswith(f"Few rows differ from the others (the spread is that of {carriers:.2g}")
-        assert 'method="hoeffding"' in note
-    assert len(bayes_error(soft(q), method="hoeffding").notes) == 1
+        assert 'method="bounded"' in note
+    for method in ("bounded", "hoeffding"):
+        assert len(bayes_error(soft(q), method=method).notes) == 1
     many = np.tile([0.1, 0.4], 6)
     assert Mean.of(many, None, 0.5).carriers == approx(12)
-    assert len(bayes_error(soft(many)).notes) == 1
+    assert len(bayes_error(soft(many), method="t").notes) == 1
     # Weights are part of it: two heavy rows carry all.
     weight = np.r_[[1e6, 1e6], np.ones(10)]
     assert Mean.of(many, weight, 0.5).carriers == approx(2, rel=1e-4)
@@ -231,14 +260,14 @@ def test_estimates_can_be_stored_and_sent() -> None:
     for told in each:
         found = bayes_error(soft(U), **told)
         assert pickle.loads(pickle.dumps(found)).interval(0.5) == found.interval(0.5)
-        assert found.to_dict()["method"] == "t"
+        assert found.to_dict()["method"] == "bounded"
 
 
 # --- Classes --------------------------------------------------------------------------------------------
 
 
 def test_many_classes() -> None:
-    found = bayes_error(soft(CLASSES), confidence_level=0.5)
+    found = bayes_error(soft(CLASSES), confidence_level=0.5, method="t")
     losses = [0.5, 0.2, 0.4]
     assert found.value == approx(1.1 / 3)
     assert ends(found) == approx(t_interval(losses, 0.5))
@@ -248,7 +277,7 @@ def test_many_classes() -> None:
     assert ends(bayes_error(soft(CLASSES), method="hoeffding")) == approx((0.0, 2 / 3))
     boots = bayes_error(soft(CLASSES), method="bootstrap", n_resamples=300)
     assert boots.value == found.value
-    assert min(losses) - 1e-12 <= boots.low < boots.value < boots.high <= max(losses) + 1e-12
+    assert 0 < boots.low < boots.value < boots.high < 2 / 3  # a part of a row more, of any possible loss
 
 
 def test_two_columns_are_two_classes() -> None:
@@ -257,18 +286,18 @@ def test_two_columns_are_two_classes() -> None:
 
 
 def test_noisy_classes_with_the_likeliest_one() -> None:
-    found = bayes_error(soft(CLASSES), labels="noisy", sign=[0, 2, 0], confidence_level=0.5)
+    found = bayes_error(soft(CLASSES), labels="noisy", sign=[0, 2, 0], confidence_level=0.5, method="t")
     assert found.value == approx((0.5 + 0.2 + 0.8) / 3)
     assert ends(found) == approx(
         (t_interval([0.5, 0.2, 0.8], 0.5)[0], min(2 / 3, t_interval([0.5, 0.2, 0.8], 0.5)[1]))
     )
     assert found.naive == approx(1.1 / 3)
     with pytest.raises(ht.InputError, match=r"`sign` must hold the number of the likeliest class, 0 to 2.*3"):
-        bayes_error(soft(CLASSES), labels="noisy", sign=[0, 3, 1])
+        bayes_error(soft(CLASSES), labels="noisy", sign=[0, 3, 1], method="t")
 
 
 def test_noisy_classes_alone() -> None:
-    found = bayes_error(soft(CLASSES), labels="noisy")
+    found = bayes_error(soft(CLASSES), labels="noisy", method="t")
     assert found.value == approx(1.1 / 3)
     # The means of the classes are 0.8/3, 1/3 and 1.2/3.
     assert found.identified == approx((1.1 / 3, 1.8 / 3))
@@ -305,7 +334,7 @@ def test_uncertainty_above_one_half_is_refused() -> None:
     "sign", [SIGN, [True, False, True, False], np.array([1.0, -1.0, 1.0, -1.0]), [1, -1, 1, -1]]
 )
 def test_noisy_labels_with_signs(sign: Any) -> None:
-    found = bayes_error(soft(U), labels="noisy", sign=sign, confidence_level=0.5)
+    found = bayes_error(soft(U), labels="noisy", sign=sign, confidence_level=0.5, method="t")
     assert found.value == approx(2.15 / 4)
     low, high = t_interval(SIGNED, 0.5)
     assert low < 0.5 < found.value < high
@@ -320,15 +349,15 @@ def test_noisy_labels_with_signs(sign: Any) -> None:
 
 def test_signs_that_contradict_the_labels_are_named() -> None:
     u = np.tile([0.05, 0.95], 50)
-    found = bayes_error(soft(u), labels="noisy", sign=u < 0.5)
+    found = bayes_error(soft(u), labels="noisy", sign=u < 0.5, method="t")
     assert found.value == approx(0.95)
     assert ends(found) == approx((0.95, 0.95))
     assert "signs contradict the labels" in found.notes[1]
     assert found.notes[1].kind == "refuted"
     # Two rows, however alike, refute nothing.
-    few = bayes_error(soft(u[:2]), labels="noisy", sign=u[:2] < 0.5)
+    few = bayes_error(soft(u[:2]), labels="noisy", sign=u[:2] < 0.5, method="t")
     assert not any((note.kind == "refuted") for note in few.notes)
-    right = bayes_error(soft(u), labels="noisy", sign=u > 0.5)
+    right = bayes_error(soft(u), labels="noisy", sign=u > 0.5, method="t")
     assert right.value == approx(0.05)
     assert not any("above" in note for note in right.notes)
 
@@ -343,7 +372,7 @@ def test_hoeffding_of_noisy_labels_with_signs() -> None:
 
 def test_noisy_labels_without_signs() -> None:
     u = [0.7, 0.4, 0.1, 0.2, 0.3]
-    found = bayes_error(soft(u), labels="noisy", confidence_level=0.5)
+    found = bayes_error(soft(u), labels="noisy", confidence_level=0.5, method="t")
     plug_in = [0.3, 0.4, 0.1, 0.2, 0.3]
     assert found.value == found.naive == approx(0.26)
     assert found.identified == approx((0.26, 0.34))
@@ -351,7 +380,7 @@ def test_noisy_labels_without_signs() -> None:
     assert ends(found) == approx((t_interval(plug_in, 0.5)[0], t_interval(u, 0.75)[1]))
     assert "too small on average" in found.notes[0]
     assert found.notes[0].startswith("Assumes that the labels are right on average at every case")
-    mirror = bayes_error(soft(1 - np.asarray(u)), labels="noisy", confidence_level=0.5)
+    mirror = bayes_error(soft(1 - np.asarray(u)), labels="noisy", confidence_level=0.5, method="t")
     assert ends(mirror) == approx(ends(found))
     assert found.standard_error == approx(stats.sem(plug_in))
     with pytest.raises(ht.InputError, match="only its own"):
@@ -429,7 +458,7 @@ def test_votes_can_be_taken_for_noisy_labels() -> None:
 
 def test_votes_among_many_classes() -> None:
     k = np.asarray([[4, 0, 0], [2, 1, 1], [0, 3, 1], [2, 0, 2]])
-    found = bayes_error(ht.SoftLabeled.from_votes(k), confidence_level=0.5)
+    found = bayes_error(ht.SoftLabeled.from_votes(k), confidence_level=0.5, method="t")
     plug_in = [0, 0.5, 0.25, 0.5]
     # Two of four voters disagree in 0, 5, 3 and 4 of 6 pairs.
     pairs = [0, 5 / 6, 3 / 6, 4 / 6]
@@ -457,7 +486,7 @@ def test_an_interval_from_votes_among_many_misses_as_seldom_as_it_says(draws: Ca
 
 def test_the_disagreement_of_voters_bounds_more_than_calling_all_alike() -> None:
     k = np.repeat([[5, 0, 0], [0, 5, 0], [0, 1, 4]], 20, axis=0)
-    found = bayes_error(ht.SoftLabeled.from_votes(k))
+    found = bayes_error(ht.SoftLabeled.from_votes(k), method="t")
     # In the last rows 4 of 10 pairs of voters disagree.
     assert found.identified == approx((0.2 / 3, 0.4 / 3))
     pairs = np.repeat([0, 0, 0.4], 20)
@@ -487,7 +516,7 @@ def test_methods_for_votes_among_many() -> None:
 
 
 def test_confidences_with_a_prior() -> None:
-    found = bayes_error(ht.PositiveConfidence(R, prior=0.4), confidence_level=0.5)
+    found = bayes_error(ht.PositiveConfidence(R, prior=0.4), confidence_level=0.5, method="t")
     low, high = t_interval(OF_R, 0.5)
     assert found.value == approx(0.225)
     assert ends(found) == approx((0.4 * low, 0.4 * high))
@@ -495,8 +524,8 @@ def test_confidences_with_a_prior() -> None:
     assert found.interval(0.2) == approx(tuple(0.4 * x for x in t_interval(OF_R, 0.2)))
     assert found.identified is None
     assert found.naive is None
-    assert ends(bayes_error(ht.PositiveConfidence(R, prior=0.4))) == approx((0.0, 0.4))
-    weighted = bayes_error(ht.PositiveConfidence(R, prior=0.4, sample_weight=[1, 2, 0, 1]))
+    assert ends(bayes_error(ht.PositiveConfidence(R, prior=0.4), method="t")) == approx((0.0, 0.4))
+    weighted = bayes_error(ht.PositiveConfidence(R, prior=0.4, sample_weight=[1, 2, 0, 1]), method="t")
     assert weighted.value == approx(0.4 * 1.5 / 4)
 
 
@@ -518,7 +547,7 @@ def test_bootstrap_of_confidences() -> None:
 
 
 def test_confidences_without_a_prior() -> None:
-    found = bayes_error(ht.PositiveConfidence([1.0, 0.8, 0.4, 0.5]), confidence_level=0.5)
+    found = bayes_error(ht.PositiveConfidence([1.0, 0.8, 0.4, 0.5]), confidence_level=0.5, method="t")
     losses = [0, 0.25, 1, 1]
     assert found.value == approx(0.5625)
     assert ends(found) == approx(t_interval(losses, 0.5))
@@ -526,9 +555,9 @@ def test_confidences_without_a_prior() -> None:
     # 1/r is 1, 1.25, 2.5 and 2: their mean is 1.6875.
     assert "divided by the prior, β/π" in text
     assert "identify π = 0.5926, and with it a Bayes error of 0.3333" in text
-    zeros = bayes_error(ht.PositiveConfidence(R))
+    zeros = bayes_error(ht.PositiveConfidence(R), method="t")
     assert "identify no prior themselves, as 1 of them are 0" in " ".join(zeros.notes)
-    hidden = bayes_error(ht.PositiveConfidence([*R, 0.5], sample_weight=[1, 1, 1, 0, 1]))
+    hidden = bayes_error(ht.PositiveConfidence([*R, 0.5], sample_weight=[1, 1, 1, 0, 1]), method="t")
     assert "identify π = 0.5926" in " ".join(hidden.notes)
 
 
@@ -550,11 +579,11 @@ def test_a_range_of_priors(method: str) -> None:
 
 def test_a_range_of_priors_keeps_to_what_each_allows() -> None:
     """All cases are doubtful: β = min(π, 1−π) at every prior, largest at ½."""
-    found = bayes_error(ht.PositiveConfidence([0.3, 0.4, 0.2], prior=(0.4, 0.9)))
+    found = bayes_error(ht.PositiveConfidence([0.3, 0.4, 0.2], prior=(0.4, 0.9)), method="t")
     # At the middle, .65, the value is more than all negatives: nothing is cut.
     assert (found.value, *ends(found)) == approx((0.65, 0.4, 0.9))
     assert found.identified == approx((0.4, 0.9))
-    within = bayes_error(ht.PositiveConfidence([0.3, 0.4, 0.2], prior=(0.1, 0.7)))
+    within = bayes_error(ht.PositiveConfidence([0.3, 0.4, 0.2], prior=(0.1, 0.7)), method="t")
     assert (within.value, *ends(within)) == approx((0.4, 0.1, 0.5))
     assert within.identified == approx((0.1, 0.5))
 
@@ -562,7 +591,7 @@ def test_a_range_of_priors_keeps_to_what_each_allows() -> None:
 def test_a_value_above_what_is_possible() -> None:
     """Without negatives enough: β cannot be more than 1 − π."""
     for n, refuted in ((3, False), (300, True)):
-        found = bayes_error(ht.PositiveConfidence(np.full(n, 0.4), prior=0.9))
+        found = bayes_error(ht.PositiveConfidence(np.full(n, 0.4), prior=0.9), method="t")
         assert (found.value, *ends(found)) == approx((0.9, 0.9, 0.9))
         note = next(note for note in found.notes if "above 0.1, the most that is possible" in note)
         assert (note.kind == "refuted") == refuted
@@ -570,11 +599,11 @@ def test_a_value_above_what_is_possible() -> None:
     r, prior = np.repeat([0.4, 1.0], [180, 120]), 0.65
     low = 0.6 - hoeffding(1, 300, 0.995)
     assert prior * low < 1 - prior < prior * 0.6
-    noisy = bayes_error(ht.PositiveConfidence(r, prior=prior))
+    noisy = bayes_error(ht.PositiveConfidence(r, prior=prior), method="t")
     note = next(note for note in noisy.notes if "above 0.35, the most" in note)
     assert note.kind != "refuted"
     assert noisy.low < noisy.value < noisy.high
-    certain = bayes_error(ht.PositiveConfidence(r, prior=(0.8, 0.9)))
+    certain = bayes_error(ht.PositiveConfidence(r, prior=(0.8, 0.9)), method="t")
     assert any((note.kind == "refuted") and "the most that is possible" in note for note in certain.notes)
 
 
@@ -584,7 +613,7 @@ def test_an_estimated_prior_is_carried_in() -> None:
     draws = np.linspace(0.35, 0.45, 501)
     prior = ht.PriorEstimate(value=0.4, replicates=draws, method="survey")
     evidence = ht.PositiveConfidence(r, prior=prior)
-    found = bayes_error(evidence)
+    found = bayes_error(evidence, method="t")
     error = math.hypot(0.4 * stats.sem(losses), losses.mean() * draws.std())
     side = stats.t.ppf(0.975, 199) * error
     assert found.value == approx(0.4 * losses.mean())
@@ -669,7 +698,7 @@ def test_the_range_of_a_prior_is_one_of_shares() -> None:
 def test_one_confidence() -> None:
     for prior in (None, 0.4, (0.3, 0.5), ht.PriorEstimate(value=0.4, replicates=[0.3, 0.5])):
         evidence = ht.PositiveConfidence([0.8], prior=prior)
-        found = bayes_error(evidence)
+        found = bayes_error(evidence, method="t")
         assert found.value == approx(0.25 if prior is None else 0.1)
         assert np.isnan(ends(found)).all()
         assert "One row" in found.notes[-1]
@@ -707,7 +736,7 @@ def test_scores_without_resamples_have_an_interval_from_the_error() -> None:
     evidence = MODEL.labeled(800, 1)
     found, wanted = bayes_error(evidence, n_resamples=0), bayes_error(evidence)
     assert found.value == wanted.value
-    assert found.method == "influence, logit"
+    assert found.method == "influence, score"
     assert found.low < found.value < found.high
     assert found.interval(0.95) == approx(ends(found))
     assert found.high - found.low == approx(wanted.high - wanted.low, rel=0.1)
@@ -776,11 +805,11 @@ def test_positives_and_unlabeled_with_other_priors() -> None:
     ("told", "message"),
     [
         ({"labels": "hard"}, "`labels` must be 'soft' or 'uncertainty' or 'noisy', got 'hard'"),
-        ({"method": "delta"}, "`method` must be 't' or .* got 'delta'"),
+        ({"method": "delta"}, "`method` must be 'bounded' or 't' or .* got 'delta'"),
         ({"method": "likelihood"}, "likelihood.* makes no interval from soft labels.*from_votes"),
         ({"confidence_level": 95}, "Pass 0.95 for 95%"),
         ({"n_resamples": -1}, "`n_resamples` must be a whole number"),
-        ({"method": "bootstrap", "n_resamples": 0}, 'needs n_resamples > 0.*method="t"'),
+        ({"method": "bootstrap", "n_resamples": 0}, 'needs n_resamples > 0.*method="bounded"'),
     ],
 )
 def test_bad_arguments(told: dict[str, Any], message: str) -> None:

@@ -397,7 +397,7 @@ def test_votes_by_the_thousand_beside_few_are_still_votes():
 def test_votes_by_the_thousand_alone_take_the_methods_of_probabilities(method):
     k = np.random.default_rng(0).binomial(5000, 0.3, 50)
     found = ht.bayes_error(ht.SoftLabeled.from_votes(k, 5000), method=method)
-    assert found.method == "t"
+    assert found.method == ("t" if method == "t" else "bounded")
     assert found.value == pytest.approx((k / 5000).mean())
 
 

@@ -47,21 +47,24 @@ TRUNCATIONS: dict[Truncation, tuple[str, str]] = {
 
 
 def table(votes: Votes, task: Task) -> Cell:
-    """A row of Table 1, and positive confidences with intervals and a prior of their own."""
+    """A row of Table 1, and positive confidences with intervals and a prior of their own.
+
+    The paper's intervals are Student's.
+    """
     share = votes.share(task.positive)
     positive = np.isin(votes.label, task.positive)
     r = share[positive]
-    relative = bayes_error(PositiveConfidence(r), confidence_level=LEVEL)
+    relative = bayes_error(PositiveConfidence(r), confidence_level=LEVEL, method="t")
     # The printed intervals are those of the mean before it is multiplied by the prior.
     value, side = PRIOR * relative.value, relative.high - relative.value
     prior = float(positive.mean())
     return {
         "n": len(share),
-        "pn": _ends(bayes_error(SoftLabeled(share), confidence_level=LEVEL)),
+        "pn": _ends(bayes_error(SoftLabeled(share), confidence_level=LEVEL, method="t")),
         "pconf": [value, value - side, value + side],
-        "scaled": _ends(bayes_error(PositiveConfidence(r, prior=PRIOR), confidence_level=LEVEL)),
+        "scaled": _ends(bayes_error(PositiveConfidence(r, prior=PRIOR), confidence_level=LEVEL, method="t")),
         "prior": prior,
-        "own": _ends(bayes_error(PositiveConfidence(r, prior=prior), confidence_level=LEVEL)),
+        "own": _ends(bayes_error(PositiveConfidence(r, prior=prior), confidence_level=LEVEL, method="t")),
         "zeros": int(np.sum(r == 0)),
     }
 
