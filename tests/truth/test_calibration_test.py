@@ -140,8 +140,9 @@ def assert_levels_hold(p, slack=0.0):
         assert count >= stats.binom.ppf(SURE, len(p), 0.8 * level), level
 
 
-ALL_FOUR = {"labels, 200", "labels, rare", "PU, 200 and 2,000", "one table", "soft, 200", "PU, purity"}
-CASES = [(name, x) for name in HOLDS for x in (STATISTICS if name in ALL_FOUR else ("ks", "hosmer-lemeshow"))]
+USUAL = ("combined", "ks", "hosmer-lemeshow")
+ALL = {"labels, 200", "labels, rare", "PU, 200 and 2,000", "one table", "soft, 200", "PU, purity"}
+CASES = [(name, x) for name in HOLDS for x in (STATISTICS if name in ALL else USUAL)]
 
 
 @pytest.mark.slow
@@ -151,14 +152,14 @@ def test_size(name, statistic, draws):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("statistic", ["ks", "hosmer-lemeshow"])
+@pytest.mark.parametrize("statistic", USUAL)
 @pytest.mark.parametrize("name", ROUGHLY)
 def test_size_where_the_law_is_not_known(name, statistic, draws):
     assert_levels_hold(p_values(ROUGHLY[name], statistic, draws(300)), slack=0.03)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("statistic", ["ks", "hosmer-lemeshow"])
+@pytest.mark.parametrize("statistic", USUAL)
 def test_size_of_many(statistic, draws):
     assert_levels_hold(p_values(pu(1_000, 10_000), statistic, draws(200)))
 
@@ -192,6 +193,11 @@ POWER = {
         "spiegelhalter",
         0.75,
     ),
+    "labels, too extreme": (labeled(400, ht.simulate.logistic_model(0, 3)), STATISTICS[0], 0.9),
+    "labels, too timid": (labeled(400, ht.simulate.logistic_model(0, 1.5)), STATISTICS[0], 0.6),
+    "labels, shifted": (labeled(400, ht.simulate.logistic_model(-0.5, 2)), STATISTICS[0], 0.7),
+    "PU, too extreme": (pu(400, 4_000, ht.simulate.logistic_model(0, 3)), STATISTICS[0], 0.74),
+    "PU, shifted": (pu(400, 4_000, ht.simulate.logistic_model(-0.5, 2)), STATISTICS[0], 0.97),
     "purity, ks": (pu(200, 2_000, WRONG, purity=0.85), "ks", 0.9),
     "one table, ks": (pu(200, 2_000, WRONG, population="all"), "ks", 0.9),
     "propensities, hosmer-lemeshow": (

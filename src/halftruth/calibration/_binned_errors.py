@@ -218,7 +218,10 @@ def posterior(bins: BinSums, norm: Norm) -> Vector:
     noise = ratio(bins.smoothed_covariance(width), total[..., None] ** 2)
     # A resample may leave a measure undefined: its own value, and not that of the others.
     defined = np.asarray(np.isfinite(gap).all(axis=-1) & np.isfinite(noise).all(axis=(-1, -2)))
-    mass, gap = (np.where(defined[..., None], x, 0.0) for x in (mass, gap))
+    mass = np.where(defined[..., None], mass, 0.0)
+    # Where nobody of the population is, there is neither signal nor noise. Known positives there would be
+    # impossible under every process alike, and the rounding of their huge likelihood would choose among them.
+    gap = np.where(defined[..., None] & (mass != 0), gap, 0.0)
     factor = _factor(np.where(defined[..., None, None], noise, 0.0))
     curves, rest = _prior(mass, bins.mean_score)
     fits = [_fits(factor, gap, curves, rest[length]) for length in LENGTHS]

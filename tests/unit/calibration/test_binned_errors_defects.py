@@ -177,3 +177,18 @@ def test_beta_calibration_of_what_fits_the_family_is_not_touched_by_the_constrai
 
 def test_brier_is_not_the_sum_over_both_classes():
     assert ht.brier(ht.Labeled([1, 0], [0.7, 0.2])) == pytest.approx((0.09 + 0.04) / 2, abs=1e-15)
+
+
+def test_positives_where_nobody_of_the_population_is_do_not_choose_the_process():
+    """They are impossible under every process; the rounding of that once decided, by 5e-9 here."""
+    known, rest, negative = [0.0625, 0.3, 0.5, 0.0625, 0.5], [0.0, 0.9, 1, 0.5, 0.0625, 1], [0.6, 0.6, 0.5]
+    chance, (a, b, c) = [0.05, 0.1, 0.5, 0.5, 0.9], ([2, 2, 2, 3, 4], [3, 1, 3, 3, 1, 3], [1, 4, 2])
+    weights = {"positive_weight": a, "unlabeled_weight": b, "negative_weight": c}
+    weighted = ht.PositiveUnlabeled(known, rest, negative=negative, propensity=chance, **weights)
+    again = {"negative": np.repeat(negative, c), "propensity": np.repeat(chance, a)}
+    rows = ht.PositiveUnlabeled(np.repeat(known, a), np.repeat(rest, b), **again)
+    first, second = (
+        calibration_error(evidence, n_bins=5, binning="width", debias="posterior")
+        for evidence in (weighted, rows)
+    )
+    assert first == pytest.approx(second, rel=1e-12)
