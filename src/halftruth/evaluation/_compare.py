@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations
 from numbers import Integral
 from typing import Any
@@ -11,12 +12,12 @@ import numpy as np
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, Note, arg
+from halftruth._errors import InputError, Note, arg, is_refuted
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence, as_evidence
 from halftruth.inference import _notes as remarks
 from halftruth.inference._influence import identified_range
-from halftruth.inference._model_difference import Match, is_distance
+from halftruth.inference._model_difference import Match
 from halftruth.inference._prior_range import Range, prior_range
 from halftruth.inference._requests import ModelRows, read_requests
 from halftruth.prior._belief import Belief
@@ -27,6 +28,7 @@ __all__ = ["compare"]
 
 MAX_ATOMS = 128
 """Distinct scores of each model on which rows are drawn for both: pairs of these are the cells."""
+ONE_NUMBER = "The same prior was given for all samples: it is taken to hold in each."
 INFLATED = "{}: noise inflates the values; intervals correct for that and may not hold their difference."
 
 
@@ -46,20 +48,24 @@ def compare(
     Parameters
     ----------
     models : {name: evidence}
-        At least two, of one kind and with the same prior and purity. Where each prior was estimated from its
-        own scores, of the same cases, all take the one of the model whose scores say most of it.
+        At least two, of one kind. Of the same cases they have one prior and purity; where each prior was
+        estimated from its own scores, all take the one of the model whose scores say most of it. Of
+        independent samples, such as groups, each may have its own.
     metrics, threshold, confidence_level, n_resamples, rng, stratified
-        As in `evaluate`.
+        As in `evaluate`; the threshold is a number, and is not chosen by the rows.
     paired : bool
         True: the models scored the same cases, in the same order within each stratum, and rows are drawn
-        together: errors that the models share cancel. False: the samples are independent.
+        together: errors that the models share cancel. False: the samples are independent, each with a prior
+        of its own: a range, or none, leaves it open in each, and intervals are unions over all pairs of
+        priors; one number is taken to hold in each.
 
     Returns
     -------
     Comparison
         ``comparison["roc_auc"]`` is the difference of two models, first minus second; of more than two,
-        ``comparison["a", "b"]["roc_auc"]``. Each has the two values, the interval of their difference and
-        the priors at which the order flips; ``dominant`` names a model whose curve is never below.
+        ``comparison["a", "b"]["roc_auc"]``. Each has the two values, the interval of their difference and,
+        of the same cases, the priors at which the order flips; ``dominant`` names a model whose curve is
+        never below.
 
     Examples
     --------
@@ -79,26 +85,37 @@ def compare(
     if paired not in (True, False):
         raise InputError(argument="paired", must="be True or False", got=repr(paired))
     evidence, of_prior = _with_one_prior(_checked(models), paired=bool(paired))
-    _refuse_different(evidence)
-    shared = _shared_range(evidence, level)
+    difference = _difference_of_shares(evidence)
+    if paired and difference:
+        raise InputError(difference)
+    spans = {name: prior_range(e, level) for name, e in evidence.items()}
+    notes = [*of_prior, *_notes(evidence, spans, metrics is None)]
+    if paired:
+        spans = dict.fromkeys(spans, _shared_range(list(spans.values())))
     requests = read_requests(metrics, [e.measure() for e in evidence.values()], limit)
     if metrics is None and paired:  # the same rows have the same share of positives
         requests = tuple(request for request in requests if request.label != "prevalence")
-    keep = () if limit is None else (limit,)
+    # Rates have rows of their own, but for those of mixed estimates: no other row moves with the threshold.
+    keep = () if limit is None or all(e.noise is None for e in evidence.values()) else (limit,)
     sides = {name: ModelRows(e, e.table.support.coarse(MAX_ATOMS, keep)) for name, e in evidence.items()}
     streams = np.random.default_rng(rng).spawn(len(sides) * (len(sides) - 1) // 2)
-    pairs = {}
+    pairs, unrefuted = {}, {}
     for (a, b), stream in zip(combinations(sides, 2), streams, strict=True):
-        match = Match(sides[a], sides[b], requests, shared, keep, paired=paired, stratified=stratified)
+        span = spans[a], spans[b]
+        match = Match(sides[a], sides[b], requests, span, keep, paired=paired, stratified=stratified)
         pairs[a, b] = match.differences(n_resamples, stream, level)
+        unrefuted[a, b] = match.unrefuted
     joined = [note for rows in pairs.values() for name, row in rows.items() for note in _joined(name, row)]
-    distances = [Note("bias", INFLATED.format(r.label)) for r in requests if is_distance(r)]
+    distances = [Note("bias", INFLATED.format(r.label)) for r in requests if r.is_distance]
     return Comparison(
         pairs=pairs,
-        dominant=_dominant(evidence),
+        dominant=_dominant(
+            evidence, one_prior=paired or (_one_population(evidence) and not is_refuted(notes))
+        ),
         evidence={name: repr(e) for name, e in evidence.items()},
         paired=bool(paired),
         threshold=limit,
+        unrefuted=unrefuted,
         origin=Origin(
             evidence=evidence,
             requests=requests,
@@ -110,9 +127,7 @@ def compare(
             seed=int(rng if isinstance(rng, Integral) else streams[0].integers(2**32)),
         ),
         pages=PAGES,
-        notes=tuple(
-            dict.fromkeys([*of_prior, *_notes(evidence, level, metrics is None), *distances, *joined])
-        ),
+        notes=tuple(dict.fromkeys([*notes, *distances, *joined])),
     )
 
 
@@ -138,11 +153,13 @@ def _with_one_prior(
 ) -> tuple[dict[str, Evidence], tuple[Note, ...]]:
     """The same cases have one prior: of the models' own estimates, that of the scores that say most."""
     priors = [evidence.prior for evidence in models.values()]
+    if not paired:
+        return models, (Note("prior", ONE_NUMBER),) if _one_number(priors) else ()
     estimated = all(
         evidence.population is not None and getattr(evidence.prior.estimate, "upper", None) is not None
         for evidence in models.values()
     )
-    if not paired or not estimated or len({prior.population for prior in priors}) > 1:
+    if not estimated or len({prior.population for prior in priors}) > 1:
         return models, ()
     if all(prior.equals(priors[0]) for prior in priors):
         return models, ()
@@ -167,33 +184,50 @@ def _left_open(evidence: Evidence) -> float:
     return estimate.upper
 
 
-def _refuse_different(models: Mapping[str, Evidence]) -> None:
+def _difference_of_shares(models: Mapping[str, Evidence]) -> str:
+    """An error's text on the first model with another population, prior or purity than the first; or ""."""
     (first, one), *others = models.items()
     for name, other in others:
         for share in ("population", "prior", "purity"):
             a, b = getattr(one, share), getattr(other, share)
             if not (a.equals(b) if isinstance(a, Belief) else a == b):
-                estimated = all(isinstance(x, Belief) and x.estimate is not None for x in (a, b))
-                why = ": it was estimated from each one's own cases" if estimated else ""
-                raise InputError(
-                    f"{first!r} and {name!r} have different {arg(share)}{why}. Models are compared on one "
-                    "population: give both the same."
+                return (
+                    f"{first!r} and {name!r} have different {arg(share)}. The same cases are of one "
+                    f"population: give both the same, or pass paired=False if each has cases of its own."
                 )
+    return ""
 
 
-def _shared_range(evidence: Mapping[str, Evidence], level: float) -> Range:
-    """The scenarios of all models: without a prior, those that no model's scores refute."""
-    ranges = [prior_range(e, level) for e in evidence.values()]
-    return min(ranges, key=lambda span: max((s.prior or 0.0) for s in span.scenarios))
+def _one_number(shares: Iterable[Belief]) -> bool:
+    """Whether all are the same number, and no range or estimate."""
+    first, *others = (share.as_given() for share in shares)
+    return isinstance(first, float) and all(other == first for other in others)
 
 
-def _notes(evidence: Mapping[str, Evidence], level: float, by_default: bool) -> Iterator[Note]:
-    """What any of the models' evidence has to say."""
-    for e in evidence.values():
-        yield from remarks.on_evidence(e, by_default=by_default)
-        yield from prior_range(e, level).notes
+def _one_population(models: Mapping[str, Evidence]) -> bool:
+    """Whether independent samples were said to have the same share of positives."""
+    one = next(iter(models.values()))
+    return _one_number([one.prior]) and _one_number([one.purity]) and not _difference_of_shares(models)
+
+
+def _shared_range(ranges: list[Range]) -> Range:
+    """The scenarios of all models: those that no model's scores refute."""
+    narrowest = min(ranges, key=lambda span: max((s.prior or 0.0) for s in span.scenarios))
+    # A range that was given has the same scenarios for all; each model may refute another part of it.
+    kept = [span.unrefuted for span in ranges if span.unrefuted is not None]
+    return replace(narrowest, unrefuted=min(kept, key=len, default=None))
+
+
+def _notes(evidence: Mapping[str, Evidence], spans: Mapping[str, Range], by_default: bool) -> Iterator[Note]:
+    """What any of the models' evidence has to say, with its name where it is not said of all."""
+    notes: dict[Note, list[str]] = {}
+    for name, e in evidence.items():
         coarse = e.table.support.coarse(MAX_ATOMS)
-        yield from remarks.on_prior(e, identified_range(e, coarse, one_sample=e.rows_are_one_sample))
+        of_prior = remarks.on_prior(e, identified_range(e, coarse, one_sample=e.rows_are_one_sample))
+        for note in (*remarks.on_evidence(e, by_default=by_default), *spans[name].notes, *of_prior):
+            notes.setdefault(note, []).append(name)
+    for note, names in notes.items():
+        yield note if len(set(names)) == len(evidence) else note.about(", ".join(dict.fromkeys(names)))
 
 
 def _joined(name: str, row: Difference) -> Iterator[Note]:
@@ -202,16 +236,16 @@ def _joined(name: str, row: Difference) -> Iterator[Note]:
         yield remarks.compressed(row.compression).about(name)
 
 
-def _dominant(evidence: Mapping[str, Evidence]) -> str | None:
+def _dominant(evidence: Mapping[str, Evidence], *, one_prior: bool) -> str | None:
     """The model whose ROC curve is nowhere below that of another.
 
     Where noise makes that curve turn back, the one that finds at least as many positives at every size of the
-    selection, which is the same at every prior.
+    selection, which is the same at every prior that the models have in common.
     """
     measures = {name: e.measure() for name, e in evidence.items()}
-    if any(measure.shapeless for measure in measures.values()):
-        return None
     roc = all(measure.unsigned for measure in measures.values())
+    if any(measure.shapeless for measure in measures.values()) or not (roc or one_prior):
+        return None
     sweeps = {name: measure.sweep for name, measure in measures.items()}
     curves = {
         name: (sweep.fpr if roc else sweep.predicted / sweep.total, sweep.tpr)
@@ -236,7 +270,11 @@ def _page(comparison: Comparison, title: str) -> str:
     """The models, each evaluated by itself as it was compared, and their differences."""
     from halftruth.evaluation import _page_data
 
-    return _page_data.page(_evaluations(comparison), title=title, comparison=comparison, by="model")
+    results = _evaluations(comparison)
+    assert comparison.origin is not None  # or there are no evaluations
+    one_population = comparison.paired or _one_population(comparison.origin.evidence)
+    by = "model" if comparison.paired else "sample"
+    return _page_data.page(results, title=title, comparison=comparison, one_population=one_population, by=by)
 
 
 def _preview(comparison: Comparison) -> str:
@@ -249,6 +287,7 @@ def _evaluations(comparison: Comparison) -> dict[str, Evaluation]:
     origin = comparison.origin
     if origin is None:
         raise InputError(f"This comparison no longer holds its evidence. Make it anew with {arg('compare')}.")
+    as_they_came = origin.one_sample == all(e.rows_are_one_sample for e in origin.evidence.values())
     return {
         name: evaluate(
             evidence,
@@ -257,7 +296,7 @@ def _evaluations(comparison: Comparison) -> dict[str, Evaluation]:
             confidence_level=comparison.confidence_level,
             n_resamples=origin.n_resamples,
             rng=origin.seed,
-            stratified=not origin.one_sample,
+            stratified=None if as_they_came else not origin.one_sample,
         )
         for name, evidence in origin.evidence.items()
     }

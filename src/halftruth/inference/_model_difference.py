@@ -1,15 +1,19 @@
-"""Two models on the same scenarios: what they differ by, how sure that is, and where it changes its sign."""
+"""Two models, or samples: what they differ by, how sure that is, and where it changes its sign."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from halftruth._checks import Vector
 from halftruth.evidence import Evidence, Scenario
-from halftruth.inference._influence import gradients, spread_of
+from halftruth.inference._influence import degrees_of, gradients, spread_of
 from halftruth.inference._paired_rows import IndependentRows, PairedRows
 from halftruth.inference._prior_range import Range, alpha_bound, drawn_scenarios
 from halftruth.inference._progress import progress
@@ -18,58 +22,141 @@ from halftruth.prior._shares import Sizes
 from halftruth.results._comparison import Difference
 from halftruth.results._estimate import INFLUENCE
 from halftruth.results._intervals import interval_of, normal_interval
+from halftruth.table._resampling import Places
+from halftruth.table._support import Sums
 
-__all__ = ["Match", "is_distance"]
+__all__ = ["Match"]
 
 N_PRIORS = 201  # priors at which the order of two models is looked at
 N_EXACT = 9  # those of them at which every row is looked at
 FEW_RESAMPLES = 1000  # resamples of what has no derivative, where none were asked for
 
 
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Metrics whose rows are drawn in one way, for both models."""
+
+    requests: list[Request]
+    models: tuple[ModelRows, ModelRows]
+    rows: PairedRows | IndependentRows
+    places: Places
+
+
+@dataclass(frozen=True, eq=False)
+class Variances:
+    """Of a difference, (n_pairs,): of the rows, of joined rows, and what rows that were not seen add."""
+
+    of_rows: Vector
+    joined: Vector
+    unseen: Vector
+
+
 class Match:
-    """Two models on the same scenarios."""
+    """Two models of the same cases, with one prior, or of samples that have each its own."""
 
     def __init__(
         self,
         a: ModelRows,
         b: ModelRows,
         requests: tuple[Request, ...],
-        span: Range,
+        spans: tuple[Range, Range],
         keep: tuple[float, ...],
         *,
         paired: bool,
         stratified: bool | None,
     ) -> None:
-        self.a, self.b, self.requests, self.span = a, b, requests, span
-        one_sample = a.evidence.rows_are_one_sample if stratified is None else not stratified
-        supports = a.support, b.support
-        self.rows = (
-            PairedRows((a.evidence, b.evidence), supports, one_sample=one_sample, keep=keep)
-            if paired
-            else IndependentRows(supports, one_sample=one_sample)
-        )
+        """``spans``: the scenarios of either; of the same cases, the same."""
+        self.a, self.b, self.requests, self.spans = a, b, requests, spans
+        self.paired, self.keep = paired, keep
+        numbers = [range(len(span.scenarios)) for span in self.spans]
+        pairs = zip(*numbers, strict=True) if paired else product(*numbers)
+        self.pairs = np.asarray(list(pairs)).T
+        self.one_sample = [
+            side.evidence.rows_are_one_sample if stratified is None else not stratified for side in (a, b)
+        ]
         self.lone = a.evidence.lone_positive or b.evidence.lone_positive
-        self.near = [side.near(requests, span.scenarios) for side in (a, b)]
-        exact = self._minus(*(side.exact(requests, span.scenarios) for side in (a, b)))
-        near = self._minus(*self.near)
-        self.center = {r: _whole(exact[r]) for r in requests}
-        self.shift = {r: np.zeros_like(exact[r]) if r.local else exact[r] - near[r] for r in requests}
+        self.exact = self._minus(*(side.exact(requests, span.scenarios) for side, span in self._sides()))
+        self.center = {r: _whole(self.exact[r]) for r in requests}
+        self.groups = list(self._groups())
+
+    def _groups(self) -> Iterator[Draws]:
+        """Metrics by how their rows are drawn again, as `Estimation` does for one model."""
+        of_noise = any(side.evidence.noise is not None for side in (self.a, self.b))
+        groups: dict[tuple[bool, Places, bool, float | None], list[Request]] = {}
+        for r in self.requests:
+            shares = r.counts_rows and not of_noise
+            threshold = r.parameters.get("threshold") if shares else None
+            groups.setdefault((shares, r.places, r.local, threshold), []).append(r)
+        for (shares, places, ranked, threshold), requests in groups.items():
+            a, b = (
+                ModelRows(x.evidence, x.evidence.table.support.sides(threshold)) if shares else x
+                for x in (self.a, self.b)
+            )
+            supports = a.support, b.support
+            rows: PairedRows | IndependentRows = IndependentRows(supports, places, one_sample=self.one_sample)
+            if self.paired:
+                rows = PairedRows(
+                    (a.evidence, b.evidence),
+                    supports,
+                    places,
+                    one_sample=self.one_sample[0],
+                    joined=not shares and any(support.edge is not None for support in supports),
+                    ranked=ranked,
+                    keep=self.keep,
+                )
+            yield Draws(requests, (a, b), rows, places)
+
+    @property
+    def unrefuted(self) -> tuple[int, ...] | None:
+        """Where ranges of priors are refuted in part: the pairs of scenarios that are not."""
+        kept = [span.unrefuted for span in self.spans]
+        if kept == [None, None]:
+            return None
+        return tuple(
+            n
+            for n, pair in enumerate(self.pairs.T)
+            if all(of_side is None or i in of_side for i, of_side in zip(pair, kept, strict=True))
+        )
+
+    def _sides(self) -> Iterator[tuple[ModelRows, Range]]:
+        return zip((self.a, self.b), self.spans, strict=True)
 
     def _minus(self, a: Values, b: Values) -> Values:
+        """First minus second, by pair of scenarios, from values by scenario; see `_difference_of`."""
+        i, j = self.pairs
+        return self._difference_of({r: x[i] for r, x in a.items()}, {r: x[j] for r, x in b.items()})
+
+    def _difference_of(self, *values: Values) -> Values:
         """First minus second; without a prior, of what is possible."""
-        if self.span.unknown:
-            a, b = ({r: np.clip(x, *r.limits) for r, x in values.items()} for values in (a, b))
+        a, b = (
+            {r: np.clip(x, *r.limits) for r, x in of_side.items()} if span.unknown else of_side
+            for of_side, span in zip(values, self.spans, strict=True)
+        )
         with np.errstate(invalid="ignore"):
             return {r: a[r] - b[r] for r in a}
 
+    def _drawn(self, n: int, rng: np.random.Generator) -> list[tuple[Scenario, ...]]:
+        """The scenarios of ``n`` resamples of either: the same cases have one prior."""
+        draw = partial(drawn_scenarios, n=n, rng=rng)
+        first = draw(self.a.evidence, self.spans[0].scenarios)
+        return [first, first if self.paired else draw(self.b.evidence, self.spans[1].scenarios)]
+
     def differences(self, n: int, rng: np.random.Generator, level: float) -> dict[str, Difference]:
         """First minus second, by metric."""
-        squares = {} if self.lone or (n and not self.rows.joined) else self._variances()
-        errors = {} if n else {r: np.sqrt(of_rows) for r, (of_rows, _) in squares.items()}
-        rest = [] if self.lone else [request for request in self.requests if request not in errors]
-        replicates = self._resample(n or FEW_RESAMPLES, rng, rest) if rest else {}
-        for r in squares.keys() & replicates.keys():
-            replicates[r] = _stretched(replicates[r], self.center[r], *squares[r])
+        errors: dict[Request, Variances] = {}
+        replicates: Values = {}
+        # A stream for each way to draw: no metric moves with what else was asked for.
+        streams = dict(zip(("anywhere", "ends"), rng.spawn(2), strict=True))
+        for draws in [] if self.lone else self.groups:
+            squares = self._variances(draws) if draws.rows.joined or not n else {}
+            if not n:
+                errors |= squares
+            rest = replace(draws, requests=[r for r in draws.requests if r not in errors])
+            if rest.requests:
+                drawn = self._resample(rest, n or FEW_RESAMPLES, deepcopy(streams[draws.places]))
+                for r in squares.keys() & drawn.keys():
+                    drawn[r] = _stretched(drawn[r], self.center[r], squares[r])
+                replicates |= drawn
         flips = self._flips(level)
         return {
             r.label: self._difference(r, errors.get(r), replicates.get(r), level, flips[r])
@@ -79,19 +166,23 @@ class Match:
     def _difference(
         self,
         request: Request,
-        errors: Vector | None,
+        errors: Variances | None,
         replicates: Vector | None,
         level: float,
         flips: tuple[float, ...],
     ) -> Difference:
-        center = self.center[request]
+        center, degrees = self.center[request], np.inf
+        if request.places == "anywhere":
+            degrees = min(degrees_of(side.support) for side in (self.a, self.b))
         if self.lone:
             how, (low, high) = "none", (np.nan, np.nan)
         elif errors is not None:
-            how, (low, high) = INFLUENCE, normal_interval(center, errors, level)
+            error = np.sqrt(errors.of_rows + errors.unseen)
+            how, (low, high) = INFLUENCE, normal_interval(center, error, level, degrees=degrees)
         else:
             assert replicates is not None  # what has no error was resampled
-            how, (low, high) = "percentile", interval_of(replicates, center, level, "percentile")
+            how = "percentile"
+            low, high = interval_of(replicates, center, level, how, degrees=degrees)
             replicates = replicates[0] if len(replicates) == 1 else replicates
         sides = self.a.evidence, self.b.evidence
         a, b = (request.at(evidence.measure()) for evidence in sides)
@@ -107,70 +198,104 @@ class Match:
             method=how,
             replicates=replicates,
             centers=center,
-            errors=errors,
+            errors=None if errors is None else np.sqrt(errors.of_rows),
+            unseen=None if errors is None else errors.unseen,
+            degrees=degrees,
             values=(a, b),
+            value_limits=request.limits,
             better=request.metric.better if request.metric else None,
             flips=flips,
         )
 
-    def _resample(self, n: int, rng: np.random.Generator, requests: list[Request]) -> Values:
-        scenarios = self.span.scenarios
-        out = {r: np.empty((len(scenarios), n)) for r in requests}
+    def _resample(self, draws: Draws, n: int, rng: np.random.Generator) -> Values:
+        """Replicates (n_pairs, n)."""
+        n_pairs, requests = self.pairs.shape[1], draws.requests
+        near = [
+            model.near(requests, span.scenarios) for model, span in zip(draws.models, self.spans, strict=True)
+        ]
+        # Values are moved by what joining the rows changed, but not where a few rows decide: their jumps are
+        # the sample's own, and no resample has them.
+        shift = {r: 0.0 if r.local else self.exact[r] - x for r, x in self._minus(*near).items()}
+        out = {r: np.empty((n_pairs, n)) for r in requests}
         of_shares, start = rng.spawn(1)[0], 0
-        with progress("Resampling", n, long=n * len(scenarios) * self.rows.n_cells > 30_000_000) as advance:
-            for sums in self.rows.resampled(n, rng):
+        with progress("Resampling", n, long=n * n_pairs * draws.rows.n_cells > 30_000_000) as advance:
+            for sums in draws.rows.resampled(n, rng):
                 size = next(iter(sums[0].values())).shape[0]
-                chunk = slice(start, start + size)
-                for i, scenario in enumerate(drawn_scenarios(self.a.evidence, scenarios, size, of_shares)):
-                    a, b = (
-                        {
-                            r: _without_noise(r, x, near[r][i])
-                            for r, x in side.values(requests, scenario, of_side).items()
-                        }
-                        for side, of_side, near in zip((self.a, self.b), sums, self.near, strict=True)
-                    )
-                    for r, difference in self._minus(a, b).items():
-                        out[r][i, chunk] = _whole(difference + self.shift[r][i])
+                of_sides = zip(draws.models, self._drawn(size, of_shares), sums, near, strict=True)
+                values = [_replicates(requests, *of_side) for of_side in of_sides]
+                for r, difference in self._minus(*values).items():
+                    out[r][:, start : start + size] = _whole(difference + np.reshape(shift[r], (-1, 1)))
                 start += size
                 advance(size)
         return out
 
-    def _variances(self) -> dict[Request, tuple[Vector, Vector]]:
-        """Variances (n_scenarios,) of smooth differences, in closed form: of rows, and of joined rows."""
-        scenarios, sides = self.span.scenarios, (self.a, self.b)
-        curves = all(side.evidence.measure_at(s).unsigned for side in sides for s in scenarios)
-        requests = [request for request in self.requests if request.smooth(curves=curves)]
-        rng = np.random.default_rng(0)
-        drawn = drawn_scenarios(self.a.evidence, scenarios, FEW_RESAMPLES, rng, even=True)
-        out = {r: (np.zeros(len(scenarios)), np.zeros(len(scenarios))) for r in requests}
-        for i, scenario in enumerate(scenarios):
-            a, b = (gradients(partial(side.values, requests, scenario), side.support) for side in sides)
-            of_shares: dict[Request, float] = {}
-            if drawn[i] is not scenario:
-                x, y = (side.values(requests, drawn[i], side.joined) for side in sides)
-                of_shares = {r: spread_of(values) for r, values in self._minus(x, y).items()}
-            for r, (of_rows, joined) in out.items():
-                of_rows[i] = self.rows.variance(a[r], b[r]) + of_shares.get(r, 0.0)
-                joined[i] = self.rows.variance_of_joined(a[r], b[r]) + of_shares.get(r, 0.0)
+    def _variances(self, draws: Draws) -> dict[Request, Variances]:
+        """Variances of smooth differences, in closed form."""
+        curves = all(
+            side.evidence.measure_at(s).unsigned for side, span in self._sides() for s in span.scenarios
+        )
+        requests = [request for request in draws.requests if request.smooth(curves=curves)]
+        if not requests:
+            return {}
+        a, b = (
+            [gradients(partial(model.values, requests, s), model.support) for s in span.scenarios]
+            for model, span in zip(draws.models, self.spans, strict=True)
+        )
+        of_shares = self._variances_of_shares(requests)
+        ways = draws.rows.variance, draws.rows.variance_of_joined, draws.rows.unseen
+        out = {}
+        for r in requests:
+            rows, joined, unseen = (
+                np.asarray([of(a[i][r], b[j][r]) for i, j in self.pairs.T]) for of in ways
+            )
+            shares = of_shares.get(r, 0.0)
+            out[r] = Variances(rows + shares, joined + shares, unseen)
         return out
+
+    def _variances_of_shares(self, requests: list[Request]) -> Values:
+        """What the replicates of estimated shares add, by pair of scenarios; nothing where there are none."""
+        drawn = self._drawn(FEW_RESAMPLES, np.random.default_rng(0))
+        if all(x is span.scenarios for x, span in zip(drawn, self.spans, strict=True)):
+            return {}
+        by_side = [
+            [side.values(requests, s, side.joined) for s in of_side]
+            for (side, _), of_side in zip(self._sides(), drawn, strict=True)
+        ]
+        pairs = [self._difference_of(by_side[0][i], by_side[1][j]) for i, j in self.pairs.T]
+        return {r: np.asarray([spread_of(pair[r]) for pair in pairs]) for r in requests}
 
     def _flips(self, level: float) -> dict[Request, tuple[float, ...]]:
         """Priors, among those not refuted, at which the better model becomes the worse."""
         evidence, other = self.a.evidence, self.b.evidence
-        if evidence.population is None or other.population is None:
+        if evidence.population is None or other.population is None or not self.paired:
             return dict.fromkeys(self.requests, ())
         priors, as_read = _not_refuted(evidence, other, level=level)
         scenario = Scenario(prior=as_read, purity=evidence.purity.value)
-        difference = self._minus(*(s.values(self.requests, scenario, s.joined) for s in (self.a, self.b)))
+        near: tuple[Values, Values] = ({}, {})
+        for draws in self.groups:
+            for values, model in zip(near, draws.models, strict=True):
+                values |= model.values(draws.requests, scenario, model.joined)
+        difference = self._difference_of(*near)
         # The joined rows are off by a little that changes slowly with the prior.
         some = np.linspace(0, N_PRIORS - 1, N_EXACT).astype(int)
         at = tuple(Scenario(prior=float(x), purity=evidence.purity.value) for x in as_read[some])
-        exact = self._minus(*(side.exact(self.requests, at) for side in (self.a, self.b)))
+        exact = self._difference_of(*(side.exact(self.requests, at) for side in (self.a, self.b)))
         out = {}
-        for r, near in difference.items():
-            line = np.broadcast_to(near, priors.shape)
+        for r, of_joined in difference.items():
+            line = np.broadcast_to(of_joined, priors.shape)
             out[r] = _roots(priors, line + np.interp(priors, priors[some], exact[r] - line[some]))
         return out
+
+
+def _replicates(
+    requests: list[Request], model: ModelRows, scenarios: tuple[Scenario, ...], sums: Sums, near: Values
+) -> Values:
+    """Values (n_scenarios, n) of resampled sums of one model."""
+    by_scenario = [model.values(requests, scenario, sums) for scenario in scenarios]
+    return {
+        r: np.stack([_without_noise(r, x[r], center) for x, center in zip(by_scenario, near[r], strict=True)])
+        for r in requests
+    }
 
 
 def _without_noise(request: Request, replicates: Vector, center: float) -> Vector:
@@ -178,20 +303,15 @@ def _without_noise(request: Request, replicates: Vector, center: float) -> Vecto
 
     Two models' noise differs, so it does not cancel from the difference.
     """
-    if not is_distance(request):
+    if not request.is_distance:
         return replicates
     return np.asarray(np.sqrt(np.maximum(2 * center**2 - replicates**2, 0.0)))
 
 
-def is_distance(request: Request) -> bool:
-    """Whether noise adds to the metric in quadrature."""
-    return request.metric is not None and request.metric.distance
-
-
-def _stretched(replicates: Vector, center: Vector, of_rows: Vector, joined: Vector) -> Vector:
+def _stretched(replicates: Vector, center: Vector, variances: Variances) -> Vector:
     """Replicates of joined rows with the spread of the rows themselves."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        factor = np.sqrt(of_rows / joined)
+        factor = np.sqrt((variances.of_rows + variances.unseen) / (variances.joined + variances.unseen))
         out = center[:, None] + factor[:, None] * (replicates - center[:, None])
     return np.where(np.isfinite(out), out, replicates)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +19,10 @@ from halftruth.results._estimate import (
     interval_name,
     interval_text,
     json_number,
+    judged,
+    value_text,
 )
+from halftruth.results._standing import Judged, Standing, is_possible, standing_of
 
 __all__ = ["Comparison", "Difference", "Pair"]
 
@@ -33,6 +37,8 @@ class Difference(Estimate):
     ----------
     values : (float, float)
         Of the two models.
+    value_limits : (float, float)
+        What is possible for each of them.
     better : {"high", "low", None}
         Which values of the metric are better.
     flips : tuple of float
@@ -40,13 +46,40 @@ class Difference(Estimate):
     """
 
     values: tuple[float, float]
+    value_limits: tuple[float, float] = (-math.inf, math.inf)
     better: str | None = None
     flips: tuple[float, ...] = ()
 
     @property
+    def possible(self) -> bool:
+        """Whether both values lie within their limits, but for noise: half of the interval's width."""
+        low, high = self.value_limits
+        return all(is_possible(value, (low - self._noise, high + self._noise)) for value in self.values)
+
+    @property
+    def _noise(self) -> float:
+        return 0.0 if math.isnan(self.low + self.high) else (self.high - self.low) / 2
+
+    @property
+    def value_texts(self) -> list[str]:
+        """The two values for people."""
+        reach = self._noise
+        return [value_text(value, self.value_limits, (value - reach, value + reach)) for value in self.values]
+
+    @property
+    def shown_limits(self) -> tuple[float, float]:
+        low, high = self.value_limits
+        return low - high, high - low
+
+    @property
     def leader(self) -> int | None:
-        """0 or 1: the model that is better beyond noise; None where the interval holds 0."""
-        if self.better is None or not (self.low > 0 or self.high < 0):
+        """0 or 1: the model that is better beyond noise.
+
+        None where the interval holds 0, and where values are refuted, not identified or impossible.
+        """
+        if self.better is None or self.status not in ("ok", "partly refuted"):
+            return None
+        if not (self.low > 0 or self.high < 0):
             return None
         return 0 if (self.low > 0) == (self.better == "high") else 1
 
@@ -63,7 +96,7 @@ Pair = tuple[str, str]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Comparison(Paged):
+class Comparison(Judged, Paged):
     """Differences between models, by pair and metric.
 
     Of two models ``comparison["roc_auc"]`` is the first minus the second; of more,
@@ -76,9 +109,21 @@ class Comparison(Paged):
     evidence: Mapping[str, str]
     paired: bool
     threshold: float | None = None
+    unrefuted: Mapping[Pair, tuple[int, ...] | None] = field(default_factory=dict)
+    """Where a range of priors is refuted in part: the scenarios that are not, for `Difference.over`."""
     notes: tuple[Note, ...] = ()
     origin: Origin | None = field(default=None, repr=False)
     pages: Pages[Comparison] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        whole = self.standing
+        object.__setattr__(self, "pairs", {pair: judged(rows, whole) for pair, rows in self.pairs.items()})
+
+    @property
+    def standing(self) -> Standing:
+        """How far the whole can be relied on; every format shows it, and gates ask it."""
+        values = (row.value for rows in self.pairs.values() for row in rows.values())
+        return standing_of(self.notes, missing=any(map(math.isnan, values)))
 
     @property
     def confidence_level(self) -> float:
@@ -115,15 +160,17 @@ class Comparison(Paged):
                 {"first": a, "second": b, "metrics": {name: row.to_dict() for name, row in rows.items()}}
                 for (a, b), rows in self.pairs.items()
             ],
+            "refuted": self.status == "refuted",
+            **self.standing.to_dict(),
             **notes_to_dict(self.notes),
         }
 
     def to_frame(self) -> Any:
         """A data frame, one row a pair and metric: pandas where installed, else polars."""
-        index, numbers = ["first", "second", "metric"], ["difference", "low", "high", "method"]
+        index, numbers = ["first", "second", "metric"], ["difference", "low", "high", "method", "status"]
         names = [*index, "value_of_first", "value_of_second", *numbers]
         records = [
-            (*pair, name, *row.values, row.value, row.low, row.high, row.method)
+            (*pair, name, *row.values, row.value, row.low, row.high, row.method, row.status)
             for pair, rows in self.pairs.items()
             for name, row in rows.items()
         ]
@@ -137,9 +184,12 @@ class Comparison(Paged):
 
     def __str__(self) -> str:
         how = "paired by row order" if self.paired else "independent samples"
-        blocks = ["; ".join(f"{name}: {text}" for name, text in self.evidence.items()) + f"; {how}"]
+        blocks = [str(line) for line in self.standing.lines]
+        blocks += ["; ".join(f"{name}: {text}" for name, text in self.evidence.items()) + f"; {how}"]
         blocks += ["\n".join(aligned(self.table(pair))) for pair in self.pairs]
-        blocks.append("\n".join([self.verdict, *(f"Note: {note}" for note in self.notes)]))
+        blocks.append(
+            "\n".join([self.verdict, *(f"Note: {note}" for note in self.notes if note != self.reason)])
+        )
         return "\n\n".join(blocks)
 
     __repr__ = __str__
@@ -155,4 +205,4 @@ class Comparison(Paged):
 def _line(name: str, row: Difference, pair: Pair) -> tuple[str, ...]:
     leader = "–" if row.leader is None else pair[row.leader]
     flips = ", ".join(figure(prior) for prior in row.flips) or "–"
-    return (name, *map(figure, row.values), figure(row.value), interval_text(row), leader, flips)
+    return (name, *row.value_texts, figure(row.value), interval_text(row), leader, flips)
