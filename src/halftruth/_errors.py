@@ -109,6 +109,8 @@ def source_of(text: object) -> str:
 NoteKind = Literal[
     "assumption",
     "refuted",
+    "partly_refuted",
+    "not_identified",
     "identifiability",
     "small_sample",
     "bias",
@@ -124,7 +126,8 @@ NoteKind = Literal[
     "remark",
 ]
 """What a note is about: what is assumed and the data cannot show (assumption), or do show to be wrong, so
-that the numbers cannot be relied on (refuted); what no amount of such data decides (identifiability); too
+that the numbers cannot be relied on (refuted), or for part of a range (partly_refuted); that an assumption,
+not the data, decides a value (not_identified), or what no amount of such data decides (identifiability); too
 few rows (small_sample); an error that more rows do not average out (bias); bins in place of rows
 (histogram); how an interval was made or why there is none (interval); a value out of its limits
 (impossible), or no value (undefined); parts of the evidence that contradict each other (contradiction);

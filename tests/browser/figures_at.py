@@ -11,10 +11,10 @@ import numpy as np
 from halftruth.evaluation import _page_data
 from halftruth.evaluation._page_data import without_prior
 from halftruth.evidence import Evidence, Scenario
-from halftruth.inference._influence import gradients, variance
+from halftruth.inference._influence import Errors, degrees_of, gradients, unseen, variance
 from halftruth.inference._requests import Request
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.results._intervals import normal_interval
+from halftruth.results._intervals import normal_interval, score_interval
 from halftruth.table._support import Cells, Sums, Support
 
 Model = Mapping[str, Any]
@@ -44,16 +44,20 @@ def figures_at(
     for request in requests:
         value, low, high = request.at(measure), np.nan, np.nan
         if request in errors:
-            center, error = np.asarray([value]), np.asarray([errors[request]])
-            logit = regular and request.limits == (0.0, 1.0)
-            low, high = normal_interval(center, error, confidence_level, request.limits, logit=logit)
+            center, found = np.asarray([value]), errors[request]
+            degrees = degrees_of(_support_of(model["errors"])) if request.places == "anywhere" else np.inf
+            if regular and request.limits == (0.0, 1.0):
+                low, high = score_interval(center, found.share_rows(center), confidence_level, degrees)
+            else:
+                error = np.sqrt(found.variance + found.unseen)
+                low, high = normal_interval(center, error, confidence_level, request.limits, degrees)
         out[request.label] = value, low, high
     return out
 
 
 def _errors(
     model: Model, evidence: Evidence, requests: Iterable[Request], scenario: Scenario
-) -> dict[Request, float]:
+) -> dict[Request, Errors]:
     if model["errors"] is None:
         return {}
     support = _support_of(model["errors"])
@@ -64,10 +68,12 @@ def _errors(
             measure = plain.rule(sums, scenario).apply(support.score, sums)
             return {request: request.over(measure) for request in requests}
 
-    slopes = gradients(partial(values), support)
-    one_sample = bool(model["errors"]["one_sample"])
-    squares = {r: variance(slope, support, one_sample=one_sample) for r, slope in slopes.items()}
-    return {request: float(np.sqrt(square)) for request, square in squares.items()}
+    one_sample, out = bool(model["errors"]["one_sample"]), {}
+    for request, slope in gradients(partial(values), support).items():
+        shift, added = unseen(slope, support, request.places)
+        squared = variance(slope, support, one_sample=one_sample)
+        out[request] = Errors(*(np.asarray([x]) for x in (squared, added, shift)))
+    return out
 
 
 def _support_of(errors: Mapping[str, Any]) -> Support:

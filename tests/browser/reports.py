@@ -60,14 +60,20 @@ class Report:
         """Those of the sliders: of all models the first, which they share."""
         return self.data["models"][0]["shares"]
 
+    @cached_property
+    def limits(self) -> dict[str, Limits]:
+        """What is possible, by row."""
+        return {metric["label"]: metric["limits"] for metric in self.data["metrics"]}
+
     def home_cells(self) -> Cells:
         """The table of metrics as the page opens."""
         out: Cells = {}
         for i, model in enumerate(self.data["models"]):
             for label, row in model["home"].items():
+                limits = self.limits[label]
                 out[label, "naive", str(i)] = figure(row["naive"])
-                out[label, "value", str(i)] = figure(row["value"])
-                out[label, "interval", str(i)] = interval(row["low"], row["high"])
+                out[label, "value", str(i)] = value_cell(row["value"], limits, row["low"], row["high"])
+                out[label, "interval", str(i)] = interval(row["low"], row["high"], limits)
         return out
 
     def cells(self, prior: float | None, purity: float) -> Cells:
@@ -82,8 +88,8 @@ class Report:
             for label, (value, low, high) in found.items():
                 value, low, high = (x if twins[label] else math.nan for x in (value, low, high))
                 out[label, "naive", str(i)] = figure(model["home"][label]["naive"])
-                out[label, "value", str(i)] = figure(value)
-                out[label, "interval", str(i)] = interval(low, high)
+                out[label, "value", str(i)] = value_cell(value, self.limits[label], low, high)
+                out[label, "interval", str(i)] = interval(low, high, self.limits[label])
         return out
 
     def rates(self, model: int, threshold: float, prior: float | None, purity: float) -> dict[str, float]:
@@ -100,9 +106,34 @@ class Report:
         return {"flagged": flagged, "net_benefit": benefit} | rates | cells
 
 
-def interval(low: float | None, high: float | None) -> str:
+Limits = Sequence[float | None]  # None: no limit on that side
+ROUNDING = 1e-9
+
+
+def value_cell(value: float | None, limits: Limits, low: float | None, high: float | None) -> str:
+    """A value, cut where its interval says that it left its limits by noise, marked where it is impossible."""
+    least, most = _ends(limits)
+    if value is None or math.isnan(value) or least - ROUNDING <= value <= most + ROUNDING:
+        return figure(value)
+    if interval(low, high, limits) in (NONE, "none possible"):
+        return f"impossible: {figure(value)}"
+    return f"{figure(min(max(value, least), most))} (raw {figure(value)})"
+
+
+def interval(low: float | None, high: float | None, limits: Limits = (None, None)) -> str:
+    """What is possible of an interval."""
     ends = figure(low), figure(high)
-    return NONE if ends == (NONE, NONE) else f"{ends[0]} to {ends[1]}"
+    if NONE in ends or low is None or high is None:
+        return NONE if ends == (NONE, NONE) else f"{ends[0]} to {ends[1]}"
+    least, most = _ends(limits)
+    if low > most + ROUNDING or high < least - ROUNDING:
+        return "none possible"
+    return f"{figure(max(low, least))} to {figure(min(high, most))}"
+
+
+def _ends(limits: Limits) -> tuple[float, float]:
+    low, high = limits
+    return -math.inf if low is None else low, math.inf if high is None else high
 
 
 # --- What a page shows ----------------------------------------------------------------------------------

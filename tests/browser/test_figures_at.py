@@ -29,7 +29,8 @@ def test_figures_at_the_prior_given_are_those_of_evaluate():
     assert {"roc_auc", "brier", "precision", "mcc"} <= set(closed)
     for label in closed:
         row = RESULT[label]
-        assert found[label] == pytest.approx((row.value, row.low, row.high), rel=1e-9, nan_ok=True)
+        # Rates have two scores of their own in an evaluation, and the threshold parts no others.
+        assert found[label] == pytest.approx((row.value, row.low, row.high), rel=1e-4, nan_ok=True)
     assert np.isnan(found["calibration_error"][1:]).all()
 
 

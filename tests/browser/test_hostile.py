@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 
 import halftruth as ht
+from halftruth._registry import REGISTRY
 from halftruth.cli import main
 from halftruth.results._estimate import figure
 from halftruth.simulate import GaussianClasses
 
 from .conftest import watch
-from .reports import Report, interval, metrics_of, number_in, slide, type_in
+from .reports import Report, interval, metrics_of, number_in, slide, type_in, value_cell
 
 pytestmark = pytest.mark.browser
 
@@ -200,7 +201,8 @@ def test_two_hundred_groups_are_a_table(
     assert len(found) == sum(len(result["metrics"]) for result in told.values())
     for i, (name, result) in enumerate(told.items()):
         for label, row in result["metrics"].items():
-            assert found[f"{i} {label}"] == [plain(name), figure(row["value"]), stacked(row)]
+            value = value_cell(row["value"], REGISTRY[label].limits, row["low"], row["high"])
+            assert found[f"{i} {label}"] == [plain(name), value, stacked(label, row)]
     assert not page.locator("#prior").is_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
@@ -212,8 +214,8 @@ GROUPS = """() => [...document.querySelectorAll('#groups td[data-metric]')].map(
 })"""
 
 
-def stacked(row: dict[str, Any]) -> str:
-    return f"{interval(row['low'], row['high'])} · naive {figure(row['naive'])}"
+def stacked(label: str, row: dict[str, Any]) -> str:
+    return f"{interval(row['low'], row['high'], REGISTRY[label].limits)} · naive {figure(row['naive'])}"
 
 
 # --- Odd data -------------------------------------------------------------------------------------------

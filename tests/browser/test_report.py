@@ -19,7 +19,7 @@ from halftruth.results._estimate import figure
 from halftruth.simulate import GaussianClasses
 
 from .conftest import DRAWN
-from .reports import Cells, Report, interval, metrics_of, number_in, shown, slide, type_in
+from .reports import Cells, Report, interval, metrics_of, number_in, shown, slide, type_in, value_cell
 
 pytestmark = pytest.mark.browser
 
@@ -52,6 +52,7 @@ EVIDENCE = {
     "no prior": lambda: pu(200, 900, rng=10, prior=None),
     "range": lambda: pu(200, 900, rng=11, prior=(0.2, 0.4)),
     "estimate": lambda: pu(200, 900, rng=12, prior="estimate"),
+    "refuted": lambda: pu(200, 900, rng=0, prior=0.9),
     "labeled": lambda: POPULATION.labeled(800, rng=13),
     "soft": lambda: POPULATION.soft(800, rng=14),
     "confidence": lambda: POPULATION.positive_confidence(500, rng=15),
@@ -92,15 +93,35 @@ def test_the_page_opens_with_what_was_evaluated(name: str, folder: Path, open_pa
     assert page.locator("#notes li").count() > 0 or name in STILL
 
 
+@pytest.mark.parametrize("width", [390, 1100])
+def test_a_refuted_evaluation_is_a_banner(width: int, folder: Path, open_page: Any) -> None:
+    page = open_page(evaluated(folder, "refuted").path, width=width, height=800)
+    banner = page.locator("#answer")
+    assert banner.inner_text().startswith(
+        "REFUTED: do not rely on these numbers. The prior is refuted by the data"
+    )
+    paint, paper = (
+        page.evaluate("id => getComputedStyle(document.querySelector(id)).backgroundColor", selector)
+        for selector in ("#answer", "body")
+    )
+    assert paint not in (paper, "rgba(0, 0, 0, 0)")
+    box = banner.bounding_box()
+    assert box["y"] + box["height"] < 800  # in sight at once
+    assert metrics_of(page)["roc_auc", "value", "0"].startswith("impossible: ")
+    slide(page, "#prior", 300)  # a share that is not refuted: the banner is of the evaluation
+    assert "past" in banner.get_attribute("class")
+    assert not metrics_of(page)["roc_auc", "value", "0"].startswith("impossible: ")
+
+
 def test_home_is_the_evaluation_itself(folder: Path, open_page: Any) -> None:
     evidence = EVIDENCE["noisy"]()
     result = ht.evaluate(evidence, n_resamples=50)
     result.to_html(folder / "home.html")
     found = metrics_of(open_page(folder / "home.html"))
     for label, row in result.items():
-        assert found[label, "value", "0"] == figure(row.value)
+        assert found[label, "value", "0"] == value_cell(row.value, row.limits, row.low, row.high)
         assert found[label, "naive", "0"] == figure(row.naive)
-        assert found[label, "interval", "0"] == f"{figure(row.low)} to {figure(row.high)}"
+        assert found[label, "interval", "0"] == interval(row.low, row.high, row.limits)
 
 
 def ends_of(page: Any, slider: str) -> tuple[float, float]:
@@ -283,24 +304,27 @@ def downloaded(page: Any) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-@pytest.mark.parametrize("name", ["clean", "noisy", "no prior", "labeled", "margins"])
+@pytest.mark.parametrize("name", ["clean", "noisy", "no prior", "refuted", "labeled", "margins"])
 def test_the_download_holds_what_is_shown(name: str, folder: Path, open_page: Any) -> None:
     report = evaluated(folder, name)
     page = open_page(report.path)
-    assert_downloaded(page)
+    assert_downloaded(page, report, {"no prior": "not identified", "refuted": "refuted"}.get(name, "ok"))
     if name != "labeled":
         slide(page, "#prior", 700)
-        assert_downloaded(page)
+        assert_downloaded(page, report, "ok")
 
 
-def assert_downloaded(page: Any) -> None:
+def assert_downloaded(page: Any, report: Report, status: str) -> None:
     shown_cells = {"metrics": metrics_of(page), "thresholds": shown(page, "#thresholds", "threshold")}
     found: dict[str, Cells] = {"metrics": {}, "thresholds": {}}
     for row in downloaded(page):
         value, low, high, naive = (number(row[name]) for name in ("value", "low", "high", "naive"))
         what = row["quantity"]
+        assert row["status"] == status
         if row["part"] == "metrics":
-            texts = {"naive": figure(naive), "value": figure(value), "interval": interval(low, high)}
+            limits = report.limits[what]
+            texts = {"naive": figure(naive), "value": value_cell(value, limits, low, high)}
+            texts["interval"] = interval(low, high, limits)
             found["metrics"] |= {(what, cell, "0"): text for cell, text in texts.items()}
         elif row["part"] == "thresholds":
             found["thresholds"][row["threshold"], what] = figure(value)

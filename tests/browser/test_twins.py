@@ -25,12 +25,12 @@ from halftruth.evaluation._page_data import (
     without_prior,
 )
 from halftruth.evidence import Evidence, Scenario
-from halftruth.inference._influence import gradients, variance
+from halftruth.inference._influence import Errors, degrees_of, gradients, unseen, variance
 from halftruth.inference._prior_range import prior_span
 from halftruth.inference._requests import Request, read_requests
 from halftruth.results._estimate import figure
-from halftruth.results._intervals import normal_interval
-from halftruth.table._support import Sums
+from halftruth.results._intervals import normal_interval, score_interval
+from halftruth.table._support import Sums, Support
 
 from .figures_at import measure_at
 
@@ -46,14 +46,15 @@ NAMES = (
 )
 THRESHOLD, LEVEL = 0.4, 0.9
 
-AT = """({ model, metrics, prior, purity, level }) => {
+AT = """({ model, metrics, prior, purity }) => {
     const { score, sums } = model.table;
     const fine = twins.measureOf(score, sums, twins.rule(model, sums, prior, purity));
     const errors = twins.standardErrors(model, metrics, prior, purity, fine);
-    const logit = twins.unsigned(fine);
+    const regular = twins.unsigned(fine);
     return Object.fromEntries(metrics.map(({ label, name, parameters, limits }) => {
         const value = twins.METRICS[name](fine, parameters);
-        return [label, [value, errors[label], ...twins.interval(value, errors[label], level, limits, logit)]];
+        const ends = twins.interval(value, errors[label], limits, regular);
+        return [label, [value, errors[label]?.error ?? null, ...ends]];
     }));
 }"""
 DRAWN = """({ model, prior, purity, threshold, bins }) => {
@@ -225,7 +226,8 @@ def _evidence(case: str) -> Evidence:
 
 @cache
 def _model(case: str) -> dict[str, Any]:
-    result = ht.evaluate(_evidence(case), "prevalence", threshold=THRESHOLD, n_resamples=0)
+    how = {"threshold": THRESHOLD, "confidence_level": LEVEL, "n_resamples": 0}
+    result = ht.evaluate(_evidence(case), "prevalence", **how)
     return model_of(case, result) | {"table": table_of(result, 200_000)}
 
 
@@ -240,10 +242,14 @@ def _requests(case: str) -> tuple[Request, ...]:
     return tuple(r for r in requests if r.metric is not None and (bounded or not r.metric.probability))
 
 
-def _errors(case: str, requests: list[Request], scenario: Scenario) -> dict[Request, float]:
-    """Standard errors from the evidence's own rows, as an evaluation without resamples joins them."""
-    evidence = _evidence(case)
-    support = evidence.table.support.coarse(ATOMS_OF_ERRORS, [THRESHOLD])
+def _support(case: str) -> Support:
+    rows = _evidence(case).table.support
+    return rows.coarse(ATOMS_OF_ERRORS, [THRESHOLD]).with_both_sides(THRESHOLD)
+
+
+def _errors(case: str, requests: list[Request], scenario: Scenario) -> dict[Request, Errors]:
+    """Variances from the evidence's own rows, as an evaluation without resamples joins them."""
+    evidence, support = _evidence(case), _support(case)
 
     def values(sums: Sums) -> dict[Request, Any]:
         with np.errstate(all="ignore"):
@@ -252,7 +258,12 @@ def _errors(case: str, requests: list[Request], scenario: Scenario) -> dict[Requ
 
     slopes = gradients(values, support)
     one_sample = evidence.rows_are_one_sample
-    return {r: float(np.sqrt(variance(slope, support, one_sample=one_sample))) for r, slope in slopes.items()}
+    out = {}
+    for r, slope in slopes.items():
+        shift, added = unseen(slope, support, r.places)
+        of_rows = variance(slope, support, one_sample=one_sample)
+        out[r] = Errors(*(np.asarray([x]) for x in (of_rows, added, shift)))
+    return out
 
 
 SCENARIOS = [(case, *scenario) for case, (_, scenarios) in CASES.items() for scenario in scenarios]
@@ -265,7 +276,7 @@ def test_every_metric_with_its_error_and_interval(
     model, requests = _model(case), _requests(case)
     metrics = [metric_of(request) for request in requests]
     assert all(metric["twin"] for metric in metrics)
-    found = _evaluated(page, AT, model=model, metrics=metrics, prior=prior, purity=purity, level=LEVEL)
+    found = _evaluated(page, AT, model=model, metrics=metrics, prior=prior, purity=purity)
     measure = measure_at(model, _evidence(case), prior, purity)
     regular = measure.unsigned
     smooth = [] if _evidence(case).lone_positive else [r for r in requests if r.smooth(curves=regular)]
@@ -278,12 +289,15 @@ def test_every_metric_with_its_error_and_interval(
             assert error is None
             assert np.isnan(interval).all()
             continue
-        assert error == pytest.approx(errors[request], rel=1e-6, abs=1e-12, nan_ok=True), request.label
-        logit = regular and request.limits == (0.0, 1.0)
-        ends = normal_interval(
-            np.asarray([expected]), np.asarray([errors[request]]), LEVEL, request.limits, logit=logit
-        )
-        assert interval == pytest.approx(ends, rel=1e-6, abs=1e-12, nan_ok=True), request.label
+        of_request, center = errors[request], np.asarray([expected])
+        assert error == pytest.approx(np.sqrt(of_request.variance[0]), rel=1e-6, abs=1e-12, nan_ok=True)
+        degrees = np.inf if request.places == "ends" else degrees_of(_support(case))
+        if regular and request.limits == (0.0, 1.0):
+            ends = score_interval(center, of_request.share_rows(center), LEVEL, degrees)
+        else:
+            spread = np.sqrt(of_request.variance + of_request.unseen)
+            ends = normal_interval(center, spread, LEVEL, request.limits, degrees)
+        assert interval == pytest.approx(ends, rel=1e-6, abs=1e-9, nan_ok=True), request.label
 
 
 def _matches(found: dict[str, Any], expected: dict[str, Any]) -> None:

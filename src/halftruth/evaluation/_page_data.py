@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any, get_args
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 from halftruth.evaluation._planning import next_steps
 from halftruth.evidence import Evidence, Scenario
+from halftruth.inference._influence import degrees_of
 from halftruth.inference._prior_range import Span, open_priors
 from halftruth.inference._requests import Request
 from halftruth.measure._score_measure import ScoreMeasure
@@ -29,8 +31,10 @@ from halftruth.report._page_record import (
 )
 from halftruth.results._comparison import Comparison
 from halftruth.results._estimate import Evaluation, Origin, json_number
+from halftruth.results._intervals import student_quantile
+from halftruth.table._resampling import Places, part_of
 from halftruth.table._score_table import ScoreTable
-from halftruth.table._support import Support
+from halftruth.table._support import SOFT, Support
 
 __all__ = ["groups_page", "page", "page_data", "preview"]
 
@@ -44,16 +48,9 @@ N_PRIORS = 21  # points of the lines over the priors of what only Python compute
 # --- The page of a result -------------------------------------------------------------------------------
 
 
-def page(
-    results: Mapping[str, Evaluation],
-    *,
-    title: str,
-    comparison: Comparison | None = None,
-    by: str = "",
-    left_out: Mapping[str, Evaluation] | None = None,
-) -> str:
-    """The page of one evaluation, of several by name, or of the models of a comparison."""
-    return page_of(page_data(results, title=title, comparison=comparison, by=by, left_out=left_out or {}))
+def page(results: Mapping[str, Evaluation], **about: Any) -> str:
+    """The page of one evaluation, of several by name, or of the models of a comparison: see `page_data`."""
+    return page_of(page_data(results, **about))
 
 
 def groups_page(results: Mapping[str, Evaluation], *, title: str, by: str) -> str:
@@ -76,6 +73,7 @@ def page_data(
     *,
     title: str = "",
     comparison: Comparison | None = None,
+    one_population: bool = True,
     by: str = "",
     left_out: Mapping[str, Evaluation] | None = None,
 ) -> PageData:
@@ -93,6 +91,7 @@ def page_data(
         models=models,
         metrics=_metrics(results.values()) if drawn else (),
         comparison=comparison,
+        one_population=one_population,
         by=by,
         left_out=left_out or {},
         drawn=drawn,
@@ -185,6 +184,7 @@ def metric_of(request: Request) -> MetricData:
         "limits": [json_number(limit) for limit in request.limits],
         "twin": twin,
         "smooth": request.smooth(curves=True),
+        "places": request.places,
         "curve": metric is not None and metric.influence == "unsigned",
     }
 
@@ -194,7 +194,12 @@ def metric_of(request: Request) -> MetricData:
 
 def _tables_only(results: Mapping[str, Evaluation]) -> list[ModelData]:
     return [
-        {"name": name, "evidence": result.evidence, "home": _figures(result)}
+        {
+            "name": name,
+            "evidence": result.evidence,
+            "status": result.status,
+            "home": _figures(result),
+        }
         for name, result in results.items()
     ]
 
@@ -216,14 +221,17 @@ def model_of(name: str, result: Evaluation) -> ModelData:
     origin = _origin(result)
     evidence = without_prior(origin.evidence[""])
     keep = () if result.threshold is None else (result.threshold,)
-    errors = evidence.table.support.coarse(ATOMS_OF_ERRORS, keep)
+    errors = evidence.table.support.coarse(ATOMS_OF_ERRORS, keep).with_both_sides(result.threshold)
     return {
         "name": name,
         "kind": evidence.kind,
         "evidence": result.evidence,
+        "status": result.status,
         "bounded": evidence.measure().bounded,
         "rule": _rule_of(evidence),
-        "errors": None if evidence.lone_positive else _cells_of(errors, one_sample=origin.one_sample),
+        "errors": None
+        if evidence.lone_positive
+        else _cells_of(errors, result.confidence_level, one_sample=origin.one_sample),
         "shares": _shares_of(result),
     }
 
@@ -308,6 +316,7 @@ def _rule_of(evidence: Evidence) -> dict[str, object]:
         "population": evidence.population,
         "base": "value" if evidence.propensity_given else "weight",
         "rows": rows | {"population": table.effective_rows(*evidence.population_strata)},
+        "units": evidence.own_units,
         "noise": noise and {"within": noise.within.tolist(), "gram": noise.gram.tolist()},
     }
 
@@ -327,7 +336,7 @@ def _sums_of(support: Support) -> SumsAtScores:
     return {"score": support.score.tolist(), "sums": sums}
 
 
-def _cells_of(support: Support, *, one_sample: bool) -> dict[str, object]:
+def _cells_of(support: Support, level: float, *, one_sample: bool) -> dict[str, object]:
     def short(values: Vector | None) -> list[float] | None:
         return None if values is None else _short(values, DIGITS_OF_ERRORS)
 
@@ -338,10 +347,15 @@ def _cells_of(support: Support, *, one_sample: bool) -> dict[str, object]:
             "weight": short(cells.weight),
             "value": short(cells.value),
             "spread": None if cells.spread is None else [short(row) for row in cells.spread],
+            "usual": cells.usual_rows(soft=name == SOFT),
+            "parts": {places: part_of(places, cells, soft=name == SOFT) for places in get_args(Places)},
         }
         for name, cells in support.strata.items()
     }
-    return {"score": support.score.tolist(), "one_sample": one_sample, "strata": strata}
+    degrees: dict[Places, float] = {"anywhere": degrees_of(support), "ends": math.inf}
+    quantile = {places: student_quantile((1 + level) / 2, df) for places, df in degrees.items()}
+    about = {"one_sample": one_sample, "quantile": quantile}
+    return {"score": support.score.tolist(), **about, "strata": strata}
 
 
 def _short(values: Iterable[float], digits: int = 10) -> list[float]:

@@ -44,13 +44,12 @@ def _ahead(row: Difference, names: tuple[str, str]) -> str:
     leader = row.leader or 0
     sign = -1 if leader else 1
     better, other = names[leader], names[1 - leader]
-    low, high = sorted((sign * row.low, sign * row.high))
-    verdict = (
-        f"{better} is better than {other}" if row.leader is not None else "no model is better beyond noise"
-    )
+    low, high = sorted(sign * np.clip((row.low, row.high), *row.shown_limits))
+    verdict = f"{better} is better than {other}" if row.leader is not None else "none is better beyond noise"
     if np.isnan(row.value):
         return f"{verdict}: the difference is {figure(low)} to {figure(high)} over all priors not refuted"
-    values = f"{better} has {figure(row.values[leader])}, {other} {figure(row.values[1 - leader])}"
+    shown = row.value_texts
+    values = f"{better} has {shown[leader]}, {other} {shown[1 - leader]}"
     return f"{verdict}: {values}, difference {figure(sign * row.value)} ({figure(low)} to {figure(high)})"
 
 

@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from html import escape
+from math import isnan
 
 from halftruth._registry import titled
-from halftruth.report._page_record import ModelData
 from halftruth.results._comparison import Comparison
-from halftruth.results._estimate import figure, interval_name
+from halftruth.results._estimate import (
+    Estimate,
+    Evaluation,
+    estimate_text,
+    figure,
+    interval_name,
+    interval_text,
+)
 
 __all__ = ["differences_table", "groups_table", "items", "metrics_table"]
 
 DASH = "–"
 
 
-def metrics_table(models: Sequence[ModelData], level: float, name: str = "") -> str:
+def metrics_table(results: Mapping[str, Evaluation], level: float, name: str = "") -> str:
     """Naive, corrected and interval; a block of rows for each metric where there are several models."""
-    several = len(models) > 1
+    several = len(results) > 1
     head = ["metric", *(["of"] if several else []), "naive", "corrected", interval_name(level)]
-    labels = list(dict.fromkeys(label for model in models for label in model["home"]))
-    blocks = [_block(label, models, several=several) for label in labels]
+    blocks = [_block(label, results, several=several) for label in _labels(results)]
     return _table(name, head, "".join(blocks))
 
 
-def _block(label: str, models: Sequence[ModelData], *, several: bool) -> str:
+def _labels(results: Mapping[str, Evaluation]) -> list[str]:
+    return list(dict.fromkeys(label for result in results.values() for label in result))
+
+
+def _block(label: str, results: Mapping[str, Evaluation], *, several: bool) -> str:
     title, says = titled(label)
     small = f"<br><small>{escape(says)}</small>" if says else ""
-    having = [(i, model) for i, model in enumerate(models) if label in model["home"]]
+    having = [(i, model, row[label]) for i, (model, row) in enumerate(results.items()) if label in row]
     rows = []
-    for k, (i, model) in enumerate(having):
-        row = model["home"][label]
+    for k, (i, model, row) in enumerate(having):
         first = f'<th scope="rowgroup" rowspan="{len(having)}">' if several else '<th scope="row">'
         lead = f"{first}{escape(title)}{small}</th>" if k == 0 else ""
-        name = f'<th scope="row" class="model">{escape(model["name"])}</th>' if several else ""
-        interval = _between(row["low"], row["high"])
-        texts = {"naive": figure(row["naive"]), "value": figure(row["value"]), "interval": interval}
+        name = f'<th scope="row" class="model">{escape(model)}</th>' if several else ""
+        value = estimate_text(row)
+        texts = {"naive": figure(row.naive), "value": value, "interval": _between(row)}
         cells = "".join(
             f'<td data-cell="{cell}" data-model="{i}">{escape(text)}</td>' for cell, text in texts.items()
         )
@@ -43,26 +52,25 @@ def _block(label: str, models: Sequence[ModelData], *, several: bool) -> str:
     return f"<tbody>{''.join(rows)}</tbody>"
 
 
-def groups_table(models: Sequence[ModelData], by: str) -> str:
+def groups_table(results: Mapping[str, Evaluation], by: str) -> str:
     """Too many groups for pictures: one row each."""
-    labels = list(dict.fromkeys(label for model in models for label in model["home"]))
+    labels = _labels(results)
     head = [by or "group", *(titled(label)[0] for label in labels)]
     rows = []
-    for i, model in enumerate(models):
+    for i, (name, result) in enumerate(results.items()):
         cells = "".join(
-            f'<td data-model="{i}" data-metric="{escape(label)}">{_stacked(model, label)}</td>'
+            f'<td data-model="{i}" data-metric="{escape(label)}">{_stacked(result.rows.get(label))}</td>'
             for label in labels
         )
-        rows.append(f'<tr><th scope="row">{escape(model["name"])}</th>{cells}</tr>')
+        rows.append(f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>')
     return _table("groups", head, f"<tbody>{''.join(rows)}</tbody>")
 
 
-def _stacked(model: ModelData, label: str) -> str:
-    row = model["home"].get(label)
+def _stacked(row: Estimate | None) -> str:
     if row is None:
         return DASH
-    naive = "" if row["naive"] is None else f" · naive {figure(row['naive'])}"
-    return f"{figure(row['value'])}<small>{_between(row['low'], row['high'])}{naive}</small>"
+    naive = "" if row.naive is None else f" · naive {figure(row.naive)}"
+    return f"{estimate_text(row)}<small>{_between(row)}{naive}</small>"
 
 
 def differences_table(comparison: Comparison, names: list[str], name: str = "") -> str:
@@ -77,7 +85,7 @@ def differences_table(comparison: Comparison, names: list[str], name: str = "") 
             flips = ", ".join(map(figure, row.flips)) or DASH
             texts = {
                 "value": figure(row.value),
-                "interval": _between(row.low, row.high),
+                "interval": _between(row),
                 "better": better,
                 "flips": flips,
             }
@@ -103,7 +111,6 @@ def items(texts: Iterable[str], kind: str = "") -> str:
     return "".join(f"<li{mark}>{escape(text)}</li>" for text in texts)
 
 
-def _between(low: float | None, high: float | None) -> str:
+def _between(row: Estimate) -> str:
     """An interval; a dash where there is none."""
-    ends = figure(low), figure(high)
-    return DASH if ends == (DASH, DASH) else f"{ends[0]} to {ends[1]}"
+    return DASH if isnan(row.low) and isnan(row.high) else interval_text(row)

@@ -42,9 +42,9 @@ def page_of(page: PageData) -> str:
     # The browser runs only the script of this digest, so that no name in the data can become one.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     if len(page.results) > 1 and not page.drawn:
-        table = _html.groups_table(page.models, page.by)
+        table = _html.groups_table(page.results, page.by)
     else:
-        table = _html.metrics_table(page.models, _level(page), "metrics")
+        table = _html.metrics_table(page.results, _level(page), "metrics")
     differences = ""
     if page.comparison is not None:
         differences = _html.differences_table(page.comparison, list(page.results), "differences")
@@ -56,6 +56,7 @@ def page_of(page: PageData) -> str:
         script=script,
         data=_in_script(_script_data(page)),
         answer=escape(_summary_text.answer(page)),
+        standing=_summary_text.standing(page).status.replace(" ", "-"),
         shares=escape(_summary_text.shares(page)),
         table=table,
         differences=differences,
@@ -74,7 +75,7 @@ def preview_of(page: PageData) -> str:
         (result,) = page.results.values()
         about = f"{result._title()}; {result._shares()}"
         notes = [*_summary_text.refuted(page), *_summary_text.remarks(page)]
-        table = _html.metrics_table(page.models, _level(page))
+        table = _html.metrics_table(page.results, _level(page))
     head = f"<p><strong>{escape(_summary_text.answer(page))}</strong></p>"
     head += f"<p>{escape(about)}</p>" if about else ""
     return f"{head}{table}<ul>{_html.items(notes)}</ul>"
@@ -93,6 +94,7 @@ def _script_data(page: PageData) -> dict[str, object]:
         "schema": SCHEMA,
         "title": page.title,
         "kind": kind,
+        "linked": page.one_population and kind != "groups",
         "confidence_level": _level(page),
         "threshold": json_number(first.threshold),
         "metrics": [{**metric, "title": titled(metric["label"])[0]} for metric in page.metrics],

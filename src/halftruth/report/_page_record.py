@@ -50,6 +50,7 @@ class ModelData(TypedDict):
 
     name: str
     evidence: str
+    status: str  # of the result as evaluated
     home: NotRequired[dict[str, Figures]]  # the figures as evaluated, by row
     kind: NotRequired[str]
     bounded: NotRequired[bool]
@@ -72,6 +73,7 @@ class MetricData(TypedDict):
     limits: list[float | None]
     twin: bool  # whether the scripts compute it too
     smooth: bool
+    places: str  # where rows that were not seen count
     curve: bool
 
 
@@ -113,6 +115,7 @@ class PageData:
     models: Sequence[ModelData] = ()
     metrics: Sequence[MetricData] = ()
     comparison: Comparison | None = None
+    one_population: bool = True  # whether models see one, so that a slider moves the prior of all
     by: str = ""  # what the names of groups are values of
     left_out: Mapping[str, Evaluation] = field(default_factory=dict)
     """Groups of which nothing can be said but why."""

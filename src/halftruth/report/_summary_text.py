@@ -7,13 +7,14 @@ from itertools import chain
 
 import numpy as np
 
-from halftruth._errors import Note, is_refuted, merged_notes
+from halftruth._errors import merged_notes
 from halftruth._registry import headline, titled
 from halftruth.report import _comparison_text
 from halftruth.report._page_record import PageData, Step, Subject
-from halftruth.results._estimate import Estimate, Evaluation, figure, interval_text
+from halftruth.results._estimate import Estimate, Evaluation, estimate_text, figure, interval_text
+from halftruth.results._standing import Standing, gravest
 
-__all__ = ["advice", "answer", "notes", "refuted", "remarks", "shares"]
+__all__ = ["advice", "answer", "notes", "refuted", "remarks", "shares", "standing"]
 
 STRATA = {
     "positive": "known positives",
@@ -26,6 +27,8 @@ FOUND_BY_SCORE = (
     "curve look better than they are."
 )
 UNLABELED_AS_NEGATIVE = "unlabeled cases counted as negatives"
+AGAINST = ("refuted", "partly_refuted")  # kinds of notes that come first
+NAMED = 3  # groups that are named where there are many
 LITTLE = 0.05  # an interval that loses less of its width hardly changes
 
 
@@ -33,22 +36,40 @@ LITTLE = 0.05  # an interval that loses less of its width hardly changes
 
 
 def answer(page: PageData) -> str:
-    """What the reader came for, in a sentence or two."""
-    if is_refuted(_all_notes(page)):
-        return "Do not rely on these numbers: the data refute what was given. The first note says what."
+    """What the reader came for, in a few sentences; first of all what is refuted or not identified."""
+    if not page.left_out:
+        return _answer(page)
+    return f"{_answer(page)} NOT EVALUATED: {_named(list(page.left_out))}; the notes say why."
+
+
+def _answer(page: PageData) -> str:
+    """The answer of the results that the page has."""
+    status, reason = standing(page)
+    wrong = [name for name, result in page.results.items() if result.status == "refuted"]
+    if status == "refuted" and (page.comparison is not None or len(wrong) == len(page.results)):
+        return f"REFUTED: do not rely on these numbers. {reason}"
+    lead = "" if status in ("ok", "not evaluated") else f"{status.upper()}: "
     if page.comparison is not None:
-        return _comparison_text.answer(page.comparison, page.results)
+        return lead + _comparison_text.answer(page.comparison, page.results)
     if len(page.results) > 1:
-        return _over_groups(page.results, page.by)
+        lead = f"REFUTED in {_named(wrong)}: do not rely on the numbers there. " if wrong else lead
+        others = {name: result for name, result in page.results.items() if name not in wrong}
+        return lead + (_over_groups(others, page.by) if len(others) > 1 else refuted(page)[0])
     ((name, result),) = page.results.items()
     subject = page.subjects.get(name)
     reading = UNLABELED_AS_NEGATIVE if subject is None else subject.naive_reading
-    return _verdict(result, reading) + _at_threshold(result)
+    part = " The first note says which priors are refuted." if status == "partly refuted" else ""
+    return lead + _verdict(result, reading) + _at_threshold(result) + part
 
 
-def _all_notes(page: PageData) -> Iterator[Note]:
-    yield from chain.from_iterable(result.notes for result in page.results.values())
-    yield from page.comparison.notes if page.comparison is not None else ()
+def _named(groups: Sequence[str]) -> str:
+    return ", ".join(groups[:NAMED]) + (f" and {len(groups) - NAMED} more" if groups[NAMED:] else "")
+
+
+def standing(page: PageData) -> Standing:
+    """The gravest of all that the page is about."""
+    whole = [] if page.comparison is None else [page.comparison.standing]
+    return gravest([*whole, *(result.standing for result in page.results.values())])
 
 
 def _verdict(result: Evaluation, naive_reading: str) -> str:
@@ -58,21 +79,25 @@ def _verdict(result: Evaluation, naive_reading: str) -> str:
     if np.isnan(row.value):
         if np.isnan(row.low):
             return f"{name} cannot be computed from these data."
-        limits = f"{name} lies between {figure(row.low)} and {figure(row.high)}: the data do not say more"
+        low, high = (figure(end) for end in np.clip((row.low, row.high), *row.limits))
+        limits = f"{name} lies between {low} and {high}: the data do not say more"
         return f"{limits} while the share of positives is unknown." + (
             f" Counting unlabeled cases as negatives would show {naive}." if naive else ""
         )
-    low, high = row.limits
-    if not low <= row.value <= high:
+    if not row.possible:
         return (
             f"{name} comes out at {figure(row.value)}, which is impossible: by noise, or because the share "
             f"of positives, the purity or the sampling is not as given."
         )
-    value = f"{name} is {figure(row.value)}{_interval(row)}"
+    value = f"{name} is {_value(row)}{_interval(row)}"
     # Two numbers that look alike are no news.
     if naive in ("", figure(row.value)):
         return f"{value}."
     return f"{value}, not {naive} as it looks with {naive_reading}."
+
+
+def _value(row: Estimate) -> str:
+    return estimate_text(row)
 
 
 def _interval(row: Estimate) -> str:
@@ -83,9 +108,9 @@ def _at_threshold(result: Evaluation) -> str:
     if result.threshold is None or not {"precision", "recall"} <= set(result):
         return ""
     precision, recall = result["precision"], result["recall"]
-    if np.isnan(precision.value) or np.isnan(recall.value):
+    if any(np.isnan(row.value) or not row.possible for row in (precision, recall)):
         return ""
-    value, naive = _percent(precision.value), _percent(precision.naive)
+    value, naive = _percent(precision.shown[0]), _percent(precision.naive)
     instead = "" if naive in ("", value) else f", not {naive},"
     return (
         f" At the threshold {result.threshold:g}, {value} of the flagged cases are positive{instead} and "
@@ -107,16 +132,18 @@ def _over_groups(results: Mapping[str, Evaluation], by: str) -> str:
         return f"{over} {titled(label)[0]} has a value in {len(values)}."
     low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
     return (
-        f"{over} {titled(label)[0]} runs from {figure(values[low])}{_interval(rows[low])} in {low} to "
-        f"{figure(values[high])}{_interval(rows[high])} in {high}."
+        f"{over} {titled(label)[0]} runs from {_value(rows[low])}{_interval(rows[low])} in {low} to "
+        f"{_value(rows[high])}{_interval(rows[high])} in {high}."
     )
 
 
 def shares(page: PageData) -> str:
     """How many cases of which kind the numbers rest on, and the shares of positives that all results have."""
     lines = {result._shares() for result in page.results.values()}
-    threshold = next(iter(page.results.values())).threshold
-    at = "" if threshold is None else f"rates are at the threshold {threshold:g}"
+    thresholds = {result.threshold for result in page.results.values()} - {None}
+    at = "each has rates at a threshold of its own" if len(thresholds) > 1 else ""
+    if len(thresholds) == 1:
+        at = f"rates are at the threshold {thresholds.pop():g}"
     return "; ".join(text for text in (_rows(page), lines.pop() if len(lines) == 1 else "", at) if text)
 
 
@@ -136,7 +163,7 @@ def refuted(page: PageData) -> list[str]:
     """What the data contradict, each once, with the models or groups that it is about."""
     return merged_notes(
         {
-            name: [str(note) for note in result.notes if note.kind == "refuted"]
+            name: [str(note) for note in result.notes if note.kind in AGAINST]
             for name, result in page.results.items()
         }
     )
@@ -144,7 +171,13 @@ def refuted(page: PageData) -> list[str]:
 
 def notes(page: PageData) -> list[str]:
     """All that a page notes beside what is refuted."""
-    left_out = [f"{name}: {note}" for name, result in page.left_out.items() for note in result.notes]
+    told = {note for result in page.results.values() for note in result.notes}  # of all groups
+    left_out = [
+        f"{name}: {note}"
+        for name, result in page.left_out.items()
+        for note in result.notes
+        if note not in told
+    ]
     return [*remarks(page), *left_out, *_on_joining(page)]
 
 
@@ -157,11 +190,11 @@ def remarks(page: PageData) -> list[str]:
     if page.comparison is None:
         return texts + _on_groups(page)
     shown = set(chain.from_iterable(remarks_of.values()))
-    return texts + [note for note in page.comparison.notes if note.kind != "refuted" and note not in shown]
+    return texts + [note for note in page.comparison.notes if note.kind not in AGAINST and note not in shown]
 
 
 def _remarks(result: Evaluation, subject: Subject | None) -> Iterator[str]:
-    others = [note for note in result.all_notes() if note.kind != "refuted"]
+    others = [note for note in result.all_notes() if note.kind not in AGAINST]
     assumption = "" if subject is None else subject.assumption
     # The assumption comes first, and beside it what would break it.
     if assumption in others:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -13,20 +13,30 @@ import numpy as np
 
 from halftruth import _checks, _storage
 from halftruth._checks import Vector
-from halftruth._errors import InputError, MissingDependency, Note, arg, bare, is_refuted, notes_to_dict
-from halftruth.results._intervals import interval_of, normal_interval
+from halftruth._errors import (
+    InputError,
+    MissingDependency,
+    Note,
+    NoteKind,
+    arg,
+    bare,
+    is_refuted,
+    notes_to_dict,
+)
+from halftruth.results._intervals import interval_of, normal_interval, score_interval
+from halftruth.results._standing import OK, Judged, Standing, is_possible, reaches, standing_of
 
 __all__ = [
-    "INFLUENCE", "LOGIT", "Estimate", "Evaluation", "Origin", "Paged", "Pages", "aligned", "data_frame",
-    "figure", "interval_name", "interval_text", "json_number", "share_text",
+    "INFLUENCE", "SCORE", "Estimate", "Evaluation", "Origin", "Paged", "Pages", "aligned", "data_frame",
+    "figure", "interval_name", "interval_text", "json_number", "judged", "share_text", "value_text",
 ]  # fmt: skip
 
 SCHEMA = 1
-INFLUENCE, LOGIT = "influence", "influence, logit"
+INFLUENCE, SCORE = "influence", "influence, score"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Estimate:
+class Estimate(Judged):
     """A number with its interval.
 
     Attributes
@@ -38,13 +48,14 @@ class Estimate:
         What one would have reported who takes unlabeled for negative.
     confidence_level : float
     method : str
-        How the interval was made: from the standard error ("influence", or "influence, logit" on the scale
-        of the log odds), by the bootstrap (its method), or "none".
+        How the interval was made: from the standard error ("influence", or "influence, score" of shares,
+        which has a width at 0 and 1 too), by the bootstrap (its method), or "none".
     notes : tuple of str
     replicates : array or None
         Resampled values, (n_resamples,); over a range of priors (n_priors, n_resamples).
     standard_error : float or None
-        Where the interval was made from it; at the value, whatever the range of the prior.
+        Where the interval was made from it; at the value, whatever the range of the prior, and without what
+        rows that were not seen add to the interval.
     reference : float or None
         A figure to compare with, where one is known.
     bound : float or None
@@ -54,6 +65,9 @@ class Estimate:
     compression : float or None
         Of a histogram: no table of rows with this histogram has a value farther from this one. None for exact
         rows, and where nothing is certified.
+    status, reason : str
+        "ok"; or "refuted", "partly refuted", "not identified", "impossible" (nothing of the interval is
+        possible) or "undefined", and why.
     """
 
     value: float
@@ -67,12 +81,58 @@ class Estimate:
     centers: Vector | None = None
     errors: Vector | None = None
     """Standard errors, one for each of ``centers``."""
+    unseen: Vector | None = None
+    """What rows that were not seen may add to the variances."""
+    share_rows: Vector | None = None
+    """Of shares: in how many rows a share has all of that error."""
+    degrees: float = math.inf
+    """Degrees of freedom behind the errors and the replicates."""
     limits: tuple[float, float] = (-math.inf, math.inf)
     """What is possible; noisy evidence may leave it."""
     reference: float | None = None
     bound: float | None = None
     identified: tuple[float, float] | None = None
     compression: float | None = None
+    prior_free: bool = False
+    """Whether it has a value without a prior too, so that nothing of how that was found matters to it."""
+    standing: Standing = OK
+    """Of the evaluation that it is a row of."""
+
+    @property
+    def possible(self) -> bool:
+        """Whether the value lies within ``limits``, or its interval reaches into them: then it is noise."""
+        return is_possible(self.value, self.limits) or reaches(self.low, self.high, self.limits)
+
+    @property
+    def shown(self) -> tuple[float, float, float]:
+        """Value, low and high as people read them: what is possible of them, if anything."""
+        if not reaches(self.low, self.high, self.shown_limits):
+            return self.value, self.low, self.high
+        value, low, high = np.clip((self.value, self.low, self.high), *self.shown_limits)
+        return float(value), float(low), float(high)
+
+    @property
+    def shown_limits(self) -> tuple[float, float]:
+        """What the ends of an interval are cut at where people read them."""
+        return self.limits
+
+    def over(self, scenarios: Sequence[int] | None) -> Estimate:
+        """Over some of the scenarios alone; all of them where None."""
+        if scenarios is None or self.centers is None:
+            return self
+        kept = list(scenarios)
+        fewer = replace(
+            self,
+            centers=self.centers[kept],
+            errors=None if self.errors is None else self.errors[kept],
+            unseen=None if self.unseen is None else self.unseen[kept],
+            share_rows=None if self.share_rows is None else self.share_rows[kept],
+            replicates=None if self.replicates is None else np.atleast_2d(self.replicates)[kept],
+        )
+        if self.method == "none":
+            return fewer
+        low, high = fewer.interval(self.confidence_level)
+        return replace(fewer, low=low, high=high)
 
     @property
     def standard_error(self) -> float | None:
@@ -88,24 +148,31 @@ class Estimate:
         ----------
         confidence_level : float in (0, 1)
         method : {"percentile", "basic", "normal", "bias-corrected", "fitted"}, optional
-            The estimate's own where left out; without replicates there is only "normal".
+            The estimate's own where left out; without replicates there is only "normal", value ± Student's
+            quantile times the error. All but "percentile" and "bias-corrected" are cut at what is possible.
         """
         level = _checks.confidence_level(confidence_level)
         if self.centers is not None and self.errors is not None and method in (None, self.method, "normal"):
-            logit = (method or self.method) == LOGIT
-            return normal_interval(self.centers, self.errors, level, self.limits, logit=logit)
+            if self.share_rows is not None and method != "normal":
+                return score_interval(self.centers, self.share_rows, level, self.degrees)
+            errors = self.errors if self.unseen is None else np.sqrt(self.errors**2 + self.unseen)
+            return normal_interval(self.centers, errors, level, self.limits, self.degrees)
         if self.replicates is None or self.centers is None:
             raise InputError(
                 "This estimate has no replicates, so no other interval. Evaluate with "
                 f"{bare('n_resamples')} > 0."
             )
-        return interval_of(self.replicates, self.centers, level, method or self.method, self.limits)
+        method = method or self.method
+        return interval_of(self.replicates, self.centers, level, method, self.limits, self.degrees)
 
     def __float__(self) -> float:
         return self.value
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({figure(self.value)}, {interval_text(self)})"
+        # That a value is impossible or undefined can be seen.
+        seen = self.status in ("impossible", "undefined")
+        standing = "" if seen else "".join(f", {line}" for line in self.standing.lines)
+        return f"{type(self).__name__}({estimate_text(self)}, {interval_text(self)}{standing})"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without the replicates; undefined numbers are None."""
@@ -114,7 +181,34 @@ class Estimate:
         numbers["identified"] = None if self.identified is None else [json_number(x) for x in self.identified]
         unbounded = self.compression is not None and math.isinf(self.compression)
         numbers["compression"] = "unbounded" if unbounded else json_number(self.compression)
-        return {**numbers, "method": self.method, **notes_to_dict(self.notes)}
+        return {**numbers, "method": self.method, **self.standing.to_dict(), **notes_to_dict(self.notes)}
+
+
+Row = TypeVar("Row", bound=Estimate)
+
+
+def judged(rows: Mapping[str, Row], whole: Standing) -> dict[str, Row]:
+    """The rows of a result, each with its standing."""
+    standings = {name: _row_standing(row, whole) for name, row in rows.items()}
+    return {
+        name: row if row.standing == standings[name] else replace(row, standing=standings[name])
+        for name, row in rows.items()
+    }
+
+
+def _row_standing(row: Estimate, whole: Standing) -> Standing:
+    if whole.status not in ("ok", "partly refuted", "not identified"):
+        return whole
+    undefined = math.isnan(row.value)
+    if undefined and whole.status == "not identified" and not any(n.kind == "undefined" for n in row.notes):
+        return whole
+    if undefined or not row.possible:
+        kind: NoteKind = "undefined" if undefined else "impossible"
+        text = "no value" if undefined else "beyond what is possible"
+        return Standing(kind, [Note(kind, text), *(note for note in row.notes if note.kind == kind)][-1])
+    # Without a prior, rows that have a value need none; where one was estimated, most rest on that.
+    unconcerned = row.prior_free or whole.reason.kind == "identifiability"
+    return OK if whole.status == "not identified" and unconcerned else whole
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -182,7 +276,7 @@ class Paged:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Evaluation(Paged, Mapping[str, Estimate]):
+class Evaluation(Judged, Paged, Mapping[str, Estimate]):
     """Estimates by metric, with what was assumed.
 
     ``result["roc_auc"]`` is an `Estimate`; ``prior`` is π, the share of positives in the population,
@@ -195,8 +289,24 @@ class Evaluation(Paged, Mapping[str, Estimate]):
     alpha: Estimate | None
     notes: tuple[Note, ...] = ()
     threshold: float | None = None
+    unrefuted: tuple[int, ...] | None = None
+    """Of a range of priors that is refuted in part: the scenarios that are not."""
     origin: Origin | None = field(default=None, repr=False)
     pages: Pages[Evaluation] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        whole = self.standing
+        object.__setattr__(self, "rows", judged(self.rows, whole))
+        for name in ("prior", "alpha"):
+            share = getattr(self, name)
+            if share is not None:
+                object.__setattr__(self, name, judged({name: share}, whole)[name])
+
+    @property
+    def standing(self) -> Standing:
+        """How far the whole can be relied on; every format shows it, and gates ask it."""
+        unknown = math.isnan(self.prior.value) and any(math.isnan(row.value) for row in self.rows.values())
+        return standing_of(self.notes, missing=unknown)
 
     @property
     def confidence_level(self) -> float:
@@ -229,13 +339,14 @@ class Evaluation(Paged, Mapping[str, Estimate]):
             "threshold": json_number(self.threshold),
             "metrics": {name: row.to_dict() for name, row in self.rows.items()},
             "refuted": self.refuted,
+            **self.standing.to_dict(),
             **notes_to_dict(self.notes),
         }
 
     def to_frame(self) -> Any:
         """A data frame, one row a metric: pandas where installed, else polars."""
         columns: dict[str, list[Any]] = {"metric": list(self.rows)}
-        for name in ("value", "low", "high", "naive", "method"):
+        for name in ("value", "low", "high", "naive", "method", "status"):
             columns[name] = [getattr(row, name) for row in self.rows.values()]
         return data_frame(columns, ["metric"])
 
@@ -243,7 +354,10 @@ class Evaluation(Paged, Mapping[str, Estimate]):
         """A header and one line a metric, for people."""
         header = ("metric", "naive", "halftruth", interval_name(self.confidence_level))
         rows = self.rows.items()
-        return [header, *((name, figure(x.naive), figure(x.value), interval_text(x)) for name, x in rows)]
+        return [
+            header,
+            *((name, figure(x.naive), estimate_text(x), interval_text(x)) for name, x in rows),
+        ]
 
     def _shares(self) -> str:
         if np.isnan(self.prior.value):
@@ -254,8 +368,9 @@ class Evaluation(Paged, Mapping[str, Estimate]):
         return "; ".join(parts)
 
     def __str__(self) -> str:
-        notes = [f"Note: {note}" for note in self.all_notes()]
-        lines = [self._title(), self._shares(), "", *aligned(self._table())]
+        headline = self.standing.lines
+        notes = [f"Note: {note}" for note in self.all_notes() if not headline or note != self.reason]
+        lines = [*headline, self._title(), self._shares(), "", *aligned(self._table())]
         return "\n".join([*lines, *([""] if notes else []), *notes])
 
     def _title(self) -> str:
@@ -305,15 +420,33 @@ def interval_name(level: float) -> str:
     return f"{100 * level:g}% interval"
 
 
+def value_text(
+    value: float, limits: tuple[float, float], interval: tuple[float, float] = (math.nan, math.nan)
+) -> str:
+    """A value for people: cut where noise carried it too far, marked where it is impossible."""
+    if is_possible(value, limits):
+        return figure(value)
+    if reaches(*interval, limits):
+        return f"{figure(min(max(value, limits[0]), limits[1]))} (raw {figure(value)})"
+    return f"impossible: {figure(value)}"
+
+
+def estimate_text(row: Estimate) -> str:
+    """The value of a row for people."""
+    return value_text(row.value, row.limits, (row.low, row.high))
+
+
 def interval_text(row: Estimate) -> str:
-    """An interval for people."""
-    return f"{figure(row.low)} to {figure(row.high)}"
+    """An interval for people: what is possible of it."""
+    if not math.isnan(row.low + row.high) and not reaches(row.low, row.high, row.shown_limits):
+        return "none possible"
+    return f"{figure(row.shown[1])} to {figure(row.shown[2])}"
 
 
 def share_text(row: Estimate) -> str:
     """A share with its interval, where it has one."""
     certain = figure(row.low) == figure(row.high)
-    return figure(row.value) + ("" if certain else f" ({interval_text(row)})")
+    return estimate_text(row) + ("" if certain else f" ({interval_text(row)})")
 
 
 def aligned(table: Sequence[Sequence[str]]) -> list[str]:

@@ -49,6 +49,21 @@ def test_without_scripts_the_page_shows_the_evaluation():
     assert answer(page_data({"": RESULT})) in html.unescape(page)
 
 
+def test_a_refuted_result_is_a_banner_and_its_table_holds_what_is_possible():
+    refuted = ht.evaluate(SIMULATED.positive_unlabeled(300, 3000, rng=1, prior=0.9), n_resamples=0)
+    page = html.unescape(refuted.to_html())
+    assert (
+        f'<p id="answer" class="refuted">REFUTED: do not rely on these numbers. {refuted.reason}</p>' in page
+    )
+    assert cells_of(page)["roc_auc"][1:] == [f"impossible: {refuted['roc_auc'].value:.3f}", "none possible"]
+    assert data_of(page)["models"][0]["status"] == "refuted"
+    assert data_of(page)["models"][0]["home"]["roc_auc"]["low"] == refuted["roc_auc"].low
+    assert 'id="answer" class="ok"' in RESULT.to_html()
+    assert refuted._repr_html_().startswith("<p><strong>REFUTED: ")
+    many = groups_page({f"g{i}": refuted for i in range(7)}, title="many", by="month")
+    assert f"impossible: {refuted['roc_auc'].value:.3f}<small>none possible · naive" in many
+
+
 def test_names_cannot_leave_their_place():
     name = "</script><script>alert(1)</script>\"'$title & <b>"
     page = groups_page({name: RESULT, "b": RESULT}, title=name, by="")

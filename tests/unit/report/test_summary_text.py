@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -51,14 +53,48 @@ def test_without_a_prior_the_answer_is_a_range():
     result = evaluated(ht.PositiveUnlabeled.from_table(PU.table, population="unlabeled"))
     said = answer(told({"": result}))
     row = result["roc_auc"]
-    assert f"lies between {row.low:.3f} and {row.high:.3f}" in said
+    assert said.startswith(f"NOT IDENTIFIED: ROC AUC lies between {row.low:.3f} and {row.high:.3f}")
     assert f"would show {row.naive:.3f}" in said
+
+
+def test_a_range_that_is_refuted_in_part_is_said_first():
+    upper = ht.prior_upper_bound(PU)
+    evidence = ht.PositiveUnlabeled.from_table(PU.table, prior=(0.1, upper + 0.05), population="unlabeled")
+    page = told({"": evaluated(evidence, ["roc_auc"])})
+    assert answer(page).startswith("PARTLY REFUTED: ROC AUC is ")
+    assert answer(page).endswith(" The first note says which priors are refuted.")
+    assert refuted(page)[0].startswith("The upper part of the prior's range is refuted")
+    assert refuted(page)[0] not in remarks(page)
+
+
+def test_nothing_impossible_is_told_as_a_share():
+    few = ht.PositiveUnlabeled([0.9, 0.8, 0.7], [0.1, 0.2, 0.3, 0.9], prior=0.6)
+    result = ht.evaluate(few, ["precision", "recall"], threshold=0.8, n_resamples=0)
+    assert result["precision"].value > 1
+    assert "100% of the flagged cases" in answer(told({"": result}))  # by noise; beyond it, nothing is told:
+    beyond = dataclasses.replace(result["precision"], low=1.1, high=1.4)
+    rows = {"precision": beyond, "recall": result["recall"]}
+    assert "%" not in answer(told({"": dataclasses.replace(result, rows=rows)}))
+    rounded = dataclasses.replace(result["precision"], value=1 + 1e-15, low=0.5, high=1.2)
+    assert answer(told({"": dataclasses.replace(result, rows={"precision": rounded})})).startswith(
+        "Precision is 1.000 (0.500 to 1.000)"
+    )
 
 
 def test_a_refuted_prior_is_said_at_once_and_first():
     result = evaluated(ht.PositiveUnlabeled.from_table(PU.table, prior=0.9, population="unlabeled"))
-    assert answer(told({"": result})).startswith("Do not rely on these numbers")
-    assert answer(told({"a": evaluated(PU), "b": result})).startswith("Do not rely on these numbers")
+    assert answer(told({"": result})) == f"REFUTED: do not rely on these numbers. {result.reason}"
+    assert answer(told({"a": result, "b": result})).startswith(
+        "REFUTED: do not rely on these numbers. The prior"
+    )
+    of_two = answer(told({"a": evaluated(PU), "b": result, "c": evaluated(PU)}, by="month"))
+    assert of_two.startswith("REFUTED in b: do not rely on the numbers there. Over 2 groups of month ROC AUC")
+    one_left = answer(told({"a": evaluated(PU), "b": result}))
+    assert one_left.startswith(
+        "REFUTED in b: do not rely on the numbers there. b: The prior is refuted by the"
+    )
+    many = told(dict.fromkeys("abcde", result) | {"good": evaluated(PU)})
+    assert answer(many).startswith("REFUTED in a, b, c and 2 more: ")
     assert refuted(told({"a": evaluated(PU), "b": result}))[0].startswith("b: The prior is refuted")
     (note,) = refuted(told({"": result}))
     assert "refuted by the data" in note
@@ -114,7 +150,7 @@ def test_a_comparison_names_the_better_model_only_beyond_noise():
     )
     close = ht.compare({"poor": poor, "same": same}, ["roc_auc"], n_resamples=0)
     assert close["roc_auc"].leader is None
-    assert answer(told({}, close)).startswith("By ROC AUC no model is better beyond noise: poor has")
+    assert answer(told({}, close)).startswith("By ROC AUC none is better beyond noise: poor has")
 
 
 def test_a_note_about_some_groups_names_them():
@@ -149,7 +185,7 @@ def test_what_other_metrics_say_otherwise_is_told():
     models = {"half": ht.Labeled(y, score / 2), "whole": ht.Labeled(y, score)}
     found = ht.compare(models, ["roc_auc", "brier"], n_resamples=0)
     said = answer(told({}, found))
-    assert said.startswith("By ROC AUC no model is better beyond noise: half has")
+    assert said.startswith("By ROC AUC none is better beyond noise: half has")
     assert said.endswith(" By Brier score whole is better.")
 
 
@@ -162,7 +198,7 @@ def test_without_a_prior_a_comparison_has_only_differences():
     found = ht.compare(models, ["roc_auc"], paired=False, n_resamples=0)
     row = found["roc_auc"]
     assert answer(told({}, found)) == (
-        f"By ROC AUC no model is better beyond noise: the difference is {row.low:.3f} to {row.high:.3f} over "
+        f"NOT IDENTIFIED: By ROC AUC none is better beyond noise: the difference is {row.low:.3f} to {row.high:.3f} over "
         f"all priors not refuted."
     )
 

@@ -188,7 +188,7 @@ def test_frame() -> None:
     frame = RESULT.to_frame()
     assert isinstance(frame, pd.DataFrame)
     assert list(frame.index) == list(RESULT)
-    assert list(frame.columns) == ["value", "low", "high", "naive", "method"]
+    assert list(frame.columns) == ["value", "low", "high", "naive", "method", "status"]
     assert frame.loc["roc_auc", "value"] == float(RESULT["roc_auc"])
     assert frame["low"].dtype == float
 

@@ -11,7 +11,8 @@ const { interval, standardErrors, unsigned } = (() => {
   }
 
   /**
-   * Standard errors by label at a prior and a purity that are taken as exact; null where there is no closed form.
+   * Standard errors by label at a prior and a purity that are taken as exact, with what rows that were not seen may
+   * add to the value and its variance; null where there is no closed form.
    * ``fine`` is the measure of the model's own table there, whose signs say whether areas under curves have one.
    */
   function standardErrors(model, metrics, prior, purity, fine) {
@@ -23,8 +24,10 @@ const { interval, standardErrors, unsigned } = (() => {
     if (wanted.length === 0) return out;
     const { score, sums } = tableOf(model.errors);
     const slopes = gradients(model, wanted, score, sums, prior, purity);
-    wanted.forEach(({ label }, k) => {
-      out[label] = Math.sqrt(variance(slopes, k, model.errors));
+    wanted.forEach(({ label, places }, k) => {
+      const error = Math.sqrt(variance(slopes, k, model.errors));
+      const quantile = model.errors.quantile[places];
+      out[label] = { error, quantile, ...unseen(slopes, k, model.errors, places) };
     });
     return out;
   }
@@ -49,7 +52,7 @@ const { interval, standardErrors, unsigned } = (() => {
     return tables.get(errors);
   }
 
-  /** ∂f/∂sums of each metric by stratum and column, by central differences; 0 where a stratum has no row. */
+  /** ∂f/∂sums of each metric by stratum and column, by central differences. */
   function gradients(model, metrics, score, sums, prior, purity) {
     const functionals = metrics.map(({ name, parameters }) => [METRICS[name], parameters]);
     const whole = totalsOf(sums);
@@ -58,7 +61,6 @@ const { interval, standardErrors, unsigned } = (() => {
     const up = new Float64Array(metrics.length);
     for (const [name, columns] of Object.entries(sums)) {
       slopes[name] = {};
-      const held = new Set(model.errors.strata[name].atom);
       for (const [column, values] of Object.entries(columns)) {
         const slope = metrics.map(() => new Float64Array(score.length));
         const moved = values.slice();
@@ -69,8 +71,10 @@ const { interval, standardErrors, unsigned } = (() => {
           totals[name][column] = whole[name][column] + (sum - values[at]);
           return measureOf(score, movedSums, rule(model, movedSums, prior, purity, totals), space);
         };
-        for (const at of held) {
-          const step = STEP * (Math.abs(values[at]) || columns.weight[at]);
+        const sizes = Array.from(values, Math.abs).filter((x) => x > 0);
+        const usual = sizes.length ? sum(sizes) / sizes.length : 1;
+        for (let at = 0; at < score.length; at++) {
+          const step = STEP * (Math.abs(values[at]) || usual);
           const above = measureWith(at, values[at] + step);
           functionals.forEach(([metric, given], k) => (up[k] = metric(above, given)));
           const below = measureWith(at, values[at] - step);
@@ -90,6 +94,37 @@ const { interval, standardErrors, unsigned } = (() => {
   function variance(slopes, k, { strata, one_sample: together }) {
     const parts = Object.entries(strata).map(([name, cells]) => influences(slopes[name], k, cells));
     return together ? scatter(parts) : parts.reduce((all, part) => all + scatter([part]), 0);
+  }
+
+  /** How many of the parts of a row more fall on each score: one at either end, or one anywhere. */
+  function placeShares({ score, strata }, places) {
+    const share = new Float64Array(score.length);
+    if (places === "ends") {
+      share[0] = share[score.length - 1] = 1;
+      return share;
+    }
+    for (const { atom, count } of Object.values(strata)) atom.forEach((at, i) => (share[at] += count[i]));
+    const n = sum(share);
+    const reach = (below) => (Math.log1p(below) - Math.log1p(n - below)) / (2 * Math.log1p(n));
+    let below = 0;
+    return share.map((count) => reach((below += count)) - reach(below - count));
+  }
+
+  /** What a part of a row more in each stratum adds to metric k: to the value, and to its variance. */
+  function unseen(slopes, k, errors, places) {
+    const share = placeShares(errors, places);
+    let [shift, added] = [0, 0];
+    for (const [name, { usual, parts }] of Object.entries(errors.strata)) {
+      for (const row of usual) {
+        share.forEach((part, at) => {
+          const { weight, value } = slopes[name];
+          const influence = row.weight * weight[k][at] + (value ? row.value * value[k][at] : 0);
+          shift += parts[places] * part * influence;
+          added += parts[places] * part * influence ** 2;
+        });
+      }
+    }
+    return { shift, unseen: added };
   }
 
   /** For each cell of a stratum: its rows, the mean influence of one, and their variance around it. */
@@ -123,23 +158,29 @@ const { interval, standardErrors, unsigned } = (() => {
   }
 
   /**
-   * [low, high] from a standard error, cut at the limits (null: none); [NaN, NaN] without one. ``logit``: for shares,
-   * on the scale of the log odds, where they are less skewed and cannot leave [0, 1].
+   * [low, high] from what `standardErrors` gives, cut at the limits (null: none); [NaN, NaN] without it. ``regular``: no
+   * mass is negative, so that shares have Wilson's interval, which has a width at 0 and 1 too.
    */
-  function interval(value, error, level, limits, logit) {
-    if (error === null) return [NaN, NaN];
+  function interval(value, errors, limits, regular) {
+    if (errors === null) return [NaN, NaN];
     const [least, most] = [limits[0] ?? -Infinity, limits[1] ?? Infinity];
-    const side = normalQuantile((1 + level) / 2) * error;
-    if (logit && least === 0 && most === 1 && value > 0 && value < 1) return onLogit(value, side);
-    const ends = [value - side, value + side];
+    const t = errors.quantile;
+    const variance = errors.error ** 2 + errors.unseen;
+    if (regular && least === 0 && most === 1) {
+      const at = value + Math.min(Math.abs(errors.shift), 0.5) * (1 - 2 * value);
+      return scoreInterval(value, variance === 0 ? Infinity : (at * (1 - at)) / variance, t);
+    }
+    const ends = [value - t * Math.sqrt(variance), value + t * Math.sqrt(variance)];
     // Where the value itself has left what is possible, a cut would leave one side of the interval only.
-    return value >= least && value <= most ? ends.map((end) => clip(end, least, most)) : ends;
+    return isBeyond(value, limits) ? ends : ends.map((end) => clip(end, least, most));
   }
 
-  function onLogit(value, side) {
-    const odds = value / (1 - value);
-    const factor = Math.exp(side / (value * (1 - value)));
-    return [1 / (1 + factor / odds), 1 / (1 + 1 / (odds * factor))];
+  function scoreInterval(share, rows, t) {
+    if (rows === Infinity) return [share, share];
+    const square = t ** 2;
+    const middle = (rows * share + square / 2) / (rows + square);
+    const side = Math.sqrt(square * (rows * share * (1 - share) + square / 4)) / (rows + square);
+    return [middle - side, middle + side];
   }
 
   return { interval, standardErrors, unsigned };

@@ -2,7 +2,7 @@
 // the strata. Twin of halftruth.evidence and halftruth.measure._mass_rule at one prior and one purity.
 
 const {
-  confusion, firstAt, measureOf, prCurve, precisionsOf, priorRange, ratesOf, rocCurve, rule, shares, sweep, totalsOf,
+  confusion, firstAt, measureOf, prCurve, priorRange, ratesOf, rocCurve, rule, shares, sweep, totalsOf,
 } = (() => {
   const NAMES = ["positive", "unlabeled", "negative"];
   const IDENTITY = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
@@ -101,7 +101,18 @@ const {
       if (base !== "weight") terms.push(term(name, base, 0, ofOwn));
       terms.push(term(name, "weight", all || k === 1 ? 1 : 0, base === "weight" ? ofOwn + ofOther : ofOther));
     }
-    return { terms, size: informative(given.rows, on), alpha };
+    return { terms, size: informative(given.rows, on), alpha, own: ownMass(given, totals, terms) };
+  }
+
+  /** What a row of the known positives adds to its own precision: see `PositiveUnlabeled.rule`. */
+  function ownMass({ population, units }, totals, terms) {
+    const unit = units.positive.weight;
+    let pos = population === "all" ? -unit : 0;
+    for (const term of terms) {
+      if (term.stratum === "positive") pos += term.pos * units.positive[term.column];
+    }
+    const several = totals.positive.weight > 1.001 * unit;
+    return { pos: several ? pos : 0, mass: population === "all" ? 0 : units.unlabeled.weight };
   }
 
   /** Rows of full labels that would be as informative: 1 / (π²/n_P + 1/n_U) with clean positives. */
@@ -206,6 +217,7 @@ const {
       negatives: sum(neg),
       size: rule.size,
       alpha: rule.alpha,
+      own: rule.own ?? { pos: 0, mass: 0 },
       bounded: score[0] >= 0 && score[m - 1] <= 1,
       memo: {},
       space,
@@ -311,6 +323,6 @@ const {
   }
 
   return {
-    confusion, firstAt, measureOf, prCurve, precisionsOf, priorRange, ratesOf, rocCurve, rule, shares, sweep, totalsOf,
+    confusion, firstAt, measureOf, prCurve, priorRange, ratesOf, rocCurve, rule, shares, sweep, totalsOf,
   };
 })();

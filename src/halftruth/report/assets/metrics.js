@@ -24,13 +24,12 @@ const { METRICS, distribution, reliability } = (() => {
     return partOf(c, (1 + square) * c.tp, square * c.positives + c.predicted);
   }
 
-  /** 0 where all cases are called the same, NaN where a cell is negative by more than rounding. */
+  /** 0 where all cases are called the same. */
   function mcc(c) {
-    if (!(Math.min(c.tp, c.fp, c.fn, c.tn) + SLACK * Math.abs(c.total) >= 0)) return NaN;
-    if (c.predicted === 0 || c.rest === 0) return compared(c, 0);
-    // Roots first: the product of four large margins would overflow before its root.
-    const root = (margin) => Math.sqrt(Math.max(margin, 0));
-    const scale = root(c.positives) * root(c.negatives) * root(c.predicted) * root(c.rest);
+    if (c.predicted === 0 || c.rest === 0) return compared(c, 0 * Math.abs(c.tp + c.tn));
+    // In pairs: the root of a square is exact, so that a perfect classifier has exactly 1.
+    const root = (one, other) => Math.sqrt(Math.max(one * other, 0));
+    const scale = root(c.positives, c.predicted) * root(c.negatives, c.rest);
     return compared(c, ratio(c.tp * c.tn - c.fp * c.fn, scale));
   }
 
@@ -72,34 +71,44 @@ const { METRICS, distribution, reliability } = (() => {
     return whereBoth(ratio(ratio(area, positives), negatives), positives, negatives);
   }
 
+  /** The area from ∫ precision dμ₁ without a known positive's own part. */
+  function ofPrecision(measure, area) {
+    const { positives, negatives, total } = sweep(measure);
+    const { pos, mass } = measure.own;
+    const scale = ratio(positives, positives - pos) * ratio(total + mass, total);
+    return whereBoth(ratio(area * scale, positives), positives, negatives);
+  }
+
+  /** Each known positive's precision is read from the others. */
   function averagePrecision(measure) {
-    const { m, positives, negatives } = sweep(measure);
-    const precision = precisionsOf(measure);
+    const { tp, predicted, m } = sweep(measure);
+    const { pos, mass } = measure.own;
     let area = 0;
-    for (let i = 1; i <= m; i++) area += clip(precision[i], 0, 1) * measure.pos[m - i];
-    return whereBoth(ratio(area, positives), positives, negatives);
+    for (let i = 1; i <= m; i++) {
+      const cases = predicted[i] + mass;
+      if (cases !== 0) area += ((tp[i] - pos) / cases) * measure.pos[m - i];
+    }
+    return ofPrecision(measure, area);
   }
 
   /** Between two thresholds TP and FP grow in proportion, so precision follows a hyperbola in recall. */
   function prAuc(measure) {
-    const { predicted, m, positives, negatives } = sweep(measure);
-    const precision = precisionsOf(measure);
+    const { tp, predicted, m } = sweep(measure);
+    const { pos, mass } = measure.own;
     let area = 0;
-    let before = clip(precision[0], 0, 1);
     for (let i = 1; i <= m; i++) {
-      const here = clip(precision[i], 0, 1);
-      const start = predicted[i - 1];
-      let mean = here;
-      if (start !== 0) {
-        const growth = (predicted[i] - start) / start;
+      const end = predicted[i] + mass;
+      if (end === 0) continue;
+      let mean = (tp[i] - pos) / end;
+      if (predicted[i - 1] !== 0) {
+        const start = predicted[i - 1] + mass;
+        const growth = (end - start) / start;
         const curvature = bend(growth);
-        const tp = before * start;
-        mean = ((here * predicted[i] - tp) / start) * curvature + (tp / start) * (1 - growth * curvature);
+        mean = ((tp[i] - pos - tp[i - 1]) / start) * curvature + (tp[i - 1] / start) * (1 - growth * curvature);
       }
-      area += clip(mean, 0, 1) * measure.pos[m - i];
-      before = here;
+      area += mean * measure.pos[m - i];
     }
-    return whereBoth(ratio(area, positives), positives, negatives);
+    return ofPrecision(measure, area);
   }
 
   /** (1 − log(1+x)/x) / x, by its series where the closed form would cancel. */
@@ -141,8 +150,12 @@ const { METRICS, distribution, reliability } = (() => {
   function recallAtFpr(measure, { max_fpr: limit = 0.05 }) {
     const points = ratesOf(measure);
     if (Number.isNaN(points.fpr.at(-1))) return NaN;
-    const { y0, rise, part } = passage(points, limit);
-    return y0 + part * rise;
+    // The last point within the limit, and how far on the limit lies.
+    const { fpr, tpr } = points;
+    let last = fpr.length - 1;
+    while (last > 0 && fpr[last] > limit + SLACK) last--;
+    const end = Math.min(last + 1, fpr.length - 1);
+    return tpr[last] + along(limit - fpr[last], fpr[end] - fpr[last]) * (tpr[end] - tpr[last]);
   }
 
   /** TP among the k highest rows (or that share of them), ties shared, and k in rows. */

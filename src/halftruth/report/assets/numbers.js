@@ -1,8 +1,9 @@
 // Numbers: sums and quotients as Python makes them, and how they are written.
 
-const { clip, figure, normalQuantile, percent, ratio, sum } = (() => {
+const { clip, figure, isBeyond, normalQuantile, percent, ratio, reaches, sum } = (() => {
   const NONE = "–";
   const BLOCK = 128;
+  const ROUNDING = 1e-9; // as in halftruth.results._standing
 
   /** The quotient, NaN where the denominator is 0. */
   function ratio(numerator, denominator) {
@@ -12,6 +13,16 @@ const { clip, figure, normalQuantile, percent, ratio, sum } = (() => {
   /** The value cut at the limits; NaN stays NaN. */
   function clip(value, low, high) {
     return Math.min(Math.max(value, low), high);
+  }
+
+  /** Whether a value leaves its limits (null: none), but for rounding. */
+  function isBeyond(value, [low, high]) {
+    return Number.isFinite(value) && (value < (low ?? -Infinity) - ROUNDING || value > (high ?? Infinity) + ROUNDING);
+  }
+
+  /** Whether something of an interval lies within limits (null: none). */
+  function reaches(low, high, [least, most]) {
+    return low <= (most ?? Infinity) && high >= (least ?? -Infinity);
   }
 
   /** Sum of values[from … to − 1], in blocks so that rounding does not grow with their number. */
@@ -124,5 +135,5 @@ const { clip, figure, normalQuantile, percent, ratio, sum } = (() => {
     return q < 0 ? -size : size;
   }
 
-  return { clip, figure, normalQuantile, percent, ratio, sum };
+  return { clip, figure, isBeyond, normalQuantile, percent, ratio, reaches, sum };
 })();

@@ -13,7 +13,7 @@ const {
   const TOP = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7];
   const RATES = ["flagged", "precision", "recall", "fpr", "f1"];
   const indices = models.map((_, i) => i);
-  const linked = data.kind !== "groups"; // models see one population, groups are one each
+  const { linked } = data; // models see one population, groups and samples with priors of their own are one each
   const movable = indices.filter((i) => models[i].shares?.moves);
 
   const homePurity = (i) => models[i].shares?.purity ?? 1;
@@ -87,7 +87,7 @@ const {
       const errors = standardErrors(models[i], metrics, prior, purity, measure);
       const regular = unsigned(measure);
       return byLabel(({ label, limits }) =>
-        interval(values[label], errors[label], data.confidence_level, limits, regular),
+        interval(values[label], errors[label], limits, regular),
       );
     });
   }

@@ -4,10 +4,21 @@ const { addPictures, download, showConfusion, showMetrics, showThresholds, write
   const served = new Map(all("[data-cell]").map((cell) => [cell, cell.textContent]));
   const write = (cell, text) => cell.textContent !== text && (cell.textContent = text);
 
-  function between({ low, high }) {
+  /** What is possible of an interval. */
+  function between({ low, high }, [least, most]) {
     if (low === undefined) return "…"; // not computed yet
-    return Number.isNaN(low + high) ? "–" : `${figure(low)} to ${figure(high)}`;
+    if (Number.isNaN(low + high)) return "–";
+    if (isBeyond(low, [null, most]) || isBeyond(high, [least, null])) return "none possible";
+    return `${figure(Math.max(low, least ?? -Infinity))} to ${figure(Math.min(high, most ?? Infinity))}`;
   }
+
+  /** A value, cut where noise carried it too far, marked where it is impossible. */
+  function marked({ value, low, high }, limits) {
+    if (!isBeyond(value, limits)) return figure(value);
+    if (!reaches(low, high, limits)) return `impossible: ${figure(value)}`;
+    return `${figure(clip(value, limits[0] ?? -Infinity, limits[1] ?? Infinity))} (raw ${figure(value)})`;
+  }
+  const limitsOf = (wanted) => metrics.find(({ label }) => label === wanted).limits;
 
   function fill(row, moved, texts) {
     for (const cell of row.querySelectorAll("[data-cell]")) {
@@ -19,7 +30,8 @@ const { addPictures, download, showConfusion, showMetrics, showThresholds, write
     for (const row of all("#metrics tr[data-metric]")) {
       const i = Number(row.dataset.model);
       const found = figuresOf(i)[row.dataset.metric];
-      fill(row, state.shares[i].moved, { value: figure(found.value), interval: between(found) });
+      const limits = limitsOf(row.dataset.metric);
+      fill(row, state.shares[i].moved, { value: marked(found, limits), interval: between(found, limits) });
       const picture = row.querySelector("svg");
       if (picture) strip(picture, i, found);
     }
@@ -37,7 +49,7 @@ const { addPictures, download, showConfusion, showMetrics, showThresholds, write
     const scale = element(element(all("#metrics thead tr")[0], "td", { class: "picture" }), "span");
     for (const end of ["0", "1"]) element(scale, "span", {}, end);
     for (const row of all("#metrics tr[data-metric]")) {
-      const { limits } = metrics.find(({ label }) => label === row.dataset.metric);
+      const limits = limitsOf(row.dataset.metric);
       const cell = element(row, "td", { class: "picture" });
       if (limits[0] === 0 && limits[1] === 1) element(cell, "svg", { "aria-hidden": "true" });
     }
@@ -80,12 +92,14 @@ const { addPictures, download, showConfusion, showMetrics, showThresholds, write
   // --- The numbers of the page as a file, one a line.
 
   function csv() {
-    const lines = [["part", "model", "prior", "purity", "threshold", "quantity", "value", "low", "high", "naive"]];
-    models.forEach(({ name }, i) => {
+    const lines = [["part", "model", "prior", "purity", "threshold", "quantity", "value", "low", "high", "naive", "status"]];
+    models.forEach(({ name, status }, i) => {
       const drawn = able.includes(i);
       const { prior, purity, moved } = drawn ? state.shares[i] : {};
       if (moved) computeIntervals(i);
-      const add = (part, ...rest) => lines.push([part, name, prior, purity, ...rest]);
+      // At another share only what lies in the range of the sliders can be chosen, and that is not refuted.
+      const add = (part, threshold, quantity, value, low, high, naive) =>
+        lines.push([part, name, prior, purity, threshold, quantity, value, low, high, naive, moved ? "ok" : status]);
       for (const [label, row] of Object.entries(figuresOf(i))) {
         add("metrics", "", label, row.value, row.low, row.high, row.naive);
       }

@@ -3,7 +3,6 @@
 (() => {
   const CHARTS = { roc: rocChart, pr: prChart, reliability: reliabilityChart, distribution: distributionChart };
   const REST = 50; // ms without a move, after which what takes longer is computed
-  const ROUNDING = 1e-9;
   const OUTSIDE =
     "Some figures are beyond what is possible: noise, or a share of positives that is too high. " +
     "Curves are drawn at the edge there.";
@@ -86,12 +85,13 @@
 
   /** One note for all that is shown and cannot be: figures, rates at thresholds and curves. */
   function showOutside() {
-    const beyond = (value, [low, high]) =>
-      Number.isFinite(value) && (value < (low ?? -Infinity) - ROUNDING || value > (high ?? Infinity) + ROUNDING);
     const figures = able.some((i) =>
-      metrics.some(({ label, limits }) => beyond(figuresOf(i)[label]?.value, limits)),
+      metrics.some(({ label, limits }) => {
+        const { value, low, high } = figuresOf(i)[label] ?? {};
+        return isBeyond(value, limits) && !reaches(low, high, limits);
+      }),
     );
-    const rates = topRates(state.shown).some(([, each]) => each.some((rate) => beyond(rate, [0, 1])));
+    const rates = topRates(state.shown).some(([, each]) => each.some((rate) => isBeyond(rate, [0, 1])));
     const outside = figures || rates || able.some((i) => look(i).outside);
     write(at("outside"), outside ? OUTSIDE : "");
   }
