@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
-from halftruth._errors import InputError, Note, is_refuted, note_kinds
+from halftruth._errors import InputError, Note, note_kinds
 from halftruth.cli._options import (
     ConfidenceLevel,
     Files,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from halftruth.evidence import Evidence
     from halftruth.limits._verdict import TooGood
     from halftruth.results._estimate import Estimate, Evaluation
+    from halftruth.results._standing import Standing
 
 __all__ = ["EXAMPLES", "bayes_error"]
 
@@ -55,7 +56,9 @@ Examples:
 """
 
 
-Interval = StrEnum("Interval", ["t", "hoeffding", "bootstrap", "likelihood"])  # how an interval is made
+Interval = StrEnum(
+    "Interval", ["bounded", "t", "hoeffding", "bootstrap", "likelihood"]
+)  # how an interval is made
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -312,20 +315,27 @@ class LimitsView:
         name += " (upper bound)" if self._bound else ""
         return {name: self.error, **(self.best or {})}
 
+    @property
+    def _standing(self) -> Standing:
+        from halftruth.results._standing import standing_of
+
+        return standing_of(list(self._notes()))
+
     def objections(self) -> Iterator[str]:
         """What `--strict` refuses."""
-        from halftruth.cli._views import note_objections, number_objections
+        from halftruth.cli._views import number_objections, standing_objections
 
-        yield from note_objections(self._notes())
+        yield from standing_objections(self._standing)
         yield from number_objections({name: row.value for name, row in self._rows.items()})
 
     def blocks(self) -> list[Block]:
         from halftruth.cli._rendering import Block
-        from halftruth.results._estimate import figure, interval_name, interval_text
+        from halftruth.cli._views import headline
+        from halftruth.results._estimate import estimate_text, figure, interval_name, interval_text
 
         header = ["metric", "naive", "halftruth", interval_name(self.error.confidence_level), "method"]
         lines = [
-            [name, figure(row.naive), figure(row.value), interval_text(row), row.method]
+            [name, figure(row.naive), estimate_text(row), interval_text(row), row.method]
             for name, row in self._rows.items()
         ]
         if self.error.identified is not None:
@@ -339,7 +349,7 @@ class LimitsView:
             below += [f"- {alternative}" for alternative in self.test.alternatives]
         return [
             Block(
-                above=(repr(self.evidence), self.about),
+                above=(*headline(self._standing), repr(self.evidence), self.about),
                 header=tuple(header),
                 lines=[tuple(line) for line in lines],
                 below=tuple(below),
@@ -358,19 +368,23 @@ class LimitsView:
             BAYES_ERROR: self.error.to_dict(),
             "best": None if self.best is None else self.best.to_dict(),
             "too_good": None if self.test is None else self.test.to_dict(),
-            "refuted": is_refuted(self._notes()),
+            "refuted": self._standing.status == "refuted",
+            **self._standing.to_dict(),
             "notes": self.notes(),
             "note_kinds": note_kinds(dict.fromkeys(self._notes())),
         }
 
     def records(self) -> Iterator[Sequence[Cell]]:
-        yield ["metric", *NUMBERS, "identified_low", "identified_high", "confidence_level", "method"]
+        of_method = ["identified_low", "identified_high", "confidence_level", "method", "status", "reason"]
+        yield ["metric", *NUMBERS, *of_method]
+        standing = list(map(shell_text, self._standing))
         rows = self._rows
         if self.test is not None and self.test.adjusted is not None:
             rows["adjusted_error"] = self.test.adjusted
         for name, row in rows.items():
-            numbers = [getattr(row, number) for number in NUMBERS]
-            yield [name, *numbers, *(row.identified or (None, None)), row.confidence_level, row.method]
+            numbers = [row.naive, *row.shown]
+            identified = row.identified or (None, None)
+            yield [name, *numbers, *identified, row.confidence_level, row.method, *standing]
         if self.test is not None:
             numbers_of_test: dict[str, Cell] = {
                 "test_error": self.test.test_error,
@@ -378,7 +392,9 @@ class LimitsView:
                 "p_value": self.test.p_value,
                 "too_good": str(int(self.test.too_good)),
             }
-            yield from ([name, None, value, *[None] * 6] for name, value in numbers_of_test.items())
+            yield from (
+                [name, None, value, *[None] * 6, *standing] for name, value in numbers_of_test.items()
+            )
 
     def notes(self) -> list[str]:
         votes = OF_CLASSES if self.kind == "classes" else {}

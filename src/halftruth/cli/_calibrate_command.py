@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
-from halftruth._errors import InputError, Note, arg, is_refuted, note_kinds
+from halftruth._errors import InputError, Note, arg, note_kinds
 from halftruth.cli._options import (
     Files,
     Format,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from halftruth.cli._outputs import CalibratorFiles
     from halftruth.cli._rendering import Block, Cell
     from halftruth.evidence import Evidence
+    from halftruth.results._standing import Standing
 
 __all__ = ["EXAMPLES", "calibrate"]
 
@@ -175,31 +177,39 @@ class CalibrationView:
     refused: bool = False
     """Whether `--strict` keeps it from being written."""
 
+    @property
+    def _standing(self) -> Standing:
+        from halftruth.results._standing import standing_of
+
+        return standing_of(self.on_prior)
+
     def objections(self) -> Iterator[str]:
         """What `--strict` refuses."""
-        from halftruth.cli._views import note_objections, number_objections
+        from halftruth.cli._views import number_objections, standing_objections
 
-        yield from note_objections(self.on_prior)
+        yield from standing_objections(self._standing)
         errors = self.assessment.errors.items()
         yield from number_objections({f"{name} before": before for name, (before, _) in errors})
         yield from number_objections({f"{name} after": after for name, (_, after) in errors})
 
     def blocks(self) -> list[Block]:
         from halftruth.cli._rendering import Block
-        from halftruth.results._estimate import figure
+        from halftruth.cli._views import headline
+        from halftruth.results._estimate import figure, value_text
 
         written = ["Nothing was written (--strict)."] if self.refused else list(self._written())
         return [
             Block(
                 above=(
+                    *headline(self._standing),
                     f"{self.evidence!r}, {len(self.evidence.table)} rows",
                     f"π = {figure(self.calibrator.prior_)} positive in the population; method "
                     f"{self.calibrator.method}",
                 ),
                 header=("metric", "before", "after, cross-fitted"),
                 lines=[
-                    (name, figure(before), figure(value))
-                    for name, (before, value) in self.assessment.errors.items()
+                    (name, *(value_text(math.nan if x is None else x, (0.0, math.inf)) for x in pair))
+                    for name, pair in self.assessment.errors.items()
                 ],
                 below=tuple(written),
             )
@@ -225,15 +235,18 @@ class CalibrationView:
                 name: {"before": json_number(before), "after": json_number(after)}
                 for name, (before, after) in self.assessment.errors.items()
             },
-            "refuted": is_refuted(self.on_prior),
+            "refuted": self._standing.status == "refuted",
+            **self._standing.to_dict(),
             "notes": self.notes(),
             "note_kinds": note_kinds(self._notes()),
         }
 
     def records(self) -> Iterator[Sequence[Cell]]:
-        yield ["metric", "before", "after"]
+        from halftruth.cli._terminal import shell_text
+
+        yield ["metric", "before", "after", "status", "reason"]
         for name, (before, after) in self.assessment.errors.items():
-            yield [name, before, after]
+            yield [name, before, after, *map(shell_text, self._standing)]
 
     def notes(self) -> list[str]:
         from halftruth.cli._terminal import shell_text

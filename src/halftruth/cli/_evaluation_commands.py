@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from halftruth._errors import InputError
+from halftruth._errors import HalftruthError, InputError, Note, NotIdentifiable, source_of
 from halftruth.cli._options import (
     By,
     Files,
@@ -13,6 +15,7 @@ from halftruth.cli._options import (
     Html,
     LabelOptions,
     MetricOptions,
+    PriorColumn,
     RowOptions,
     ShareOptions,
     Strict,
@@ -24,15 +27,21 @@ from halftruth.cli._options import (
 )
 
 if TYPE_CHECKING:
+    from halftruth.evidence import Evidence
     from halftruth.results._comparison import Comparison
+    from halftruth.results._estimate import Evaluation
     from halftruth.table._score_table import ScoreTable
 
 __all__ = ["COMPARE_EXAMPLES", "EVALUATE_EXAMPLES", "compare", "evaluate"]
 
+MOST_COMPARED = 12  # groups, each with every other
 EVALUATE_EXAMPLES = """\b
 Examples:
   halftruth evaluate scores.parquet --prior 0.3 --threshold 0.5 --html report.html
+  halftruth evaluate scores.csv --zeros negative --threshold 'precision>=0.9'
   halftruth evaluate scores.csv --score p --label fraud --zeros unlabeled --prior 0.02..0.05
+  halftruth evaluate scores.csv --by site --prior 'north=0.2,south=0.08..0.12,east=estimate'
+  halftruth evaluate scores.csv --by site --prior-column share
   halftruth evaluate scores.csv --prior estimate --within 0.01..0.1 --labeled-sample 7/50
   halftruth evaluate scores.csv --unlabeled -1 --prior 0.3 --purity 0.9 --population unlabeled
   halftruth evaluate 'day-*.csv.gz' --by month --weight n --format json --strict > result.json
@@ -54,6 +63,8 @@ Examples:
   halftruth compare data.csv --score a --score b --unlabeled -1 --purity 0.9 --population unlabeled
   halftruth compare old.csv new.csv --id case --prior estimate --within 0.01..0.1 --labeled-sample 7/50
   halftruth compare monday.csv tuesday.csv --no-paired --prior 0.02..0.05 --n-resamples 5000 --stratified
+  halftruth compare north.csv south.csv --no-paired --prior north.csv=0.2,south.csv=0.08..0.12
+  halftruth compare scores.csv --between site --prior-column share
   halftruth compare data.csv --score a --score b --metrics f1 --threshold 0.5 --confidence-level 0.9 --rng 1
 """
 
@@ -63,12 +74,13 @@ def evaluate(
     files: Files,
     rows: RowOptions,
     shares: ShareOptions,
+    prior_column: PriorColumn = None,
     by: By = None,
     numbers: MetricOptions,
     method: Annotated[
         str | None,
         option(
-            "Bootstrap interval: percentile, basic, normal, bias-corrected, fitted; else what covers best.",
+            "Bootstrap interval: percentile, basic, normal, bias-corrected, fitted; else each metric's own.",
             "NAME",
             complete_intervals,
         ),
@@ -100,35 +112,75 @@ def evaluate(
 ) -> int:
     """True metrics, with intervals, from a file or table of scores and labels."""
     from halftruth.cli._gates import Gate, judge_results, remark_on_threshold, worst
-    from halftruth.cli._option_values import metric_settings, share_settings
-    from halftruth.cli._outputs import check_page, check_table_file, page_title, write_page, write_tables
+    from halftruth.cli._group_priors import GroupShares, with_priors
+    from halftruth.cli._option_values import metric_settings
+    from halftruth.cli._outputs import (
+        check_page,
+        check_table_file,
+        page_title,
+        readable_twice,
+        write_page,
+        write_tables,
+    )
     from halftruth.cli._rendering import object_strictly, show
     from halftruth.cli._table_source import TableSource, evidence_of
     from halftruth.cli._views import EvaluationView, by_group, group_heading, view_of, with_unevaluated
-    from halftruth.evaluation import _evaluate
 
     # Whatever can be refused is refused here, before long files are read.
     gates = [Gate.read(text) for text in require or ()]
     settings = metric_settings(numbers, method=method, lipschitz=lipschitz)
-    known = share_settings(shares)
+    known = GroupShares.read(shares, by, column=prior_column, engine=rows.engine)
     check_page(html, files)
     check_table_file(save_table, files)
     for gate in gates:
-        gate.check(settings["metrics"], numbers.threshold)
-    source = TableSource(files=files, by=by, grid=grid, **vars(rows))
-    tables = source.tables()
-    # The table is kept even if nothing can be said of it: to read the rows may have taken long.
-    write_tables(tables, save_table, by)
-    evaluated = by_group(
-        tables, lambda table: _evaluate.evaluate(evidence_of(table, **known), **settings), by
-    )
-    results = with_unevaluated(evaluated)
+        gate.check(settings["metrics"], settings["threshold"])
+    with readable_twice(files, needed=prior_column is not None) as paths:
+        source = TableSource(files=paths, by=by, grid=grid, **vars(rows))
+        tables = source.tables()
+        # The table is kept even if nothing can be said of it: to read the rows may have taken long.
+        write_tables(tables, save_table, by)
+        known = known.with_column(paths)
+    known.check(tables)
+
+    def evaluated(group: tuple[str, ScoreTable]) -> Evaluation:
+        name, table = group
+        return _evaluated(evidence_of(table, **known.of(name)), settings, grouped=by is not None)
+
+    results = with_unevaluated(by_group({name: (name, tables[name]) for name in tables}, evaluated, by))
+    remarks = tuple(known.remarks(tables, [name for name, x in results.items() if x.status == "refuted"]))
     view = view_of({group: EvaluationView(result) for group, result in results.items()}, by)
+    view = with_priors(view, known, results, remarks)
     show(view, style)
-    remark_on_threshold(tables.values(), numbers.threshold)
-    write_page(results if by else results[""], html, page_title(files, source.score_columns), by)
+    if not isinstance(settings["threshold"], str):  # chosen among the scores
+        remark_on_threshold(tables.values(), settings["threshold"])
+    noted = {name: replace(result, notes=(*remarks, *result.notes)) for name, result in results.items()}
+    write_page(noted if by else results[""], html, page_title(files, source.score_columns), by)
     required = judge_results(gates, {group_heading(by, name): result for name, result in results.items()})
     return worst([required, object_strictly(view.objections() if strict else ())])
+
+
+def _evaluated(evidence: Evidence, settings: dict[str, Any], *, grouped: bool) -> Evaluation:
+    """The evaluation; of a group without the threshold that was asked for, with rates that are undefined."""
+    from halftruth import _registry
+    from halftruth.cli._option_values import parse_metric
+    from halftruth.evaluation import _evaluate
+    from halftruth.results._estimate import Estimate
+
+    try:
+        return _evaluate.evaluate(evidence, **settings)
+    except NotIdentifiable as error:
+        metrics = settings["metrics"]
+        labels = _registry.default_rows(evidence.measure(), 0.0) if metrics is None else list(metrics)
+        kept: Any = [label for label in labels if not parse_metric(label).needs_threshold]
+        if not (grouped and kept and isinstance(settings["threshold"], str)):
+            raise
+        why = Note("undefined", source_of(error))
+    if metrics is None or isinstance(metrics, dict):
+        kept = metrics and {label: metrics[label] for label in kept}
+    result = _evaluate.evaluate(evidence, **settings | {"metrics": kept, "threshold": None})
+    level = settings["confidence_level"]
+    nothing = Estimate(value=math.nan, low=math.nan, high=math.nan, confidence_level=level, notes=(why,))
+    return replace(result, rows={label: result.rows.get(label, nothing) for label in labels})
 
 
 def compare(
@@ -139,7 +191,11 @@ def compare(
     ] = None,
     labels: LabelOptions,
     shares: ShareOptions,
+    prior_column: PriorColumn = None,
     by: By = None,
+    between: Annotated[
+        str | None, column("Compare the values of this column with each other, not models.")
+    ] = None,
     paired: Annotated[bool, flag("--paired/--no-paired", "Whether the models scored the same cases.")] = True,
     numbers: MetricOptions,
     id: Annotated[  # noqa: A002  the name of the option
@@ -159,10 +215,10 @@ def compare(
 ) -> int:
     """Which model is better: differences with intervals, and where the order hangs on the prior."""
     from halftruth.cli._gates import Gate, judge_results, remark_on_threshold, worst
-    from halftruth.cli._option_values import metric_settings, share_settings
-    from halftruth.cli._outputs import check_page, page_title, write_page
+    from halftruth.cli._group_priors import GroupShares, with_priors
+    from halftruth.cli._option_values import metric_settings
+    from halftruth.cli._outputs import check_page, page_title, readable_twice, write_page
     from halftruth.cli._rendering import object_strictly, show
-    from halftruth.cli._table_source import evidence_of
     from halftruth.cli._views import ComparisonView, Failed, by_group, group_heading, view_of
     from halftruth.evaluation import _compare
 
@@ -170,34 +226,62 @@ def compare(
     # Whatever can be refused is refused here, before long files are read.
     gates = [Gate.read(text) for text in require or ()]
     settings = metric_settings(numbers)
-    known = share_settings(shares)
+    if isinstance(settings["threshold"], str):
+        raise InputError("compare takes --threshold as a number: choose it by evaluate on other rows.")
+    paired = paired and between is None  # groups have cases of their own
+    known = GroupShares.read(shares, by or between, models=not paired, column=prior_column)
     check_page(html, files)
     if html is not None and by is not None:
         raise InputError("--html does not go with --by: a page compares models in one table. Leave one out.")
-    models = _models(files, scores, joined_by=id, paired=paired)
-    for gate in gates:
-        gate.check(settings["metrics"], numbers.threshold, models)
+    with readable_twice(files, needed=prior_column is not None) as paths:
+        columns = vars(labels) | {"by": by}
+        groups = {} if between is None else _groups_of(paths, scores, columns, id, between)
+        models = list(groups[""]) if groups else _models(paths, scores, joined_by=id, paired=paired)
+        for gate in gates:
+            gate.check(settings["metrics"], settings["threshold"], models)
+        groups = groups or _tables(paths, scores, columns, id)
+        known = known.with_column(paths)
+    known.check(models if by is None else groups)
 
-    def compared(tables: dict[str, ScoreTable]) -> Comparison:
+    def compared(group: tuple[str, dict[str, ScoreTable]]) -> Comparison:
+        group_name, tables = group
         missing = [name for name in models if name not in tables]
         if by is not None and missing:
             raise InputError(f"no row of {', '.join(missing)}. Models are compared on groups that all have.")
-        evidence = {name: evidence_of(table, **known) for name, table in tables.items()}
+        evidence = {
+            name: _evidence(table, known.of(name if by is None else group_name), name, between)
+            for name, table in tables.items()
+        }
         return _compare.compare(evidence, paired=paired, **settings)
 
-    groups = _tables(files, scores, vars(labels) | {"by": by}, id)
-    results = by_group(groups, compared, by)
-    views = {name: x if isinstance(x, Failed) else ComparisonView(x) for name, x in results.items()}
-    view = view_of(views, by)
+    results: dict[str, Any] = by_group({name: (name, groups[name]) for name in groups}, compared, by)
+    of_groups = between is not None
+    views = {
+        name: x if isinstance(x, Failed) else ComparisonView(x, of_groups) for name, x in results.items()
+    }
+    first_tables = {name: next(iter(tables.values())) for name, tables in groups.items()}
+    remarks = tuple(known.remarks(groups[""] if between else first_tables))
+    view = with_priors(view_of(views, by), known, results, remarks, pairs=of_groups)
     show(view, style)
     for name in models:
-        remark_on_threshold(
-            [tables[name] for tables in groups.values() if name in tables], numbers.threshold, name
-        )
+        its_tables = [tables[name] for tables in groups.values() if name in tables]
+        remark_on_threshold(its_tables, settings["threshold"], name)
     if html is not None:
-        write_page(results[""], html, page_title(files, scores))
+        noted = replace(results[""], notes=(*remarks, *results[""].notes))
+        write_page(noted, html, page_title(files, scores))
     required = judge_results(gates, {group_heading(by, name): result for name, result in results.items()})
     return worst([required, object_strictly(view.objections() if strict else ())])
+
+
+def _evidence(table: ScoreTable, shares: dict[str, Any], name: str, between: str | None) -> Evidence:
+    """Of one model, or of one of the groups that are compared, which an error then names."""
+    from halftruth.cli._table_source import evidence_of
+    from halftruth.cli._views import group_heading
+
+    try:
+        return evidence_of(table, **shares)
+    except HalftruthError as error:
+        raise (error.about(group_heading(between, name)) if between else error) from error
 
 
 def _models(files: list[str], scores: list[str], *, joined_by: str | None, paired: bool) -> list[str]:
@@ -216,6 +300,26 @@ def _models(files: list[str], scores: list[str], *, joined_by: str | None, paire
             "apart, or --no-paired if each file has cases of its own."
         )
     return list(dict.fromkeys(files))
+
+
+def _groups_of(
+    files: list[str], scores: list[str], columns: dict[str, Any], joined_by: str | None, between: str
+) -> dict[str, dict[str, ScoreTable]]:
+    """The tables of the groups that are compared, as `_tables` gives those of models."""
+    from halftruth.cli._table_source import TableSource
+
+    if columns["by"] is not None or joined_by is not None or len(scores) > 1 or len(set(files)) > 1:
+        raise InputError(
+            "--between compares the groups of one file by one score: it goes without --by and --id, with one "
+            "FILE and one --score."
+        )
+    tables = TableSource(files=files, score=scores[0], **columns | {"by": between}).tables()
+    if not 2 <= len(tables) <= MOST_COMPARED:
+        raise InputError(
+            f"--between {between} compares every pair of groups, of 2 to {MOST_COMPARED}; the column has "
+            f"{len(tables)} value(s). Keep the rows of some, or see each by evaluate --by {between}."
+        )
+    return {"": tables}
 
 
 def _tables(

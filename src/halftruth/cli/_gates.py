@@ -9,16 +9,18 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from halftruth._errors import InputError, is_refuted
+import numpy as np
+
+from halftruth._errors import InputError
 from halftruth.cli._option_values import parse_metric, row_label
-from halftruth.cli._terminal import Status, say
+from halftruth.cli._terminal import Status, say, shell_text
 from halftruth.cli._views import Failed
-from halftruth.results._comparison import Comparison, Difference, Pair
+from halftruth.results._comparison import Comparison, Pair
 from halftruth.results._estimate import Estimate, Evaluation
 from halftruth.table._score_table import ScoreTable
 
@@ -31,7 +33,9 @@ _GATE = re.compile(
     r"(?:(?P<pair>.+):)?\s*(?P<row>\w+(?:\s*\([^()]*\))?)(?:\.(?P<field>\w+))?"
     r"\s*(?P<sign>>=|<=|>|<)\s*(?P<limit>\S+)\s*"
 )
-REFUTED_PRIOR = "the data refute the prior given, so its numbers decide nothing."
+REFUTED = "the data refute what was given, so its numbers decide nothing. {}"
+UNREFUTED = "the part of the prior's range that the data do not refute"
+WHOLE = "the whole of the prior's range, part of which the data refute"
 Verdict = tuple[Status, str]  # the status of a gate, and why
 
 
@@ -94,7 +98,7 @@ class Gate:
             )
         if metrics is None and request.parameters:
             raise InputError(f"--require {self}: pass --metrics '{self.row}' too.")
-        if request.metric.threshold and threshold is None and "threshold" not in dict(request.parameters):
+        if request.needs_threshold and threshold is None:
             raise InputError(f"--require {self}: {self.row} needs --threshold.")
         if models is None:
             return
@@ -119,38 +123,61 @@ class Gate:
         """Whether an evaluation meets it."""
         self._refuse_missing_row(result, "result")
         row = result[self.row]
-        number = getattr(row, self.field)
-        # A number that is missing, refuted or impossible decides nothing, on whichever side of the limit.
-        if number is None or math.isnan(number):
+        if self.field == "naive":
+            return self._judge([math.nan if row.naive is None else row.naive], self.name)
+        if math.isnan(getattr(row, self.field)):
             return Status.UNIDENTIFIED, f"{self.name} has no value{_range_text(row)}."
-        if self.field != "naive" and result.refuted:
-            return Status.UNIDENTIFIED, REFUTED_PRIOR
-        if self.field != "naive" and (row.value < row.limits[0] or row.value > row.limits[1]):
-            return Status.UNIDENTIFIED, f"{self.row} is {row.value:.6g}, which is not possible."
-        if self.holds(number):
-            return Status.FINE, ""
-        return Status.FAILED, f"{self.name} is {number:.6g}."
+        return self._judge_row(row, result.unrefuted, self.name)
 
     def judge_pairs(self, comparison: Comparison | Failed) -> Iterator[Verdict]:
-        """Whether each pair of a comparison meets it; those that do are left out."""
+        """Whether each pair of a comparison meets it."""
         if isinstance(comparison, Failed):
             yield Status.UNIDENTIFIED, "not evaluated."
             return
         pairs = [self._pair_among(list(comparison.evidence))] if self.pair else list(comparison)
         for a, b in pairs:
-            turned = (a, b) not in comparison.pairs
-            rows = comparison.pairs[b, a] if turned else comparison.pairs[a, b]
+            pair, turned = ((a, b), False) if (a, b) in comparison.pairs else ((b, a), True)
+            rows = comparison.pairs[pair]
             self._refuse_missing_row(rows, "comparison")
-            number = _signed(rows[self.row], self.field, turned=turned)
             what = f"{self.number_name} of {a} minus {b}"
-            if math.isnan(number):
-                yield Status.UNIDENTIFIED, f"{what} has no value."
-            elif is_refuted(comparison.notes):
-                yield Status.UNIDENTIFIED, REFUTED_PRIOR
-            elif not _possible(self.row, rows[self.row]):
-                yield Status.UNIDENTIFIED, f"{self.row} is not possible for one of {a} and {b}."
-            elif not self.holds(number):
-                yield Status.FAILED, f"{what} is {number:.6g}."
+            yield self._judge_row(rows[self.row], comparison.unrefuted.get(pair), what, turned=turned)
+
+    def _judge_row(
+        self, row: Estimate, unrefuted: Sequence[int] | None, what: str, *, turned: bool = False
+    ) -> Verdict:
+        """On a row as it is shown; of a range of priors refuted in part, on the scenarios that are left."""
+        # A number that is missing, refuted or impossible decides nothing, on whichever side of the limit.
+        if row.status == "refuted":
+            return Status.UNIDENTIFIED, REFUTED.format(shell_text(row.standing.reason))
+        if row.status == "impossible":
+            values = " and ".join(f"{value:.6g}" for value in getattr(row, "values", (row.value,)))
+            return Status.UNIDENTIFIED, f"{self.row} is {values}, which is not possible."
+        left = row.over(unrefuted)
+        value, low, high = left.shown
+        centers = [value] if left.centers is None else np.clip(left.centers, *row.shown_limits).tolist()
+        if turned:  # second minus first: what was the low end is the high end of the difference turned round
+            value, low, high, centers = -value, -high, -low, [-center for center in centers]
+        numbers = [{"value": value, "low": low, "high": high}[self.field]]
+        if row.status != "partly refuted":
+            return self._judge(numbers, what)
+        if self.field == "value":
+            numbers = centers
+        elif unrefuted is None:  # over a part that is not known ends lie between those over the whole
+            numbers = [low, high]
+        return self._judge(numbers, what, f" over {WHOLE if unrefuted is None else UNREFUTED}")
+
+    def _judge(self, numbers: list[float], what: str, over: str = "") -> Verdict:
+        """On a number, or on those of a range."""
+        low, high = min(numbers), max(numbers)
+        shown = f"{low:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
+        answers = {self.holds(number) for number in numbers}
+        if any(map(math.isnan, numbers)):
+            return Status.UNIDENTIFIED, f"{what} has no value."
+        if len(answers) > 1:
+            return Status.UNIDENTIFIED, f"{what} is {shown}{over}."
+        if answers == {True}:
+            return Status.FINE, over and f"holds{over}: {what} is {shown} there."
+        return Status.FAILED, f"{what} is {shown}{over}."
 
     def _refuse_missing_row(self, rows: Mapping[str, Any], what: str) -> None:
         if self.row not in rows:
@@ -167,18 +194,6 @@ def _range_text(row: Estimate) -> str:
     return f"{known}. Pass --prior, or gate on .low or .high"
 
 
-def _signed(row: Difference, field: str, *, turned: bool) -> float:
-    if not turned:
-        return float(getattr(row, field))
-    # Second minus first: what was the low end is the high end of the difference turned round.
-    return -float(getattr(row, {"low": "high", "high": "low"}.get(field, field)))
-
-
-def _possible(label: str, row: Difference) -> bool:
-    low, high = parse_metric(label).metric.limits
-    return all(low <= value <= high or math.isnan(value) for value in row.values)
-
-
 def judge_results(
     gates: Iterable[Gate], results: Mapping[str, Evaluation] | Mapping[str, Comparison | Failed]
 ) -> Status:
@@ -188,8 +203,8 @@ def judge_results(
         verdicts = [gate.judge(result)] if isinstance(result, Evaluation) else gate.judge_pairs(result)
         for code, why in verdicts:
             codes.add(code)
-            if code:
-                kind = "Failed" if code == Status.FAILED else "Not identifiable"
+            if why:
+                kind = {Status.FINE: "Note", Status.FAILED: "Failed"}.get(code, "Not identifiable")
                 say(f"{kind}: {f'{name}: ' if name else ''}{gate}: {why}")
     return worst(codes)
 

@@ -18,6 +18,7 @@ from halftruth._errors import InputError
 from halftruth._registry import REGISTRY, Metric
 from halftruth.evidence import Labeled
 from halftruth.files._number_columns import share_of
+from halftruth.inference._best_threshold import read_aim
 from halftruth.prior._belief import ESTIMATE, belief
 from halftruth.prior._inputs import read_knowledge
 from halftruth.results._intervals import METHODS
@@ -120,16 +121,29 @@ def parse_names(lists: Iterable[str] | None) -> list[str] | None:
     return [name for name in names if name] or None
 
 
+def parse_threshold(text: str | None) -> float | str | None:
+    """A number, or the text that says what the threshold is chosen for."""
+    if text is None:
+        return None
+    try:
+        return _checks.threshold(float(text))
+    except ValueError:
+        read_aim(text)
+        return text
+
+
 def metric_settings(options: MetricOptions, **more: Any) -> dict[str, Any]:
     """The settings of a call, refused here where the library would refuse them, before a file is read."""
-    settings = vars(options) | more | {"metrics": parse_metrics(options.metrics)}
+    threshold = parse_threshold(options.threshold)
+    settings = vars(options) | more | {"metrics": parse_metrics(options.metrics), "threshold": threshold}
     _checks.confidence_level(options.confidence_level)
-    if options.threshold is not None:
-        _checks.threshold(options.threshold)
     if more.get("method") is not None:
         _checks.choice(more["method"], "method", METHODS)
+        if isinstance(threshold, str):
+            raise InputError("--method does not go with a --threshold that is chosen. Leave one out.")
     for request in _requested(options.metrics):
-        request.metric.bind(options.threshold, **dict(request.parameters))
+        # A threshold that is yet to be chosen is as good as any.
+        request.metric.bind(0.0 if isinstance(threshold, str) else threshold, **dict(request.parameters))
     return settings
 
 
@@ -172,6 +186,11 @@ class RequestedMetric:
         if isinstance(bins, (int, float)) and bins > MOST_BINS:
             raise InputError(f"--metrics {self.label}: {BINS} must be at most {MOST_BINS:,}.")
         return metric
+
+    @property
+    def needs_threshold(self) -> bool:
+        """Whether it is a rate at --threshold, and not at one of its own."""
+        return self.metric.threshold and "threshold" not in dict(self.parameters)
 
     @property
     def call(self) -> Any:

@@ -22,9 +22,9 @@ from halftruth._errors import HalftruthError
 
 __all__ = [
     "By", "ConfidenceLevel", "Files", "Format", "GridKind", "Html", "LabelColumnOptions", "LabelOptions",
-    "LabeledSample", "Labels", "MetricOptions", "Population", "PopulationIs", "Prior", "Purity",
-    "RowOptions", "Seed", "ShareOptions", "Strict", "Style", "Unlabeled", "Weight", "Within", "Zeros",
-    "ZerosMean", "column", "complete_calibrators", "complete_engines", "complete_estimate",
+    "LabeledSample", "Labels", "MetricOptions", "Population", "PopulationIs", "Prior", "PriorColumn",
+    "Purity", "RowOptions", "Seed", "ShareOptions", "Strict", "Style", "Unlabeled", "Weight", "Within",
+    "Zeros", "ZerosMean", "column", "complete_calibrators", "complete_engines", "complete_estimate",
     "complete_estimators", "complete_intervals", "complete_list", "complete_metrics", "flag", "option",
     "spread",
 ]  # fmt: skip
@@ -161,7 +161,11 @@ ZerosMean = Annotated[Zeros | None, option("What 0 means, if labels are only 0 a
 Unlabeled = Annotated[float | None, option("Another code for unlabeled rows, e.g. -1.", "CODE")]
 Prior = Annotated[
     str | None,
-    option("Share of positives in the population: 0.3, 0.02..0.05 or estimate.", "SHARE", complete_estimate),
+    option(
+        "Share of positives in the population: 0.3, 0.02..0.05 or estimate; of groups also a=0.2,b=0.1.",
+        "SHARE",
+        complete_estimate,
+    ),
 ]
 Purity = Annotated[
     str | None,
@@ -177,10 +181,14 @@ LabeledSample = Annotated[
     str | None, option("With --prior estimate: K of M random unlabeled cases are positive.", "K/M")
 ]
 By = Annotated[str | None, column("Each value of this column by itself.")]
+PriorColumn = Annotated[
+    str | None, column("Column with the prior of each group: 0.3, 0.02..0.05 or estimate in all of its rows.")
+]
 ConfidenceLevel = Annotated[float, option("Level of the intervals.", "LEVEL")]
 Seed = Annotated[int, option("Same seed, same result.", "SEED", min=0)]
 Strict = Annotated[
-    bool, flag("--strict", "Exit 3 where the data refute what was given, or a row has no value.")
+    bool,
+    flag("--strict", "Exit 3 where data refute or do not identify a share, or a row has no possible value."),
 ]
 Html = Annotated[str | None, option("Also write a report for any browser, e.g. --html report.html.", "FILE")]
 Style = Annotated[Format, typer.Option("--format", help="How to write the result.")]
@@ -231,7 +239,12 @@ class MetricOptions:
     """Which numbers are wanted, and how their intervals are made."""
 
     threshold: Annotated[
-        float | None, option("Call score >= threshold positive; adds precision, recall, f1, …", "NUMBER")
+        str | None,
+        option(
+            "Call score >= threshold positive; adds precision, recall, f1, … In evaluate also what to choose "
+            "it for: 'precision>=0.9', 'recall>=0.8', 'fpr<=0.05' (guaranteed at the level), 'max f1'.",
+            "NUMBER|AIM",
+        ),
     ] = None
     metrics: Annotated[
         list[str] | None,

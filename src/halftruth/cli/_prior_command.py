@@ -25,7 +25,7 @@ from halftruth.cli._options import (
 
 if TYPE_CHECKING:
     from halftruth.cli._option_values import Share
-    from halftruth.cli._views import PriorsView, Shares
+    from halftruth.cli._prior_view import PriorsView, Shares
     from halftruth.evidence import PositiveUnlabeled
     from halftruth.prior._belief import PriorEstimate
     from halftruth.table._score_table import ScoreTable
@@ -135,8 +135,8 @@ class PriorRequest:
 
     def find(self, table: ScoreTable) -> PriorsView:
         """The estimates from one table."""
+        from halftruth.cli._prior_view import PriorsView
         from halftruth.cli._table_source import refuse_without_positives
-        from halftruth.cli._views import PriorsView
         from halftruth.evidence import PositiveUnlabeled
         from halftruth.inference._progress import progress
 
@@ -179,7 +179,7 @@ class PriorRequest:
         return list(dict.fromkeys(MIXTURE if name == AUTO and negatives else name for name in names))
 
     def _shares(self, evidence: PositiveUnlabeled, name: str) -> Shares:
-        from halftruth.cli._views import Shares
+        from halftruth.cli._prior_view import Shares
         from halftruth.prior._estimate_prior import estimate_prior, estimate_prior_and_purity
 
         if self.noisy:

@@ -66,7 +66,7 @@ def object_strictly(objections: Iterable[str]) -> Status:
     code = Status.FINE
     for objection in objections:
         code = Status.UNIDENTIFIED
-        say(f"Not identifiable: {objection} (--strict).")
+        say(f"Not identifiable: {objection.removesuffix('.')} (--strict).")
     return code
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from halftruth._errors import InputError, MergeError, MissingColumn, MissingDependency, OutsideGrid
-from halftruth.cli._option_values import Share
+from halftruth.cli._option_values import ESTIMATE, Share
 from halftruth.cli._options import GridKind, LabelOptions, Population, Zeros
 from halftruth.evidence import Evidence, Labeled, PositiveConfidence, PositiveUnlabeled, SoftLabeled
 from halftruth.files._file_paths import quoted
@@ -293,7 +293,7 @@ def evidence_of(
     if "unlabeled" in table.strata:
         refuse_without_positives(table)
         purity = 1.0 if purity is None else purity
-        estimate = _estimated(table, purity, known) if known else prior
+        estimate = _estimated(table, purity, known) if known and prior == ESTIMATE else prior
         return PositiveUnlabeled.from_table(table, prior=estimate, purity=purity, population=population)
     confidences = any(rows.meaning == "1/confidence" for rows in table.strata.values())
     pointless = {

@@ -1,4 +1,4 @@
-"""Results as the formats need them: evaluations, comparisons, priors, one or by group.
+"""Results as the formats need them: evaluations, comparisons, one or by group.
 
 Each group is by itself: one of which nothing can be said stops none of the others.
 """
@@ -6,28 +6,37 @@ Each group is by itself: one of which nothing can be said stops none of the othe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
-from halftruth._errors import HalftruthError, Note, is_refuted, merged_notes, notes_to_dict
+from halftruth._errors import HalftruthError, Note, merged_notes
 from halftruth.cli._rendering import Block, Cell, View
 from halftruth.cli._terminal import shell_text
-from halftruth.prior._belief import PriorEstimate
 from halftruth.results._comparison import Comparison
-from halftruth.results._estimate import Estimate, Evaluation, figure, interval_name
+from halftruth.results._estimate import Estimate, Evaluation
+from halftruth.results._standing import Standing
 
 __all__ = [
-    "ComparisonView", "EvaluationView", "Failed", "PriorsView", "Shares", "StrictView", "by_group",
-    "group_heading", "note_objections", "number_objections", "view_of", "with_unevaluated",
+    "ComparisonView", "EvaluationView", "Failed", "StrictView", "by_group",
+    "group_heading", "headline", "number_objections", "standing_objections", "view_of", "with_unevaluated",
 ]  # fmt: skip
 
 SCHEMA = 1
+NOT_EVALUATED = "not evaluated"
 Group = TypeVar("Group")
 Result = TypeVar("Result")
 
 
 # --strict: numbers that are refuted or missing are shown, and the command exits with 3 -----------------
+
+
+OBJECTIONS = {
+    "refuted": "the data refute what was given",
+    "partly refuted": "the data refute part of the prior's range",
+    "not identified": "the data do not identify the prior",
+    NOT_EVALUATED: NOT_EVALUATED,
+}
 
 
 class StrictView(View, Protocol):
@@ -38,10 +47,15 @@ class StrictView(View, Protocol):
         ...
 
 
-def note_objections(notes: Iterable[Note]) -> Iterator[str]:
-    """That a note says that something is refuted."""
-    if is_refuted(notes):
-        yield "the data refute what was given"
+def headline(standing: Standing) -> tuple[str, ...]:
+    """What stands above a table where something is refuted or not identified."""
+    return tuple(map(shell_text, standing.lines))
+
+
+def standing_objections(standing: Standing) -> Iterator[str]:
+    """That something is refuted."""
+    if standing.status in OBJECTIONS:
+        yield OBJECTIONS[standing.status]
 
 
 def number_objections(numbers: Mapping[str, float | None]) -> Iterator[str]:
@@ -49,6 +63,14 @@ def number_objections(numbers: Mapping[str, float | None]) -> Iterator[str]:
     missing = [name for name, value in numbers.items() if value is not None and math.isnan(value)]
     if missing:
         yield f"no value of {', '.join(missing)}"
+
+
+def row_objections(rows: Mapping[str, Estimate]) -> Iterator[str]:
+    """Which rows have no value, or an impossible one."""
+    yield from number_objections({name: row.value for name, row in rows.items()})
+    beyond = [name for name, row in rows.items() if row.status == "impossible"]
+    if beyond:
+        yield f"no possible value of {', '.join(beyond)}"
 
 
 # Groups ----------------------------------------------------------------------------------------------
@@ -66,10 +88,10 @@ class Failed:
         return Note("undefined", f"not evaluated: {self.reason}")
 
     def blocks(self) -> list[Block]:
-        return [Block(above=(f"Not evaluated: {self.reason}",), header=(), lines=[])]
+        return [Block(above=(f"NOT EVALUATED: {self.reason}",), header=(), lines=[])]
 
     def to_dict(self) -> dict[str, Any]:
-        return {"schema": SCHEMA, "error": self.reason}
+        return {"schema": SCHEMA, "status": NOT_EVALUATED, "reason": self.reason, "error": self.reason}
 
     def records(self) -> Iterator[Sequence[Cell]]:
         return iter(())
@@ -78,7 +100,7 @@ class Failed:
         return [self.note]
 
     def objections(self) -> Iterator[str]:
-        yield "not evaluated"
+        yield NOT_EVALUATED
 
 
 def group_heading(by: str | None, group: str) -> str:
@@ -112,14 +134,18 @@ def by_group(
 class Unevaluated(Evaluation):
     """The evaluation of a group of which nothing can be said: its rows have no value."""
 
-    reason: str
+    error: str
+
+    @property
+    def standing(self) -> Standing:
+        return Standing(NOT_EVALUATED, Note("undefined", self.error))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready and versioned, with the error."""
-        return super().to_dict() | {"error": self.reason}
+        return super().to_dict() | {"error": self.error}
 
     def _shares(self) -> str:
-        return f"Not evaluated: {self.reason}"
+        return "nothing can be said"
 
 
 def with_unevaluated(results: Mapping[str, Evaluation | Failed]) -> dict[str, Evaluation]:
@@ -137,7 +163,7 @@ def with_unevaluated(results: Mapping[str, Evaluation | Failed]) -> dict[str, Ev
             prior=nothing,
             alpha=None,
             notes=(result.note,),
-            reason=result.reason,
+            error=result.reason,
         )
         for group, result in results.items()
     }
@@ -168,8 +194,10 @@ class _Grouped:
         tables = {group: list(view.records()) for group, view in self.views.items()}
         header = next(table[0] for table in tables.values() if table)
         yield [self.by, *header]
-        for group, table in tables.items():
-            for row in table[1:] or [[None] * len(header)]:
+        for group, view in self.views.items():
+            told = {"status": NOT_EVALUATED, "reason": view.reason} if isinstance(view, Failed) else {}
+            failed = [[told.get(str(column)) for column in header]] if told else []
+            for row in (*failed, *tables[group][1:]):
                 yield [group, *row]
 
     def notes(self) -> list[str]:
@@ -189,7 +217,14 @@ def view_of(views: Mapping[str, StrictView], by: str | None) -> StrictView:
 
 # Evaluations and comparisons -------------------------------------------------------------------------
 
-NUMBERS = ("naive", "value", "low", "high", "confidence_level", "method")
+RAW = ("raw_value", "raw_low", "raw_high")  # as they came out; value, low and high are what is possible
+OF_ROW = ("confidence_level", "method")
+
+
+def row_cells(row: Estimate, *more: Cell) -> list[Cell]:
+    """The cells of CSV behind the numbers of a row: how they were made, how far to rely on them."""
+    standing = map(shell_text, row.standing)
+    return [row.confidence_level, row.method, *more, *standing, row.value, row.low, row.high]
 
 
 @dataclass(frozen=True)
@@ -200,43 +235,48 @@ class EvaluationView:
 
     def blocks(self) -> list[Block]:
         header, *lines = self.result._table()
-        return [Block(above=(self.result._title(), self.result._shares()), header=header, lines=lines)]
+        above = (*headline(self.result.standing), self.result._title(), self.result._shares())
+        rows_without: dict[str, list[str]] = {}
+        for name, row in self.result.items():
+            if row.status in ("undefined", "impossible"):
+                rows_without.setdefault(shell_text(row.standing.reason), []).append(name)
+        why = tuple(f"{', '.join(names)}: {reason}" for reason, names in rows_without.items())
+        return [Block(above=above, header=header, lines=lines, below=why)]
 
     def to_dict(self) -> dict[str, Any]:
         return self.result.to_dict()
 
     def records(self) -> Iterator[Sequence[Cell]]:
-        yield ["metric", *NUMBERS]
+        yield ["metric", "naive", "value", "low", "high", *OF_ROW, "status", "reason", *RAW]
         for name, row in self.result.items():
-            yield [name, *(getattr(row, column) for column in NUMBERS)]
+            yield [name, row.naive, *row.shown, *row_cells(row)]
 
     def notes(self) -> list[str]:
         return list(map(shell_text, self.result.all_notes()))
 
     def objections(self) -> Iterator[str]:
-        if isinstance(self.result, Unevaluated):
-            yield "not evaluated"
-            return
-        yield from note_objections(self.result.notes)
-        yield from number_objections({name: row.value for name, row in self.result.items()})
+        yield from standing_objections(self.result.standing)
+        if not isinstance(self.result, Unevaluated):
+            yield from row_objections(self.result)
 
 
 @dataclass(frozen=True)
 class ComparisonView:
-    """A comparison of two models or more."""
+    """A comparison of two models or more, or of groups, of which none is better by its curve."""
 
     comparison: Comparison
+    of_groups: bool = False
 
     def blocks(self) -> list[Block]:
-        evidence = self.comparison.evidence
+        evidence, lead = self.comparison.evidence, headline(self.comparison.standing)
         tables = {pair: self.comparison.table(pair) for pair in self.comparison}
         return [
             Block(
                 heading=f"{a} against {b}" if len(tables) > 1 else "",
-                above=(f"{a}: {evidence[a]}", f"{b}: {evidence[b]}"),
+                above=(*lead, f"{a}: {evidence[a]}", f"{b}: {evidence[b]}"),
                 header=lines[0],
                 lines=lines[1:],
-                below=(self.comparison.verdict,) if i == len(tables) - 1 else (),
+                below=(self.comparison.verdict,) if i == len(tables) - 1 and not self.of_groups else (),
             )
             for i, ((a, b), lines) in enumerate(tables.items())
         ]
@@ -245,121 +285,28 @@ class ComparisonView:
         return self.comparison.to_dict()
 
     def records(self) -> Iterator[Sequence[Cell]]:
-        numbers = ("value", "low", "high", "confidence_level", "method")
-        values = ("first_value", "second_value", "difference")
-        yield ["first", "second", "metric", *values, *numbers[1:], "flips"]
+        values = ("first_value", "second_value", "difference", "low", "high")
+        yield [
+            "first",
+            "second",
+            "metric",
+            *values,
+            *OF_ROW,
+            "flips",
+            "status",
+            "reason",
+            "raw_difference",
+            *RAW[1:],
+        ]
         for pair, rows in self.comparison.pairs.items():
             for name, row in rows.items():
                 flips = ";".join(map(repr, row.flips))
-                yield [*pair, name, *row.values, *(getattr(row, number) for number in numbers), flips]
+                yield [*pair, name, *row.values, *row.shown, *row_cells(row, flips)]
 
     def notes(self) -> list[str]:
         return list(map(shell_text, self.comparison.notes))
 
     def objections(self) -> Iterator[str]:
-        yield from note_objections(self.comparison.notes)
+        yield from standing_objections(self.comparison.standing)
         for (a, b), rows in self.comparison.pairs.items():
-            yield from number_objections({f"{name} of {a} minus {b}": x.value for name, x in rows.items()})
-
-
-# Priors ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Shares:
-    """What one method finds: α among the unlabeled, π in the population, perhaps the purity."""
-
-    alpha: PriorEstimate
-    prior: PriorEstimate
-    purity: PriorEstimate | None = None
-
-    def named(self) -> Iterator[tuple[str, PriorEstimate]]:
-        """The shares by name."""
-        yield from (("alpha", self.alpha), ("prior", self.prior))
-        if self.purity is not None:
-            yield "purity", self.purity
-
-    def notes(self) -> list[Note]:
-        """Of all shares, each once."""
-        return list(dict.fromkeys(note for _, share in self.named() for note in share.notes))
-
-
-@dataclass(frozen=True)
-class PriorsView:
-    """What was found of the prior in one table, method by method."""
-
-    evidence: str
-    population: str
-    identified: bool
-    """Whether known negatives say which α it is."""
-    shares: tuple[Shares, ...]
-    remarks: tuple[Note, ...] = ()
-
-    def blocks(self) -> list[Block]:
-        first = self.shares[0]
-        interval = interval_name(first.alpha.confidence_level)
-        header = ["method", "α", interval, "upper", "π", interval]
-        population = {"all": "all rows", "unlabeled": "the unlabeled"}[self.population]
-        legend = (
-            f"α: positives among the unlabeled; upper: largest α not refuted; π: positives among {population}"
-        )
-        if first.purity is not None:
-            header += ["ρ", interval]
-            legend += "; ρ: positives among the known"
-        lines = []
-        for shares in self.shares:
-            cells = [shares.alpha.method]
-            for name, share in shares.named():
-                cells += [figure(share.value), f"{figure(share.low)} to {figure(share.high)}"]
-                cells += [figure(share.upper)] if name == "alpha" else []
-            lines.append(tuple(cells))
-        scores = "Without the known negatives the scores" if self.identified else "The scores"
-        # The largest α that the scores do not refute is the same whatever the method.
-        allowed = f"{scores} alone allow every α from 0 to {figure(first.alpha.upper or 0.0)}."
-        return [Block(above=(self.evidence, legend), header=tuple(header), lines=lines, below=(allowed,))]
-
-    def to_dict(self) -> dict[str, Any]:
-        numbers = ("value", "low", "high", "upper")
-        estimates = [
-            {
-                "method": shares.alpha.method,
-                **{name: {n: getattr(share, n) for n in numbers} for name, share in shares.named()},
-                "confidence_level": shares.alpha.confidence_level,
-                "assumption": shares.alpha.assumption,
-                **notes_to_dict(shares.notes()),
-            }
-            for shares in self.shares
-        ]
-        about = {"evidence": self.evidence, "population": self.population}
-        return {"schema": SCHEMA, **about, "estimates": estimates}
-
-    def records(self) -> Iterator[Sequence[Cell]]:
-        numbers = ("value", "low", "high", "upper", "confidence_level")
-        yield ["method", "share", *numbers]
-        for shares in self.shares:
-            for name, share in shares.named():
-                yield [shares.alpha.method, name, *(getattr(share, number) for number in numbers)]
-
-    def notes(self) -> list[str]:
-        return list(map(shell_text, self._notes()))
-
-    def _notes(self) -> Iterator[Note]:
-        """What each method assumes, those together that assume the same; then what else is to be said."""
-        methods_by_assumption: dict[str, list[str]] = {}
-        for shares in self.shares:
-            methods_by_assumption.setdefault(shares.alpha.assumption, []).append(shares.alpha.method)
-        for assumption, methods in methods_by_assumption.items():
-            verb = "assumes" if len(methods) == 1 else "assume"
-            yield Note("assumption", f"{', '.join(methods)} {verb} that {assumption}.")
-        for shares in self.shares:
-            others = (note for note in shares.notes() if note.kind != "assumption")
-            yield from (note.about(shares.alpha.method) for note in others)
-        yield from self.remarks
-
-    def objections(self) -> Iterator[str]:
-        """That the scores refute an estimate, or the sample that it rests on."""
-        for alpha in (shares.alpha for shares in self.shares):
-            yield from note_objections(alpha.notes)
-            if alpha.upper is not None and alpha.value > alpha.upper:
-                most = f"the scores refute more than {alpha.upper:.4g}"
-                yield f"{alpha.method} puts α at {alpha.value:.4g}, and {most}"
+            yield from row_objections({f"{name} of {a} minus {b}": x for name, x in rows.items()})

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from halftruth.cli._rendering import plain, render
 from halftruth.cli._terminal import visible
 from halftruth.cli._views import EvaluationView, StrictView, view_of
 from halftruth.evaluation._compare import compare
+from halftruth.results._estimate import Estimate
 from halftruth.simulate import GaussianClasses
 
 MODEL = GaussianClasses(prior=0.3)
@@ -392,8 +394,11 @@ def test_csv_holds_every_digit() -> None:
     rows = list(csv.DictReader(io.StringIO(render(EvaluationView(KNOWN), "csv"))))
     assert [row["metric"] for row in rows] == ["roc_auc", "recall"]
     for row in rows:
-        for column in ("value", "low", "high", "naive"):
-            assert float(row[column]) == getattr(KNOWN[row["metric"]], column)
+        known = KNOWN[row["metric"]]
+        assert tuple(float(row[column]) for column in ("value", "low", "high")) == known.shown
+        raw = (known.value, known.low, known.high)
+        assert tuple(float(row[f"raw_{column}"]) for column in ("value", "low", "high")) == raw
+        assert float(row["naive"]) == known.naive
     unknown = next(csv.DictReader(io.StringIO(render(EvaluationView(UNKNOWN), "csv"))))
     assert unknown["value"] == ""
 
@@ -440,7 +445,8 @@ def test_markdown() -> None:
 def test_notes_of_groups_are_said_once() -> None:
     notes = grouped("1", "2", "3").notes()
     scar = [note for note in notes if "SCAR" in note]
-    assert scar == ["Assumes that the known positives are a random sample of all positives (SCAR)."]
+    (assumed,) = scar
+    assert assumed.startswith("Assumes that the known positives are a random sample of all positives (SCAR).")
     assert any(note.startswith("month = 2: No prior was given") for note in notes)
     many = views([*[UNKNOWN] * 5, KNOWN], "abcdef", "g").notes()
     assert any(note.startswith("g = a, g = b, g = c and 2 more: No prior was given") for note in many)
@@ -464,8 +470,9 @@ def test_a_terminal_gets_colors_and_whole_numbers(saved: str) -> None:
     expected = ht.evaluate(ht.PositiveUnlabeled.from_table(EVIDENCE.table, prior=0.3), n_resamples=50)
     for name, row in expected.items():
         found = next(line for line in plain.splitlines() if line.strip().startswith(name))
-        assert f"{row.value:.3f}" in found
-        assert f"{row.low:.3f} to {row.high:.3f}" in found
+        value, low, high = row.shown
+        assert f"{value:.3f}" in found
+        assert f"{low:.3f} to {high:.3f}" in found
 
 
 def test_rich_takes_no_markup_from_names(
@@ -501,17 +508,26 @@ def test_no_gate_is_decided_by_a_prior_that_the_data_refute(run: Any, saved: str
         "evaluate", saved, "--prior", "0.9", "--population", "unlabeled", "--require", gate, *FEW
     )
     assert status == 3
-    assert "the data refute the prior given" in err
+    assert "the data refute what was given, so its numbers decide nothing. The prior is refuted by" in err
 
 
 def test_no_gate_is_decided_by_an_impossible_value() -> None:
-    evidence = ht.PositiveUnlabeled([0.9, 0.8, 0.7], [0.1, 0.2, 0.3, 0.9], prior=0.6)
-    result = ht.evaluate(evidence, ["roc_auc"], n_resamples=50)
-    assert result["roc_auc"].value > 1
-    assert not result.refuted
+    beyond = Estimate(value=1.2, low=1.1, high=1.3, limits=(0.0, 1.0))
+    result = replace(KNOWN, rows={"roc_auc": beyond}, notes=())
+    assert result["roc_auc"].status == "impossible"
     status, why = Gate.read("roc_auc>=0.5").judge(result)
     assert status == 3
     assert "not possible" in why
+
+
+def test_gates_judge_what_is_shown() -> None:
+    """Noise carries a value and an end beyond what is possible: people read 1, and so does a gate."""
+    result = replace(KNOWN, rows={"roc_auc": Estimate(value=1.02, low=0.9, high=1.08, limits=(0.0, 1.0))})
+    assert result["roc_auc"].status == "ok"
+    for gate in ("roc_auc<=1", "roc_auc.high<=1", "roc_auc>=1"):
+        assert Gate.read(gate).judge(result)[0] == 0
+    assert Gate.read("roc_auc>1").judge(result) == (1, "roc_auc is 1.")
+    assert list(EvaluationView(result).objections()) == []
 
 
 def test_what_the_library_calls_arguments_are_options_here(run: Any, saved: str) -> None:

@@ -95,6 +95,7 @@ SOFT = ht.SoftLabeled
 KINDS: dict[str, tuple[list[str], Any, dict[str, Any]]] = {
     "soft": (["--soft", "q"], SOFT(Q), {}),
     "weighted": (["--soft", "q", "--weight", "weight"], SOFT(Q, sample_weight=TABLE["weight"]), {}),
+    "bounded": (["--soft", "q", "--method", "bounded"], SOFT(Q), {"method": "bounded"}),
     "hoeffding": (["--soft", "q", "--method", "hoeffding"], SOFT(Q), {"method": "hoeffding"}),
     "uncertainty": (
         ["--soft", "u", "--labels", "uncertainty"],
@@ -446,11 +447,13 @@ def test_formats(run: Any, rows: str) -> None:
     ends = " to ".join(f"{x:.3f}" for x in estimate.identified)
     interval = f"{estimate.low:.3f} to {estimate.high:.3f}"
     value = f"{estimate.value:.3f}"
-    assert re.split("  +", lines[5]) == ["bayes_error", value, value, interval, ends, "t"]
+    assert re.split("  +", lines[5]) == ["bayes_error", value, value, interval, ends, "bounded"]
     assert "Pass --sign" in err
     _, out, _ = run(*noisy, "--format", "csv")
     table = list(csv.DictReader(io.StringIO(out)))
-    numbers = {name: float(x) for name, x in table[0].items() if name not in ("metric", "method")}
+    words = {name: table[0].pop(name) for name in ("metric", "method", "status", "reason")}
+    assert words == {"metric": "bayes_error", "method": "bounded", "status": "ok", "reason": ""}
+    numbers = {name: float(x) for name, x in table[0].items()}
     assert numbers == {
         "naive": estimate.naive,
         "value": estimate.value,
@@ -460,7 +463,6 @@ def test_formats(run: Any, rows: str) -> None:
         "identified_high": estimate.identified[1],
         "confidence_level": 0.95,
     }
-    assert (table[0]["metric"], table[0]["method"]) == ("bayes_error", "t")
     _, out, _ = run(rows, "--soft", "q", "--format", "markdown")
     assert "| metric | naive | halftruth | 95% interval | method |" in out
     status, out, err = run(*noisy, "--format", "json")

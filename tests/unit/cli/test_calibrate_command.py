@@ -131,7 +131,8 @@ def test_formats(run: Any, rows: str) -> None:
     assert "The calibrator is in c.json." in out
     _, out, _ = run(rows, *ALL, "--format", "csv")
     lines = list(csv.reader(io.StringIO(out)))
-    assert lines[0] == ["metric", "before", "after"]
+    assert lines[0] == ["metric", "before", "after", "status", "reason"]
+    assert {tuple(line[3:]) for line in lines[1:]} == {("ok", "")}
     names = ["calibration_error", "debiased_calibration_error", "brier", "log_loss"]
     assert [line[0] for line in lines[1:]] == names
     assert float(lines[2][2]) < float(lines[2][1])
@@ -224,7 +225,7 @@ def test_one_known_positive(run: Any, tmp_path: Path) -> None:
     assert json.loads(out)["metrics"]["brier"]["before"] == ht.brier(evidence) < 0
     assert "brier, log_loss below 0 is not possible" in err
     _, out, _ = run("lone.csv", *population)
-    assert re.search(r"^brier +-0\.\d{3} +–$", out, flags=re.MULTILINE)
+    assert re.search(r"^brier +impossible: -0\.\d{3} +–$", out, flags=re.MULTILINE)
 
 
 def test_a_histogram_is_cross_fitted_too(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

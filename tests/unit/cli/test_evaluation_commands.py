@@ -220,7 +220,7 @@ def test_a_group_that_cannot_be_evaluated_is_named_and_stops_no_other(run: Any, 
         text = run(str(path), "--by", "day", "--format", style)[1]
         assert "tue" in text
         assert text.count("roc_auc") == 2
-    assert "day = tue\n=========\nno evidence\nNot evaluated: None of 2" in run(str(path), "--by", "day")[1]
+    assert "day = tue\n=========\nNOT EVALUATED: None of 2" in run(str(path), "--by", "day")[1]
     status, _, err = run(str(path), "--by", "day", "--require", "recall.low>=0", "--threshold", "0.5")
     assert status == 3
     assert "Not identifiable: day = tue: recall.low>=0.0: recall.low has no value." in err
@@ -319,6 +319,40 @@ def test_a_threshold_beside_the_scores(run: Any, rows: dict[str, str]) -> None:
         assert f"The scores lie from {low:g} to {high:g}, so {flagged} flagged by --threshold" in err
     for threshold in (high, 0.5):
         assert "flagged" not in run(*args, "--threshold", str(threshold))[2]
+
+
+@pytest.mark.parametrize("text", ["precision >= 0.6", "max f1"])
+def test_a_threshold_is_chosen(text: str, run: Any, rows: dict[str, str]) -> None:
+    args = [rows["csv"], "--label", "full", "--zeros", "negative", "--threshold", text]
+    status, out, err = run(*args, "--format", "json")
+    assert status == 0
+    assert json.loads(out) == expected(ht.Labeled(COLUMNS["full"], SCORE), threshold=text)
+    assert "Note: The threshold" in err
+    status, out, _ = run(*args, "--require", "recall>=0.01")
+    assert status == 0
+    assert f"; threshold {ht.evaluate(ht.Labeled(COLUMNS['full'], SCORE), threshold=text).threshold:g}" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "why"),
+    [
+        ("precision>=0.999", 3, "No threshold is certain (confidence 0.95) to have precision>=0.999."),
+        ("half", 2, "--threshold must be a number on the scale of the scores, or say what it is for: "),
+        ("max auc", 2, "--threshold must be 'precision' or "),
+    ],
+)
+def test_a_threshold_that_cannot_be_chosen(
+    text: str, status: int, why: str, run: Any, rows: dict[str, str]
+) -> None:
+    found, out, err = run(rows["csv"], "--label", "full", "--zeros", "negative", "--threshold", text)
+    assert (found, out) == (status, "")
+    assert why in err
+
+
+def test_a_comparison_chooses_no_threshold(compared: Any, rows: dict[str, str]) -> None:
+    status, _, err = compared(rows["csv"], *BOTH, "--threshold", "max f1")
+    assert status == 2
+    assert "compare takes --threshold as a number" in err
 
 
 def test_a_threshold_beside_binned_scores(run: Any, tmp_path: Path) -> None:

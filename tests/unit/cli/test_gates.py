@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import pandas as pd
 import pytest
 
 import halftruth as ht
+from halftruth._errors import Note
+from halftruth.cli._gates import Gate
 from halftruth.prior._estimate_prior import estimate_prior
 
 RNG = np.random.default_rng(3)
@@ -98,12 +102,187 @@ def test_an_estimate_that_the_scores_refute(run: Any, rows: str) -> None:
     assert status == 3
     assert "sample" in out
     assert "Not identifiable: sample puts α at 0.9" in err
-    assert run("prior", rows, "--method", "bbe", "--n-resamples", "20", "--strict")[0] == 0
+    status, _, err = run("prior", rows, "--method", "bbe", "--n-resamples", "20", "--strict")
+    assert (status, err.splitlines()[-1][-32:]) == (3, "known from elsewhere (--strict).")
 
 
 def test_notes_of_the_prior_are_in_words_of_the_shell(run: Any, rows: str) -> None:
     err = run("prior", rows, "--labeled-sample", "48/50")[2]
     assert "trust the sample (--method sample)" in err
+
+
+# --- On stdout, whatever the format; and gates -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", list(COMMANDS))
+def test_every_format_says_that_it_is_refuted(run: Any, rows: str, command: str) -> None:
+    args = [command, rows, *COMMANDS[command], "--prior", "0.9", "--format"]
+    table, markdown, text, told = (run(*args, style)[1] for style in ("table", "markdown", "csv", "json"))
+    assert table.startswith("REFUTED: ")
+    assert markdown.startswith("REFUTED: ")
+    result = json.loads(told)
+    assert (result["status"], result["refuted"]) == ("refuted", True)
+    assert table.splitlines()[0] == f"REFUTED: {result['reason']}"
+    records = pd.read_csv(io.StringIO(text))
+    assert set(records["status"]) == {"refuted"}
+    assert set(records["reason"]) == {result["reason"]}
+
+
+@pytest.mark.parametrize("command", list(COMMANDS))
+def test_no_format_says_so_where_nothing_is_wrong(run: Any, rows: str, command: str) -> None:
+    args = [command, rows, *COMMANDS[command], "--prior", "0.4", "--format"]
+    assert "REFUTED" not in run(*args, "table")[1]
+    records = pd.read_csv(io.StringIO(run(*args, "csv")[1]))
+    assert set(records["status"]) == {"ok"}
+    assert records["reason"].isna().all()
+    assert json.loads(run(*args, "json")[1])["status"] == "ok"
+
+
+def test_a_row_that_is_not_identified_says_so_in_csv(run: Any, rows: str) -> None:
+    args = ["evaluate", rows, "--metrics", "roc_auc,recall", "--threshold", "0.5", *FEW]
+    assert run(*args)[1].startswith("NOT IDENTIFIED: No prior was given")
+    records = pd.read_csv(io.StringIO(run(*args, "--format", "csv")[1]))
+    assert list(records["status"]) == ["not identified", "ok"]
+
+
+def test_groups_that_are_refuted_say_so_each(run: Any, rows: str) -> None:
+    args = ["evaluate", rows, "--metrics", "roc_auc", "--by", "g", "--prior", "0.9", *FEW]
+    assert run(*args)[1].count("\nREFUTED: ") == 2
+    assert {x["status"] for x in json.loads(run(*args, "--format", "json")[1])["groups"].values()} == {
+        "refuted"
+    }
+
+
+def test_intervals_are_shown_as_far_as_they_are_possible(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "few.csv"
+    path.write_text("score,label\n0.9,1\n0.8,1\n0.7,1\n0.1,\n0.2,\n0.3,\n0.9,\n")
+    args = [
+        "evaluate",
+        str(path),
+        "--population",
+        "unlabeled",
+        "--prior",
+        "0.6",
+        "--metrics",
+        "roc_auc",
+        *FEW,
+    ]
+    for style in ("table", "markdown"):
+        (shown,) = (line for line in run(*args, "--format", style)[1].splitlines() if "roc_auc" in line)
+        assert re.search(r"1\.000 \(raw 1\.229\)[ |]+\S+ to 1\.000", shown)
+    record = pd.read_csv(io.StringIO(run(*args, "--format", "csv")[1])).loc[0]
+    assert (record["value"], record["high"], record["status"]) == (1, 1, "ok")
+    raw = json.loads(run(*args, "--format", "json")[1])["metrics"]["roc_auc"]  # as it came out
+    assert min(raw["value"], raw["high"]) > 1
+    assert list(record[["raw_value", "raw_low", "raw_high"]]) == [raw["value"], raw["low"], raw["high"]]
+    gates = ["--require", "roc_auc<=1", "--require", "roc_auc.high<=1", "--strict"]
+    assert run(*args, *gates)[0] == 0
+
+
+def test_a_gate_over_a_range_that_is_refuted_in_part(run: Any, rows: str) -> None:
+    """Values over the priors that the data leave open decide, or leave it undecided."""
+    args = ["evaluate", rows, "--metrics", "brier", "--prior", "0.3..0.65", *FEW]
+    result = ht.evaluate(
+        ht.PositiveUnlabeled.from_labels(KNOWN, SCORE, prior=(0.3, 0.65)), "brier", n_resamples=50
+    )
+    assert result.status == "partly refuted"
+    values = result["brier"].over(result.unrefuted).centers
+    low, high, beyond = values.min(), values.max(), result["brier"].centers[-1]
+    assert not low <= beyond <= high  # at the refuted end: it must not count
+    between = (low + high) / 2
+    status, _, err = run(*args, "--require", f"brier<={high + 1e-9}")
+    assert (status, "Note: brier<=" in err, "holds over the part of the prior's range" in err) == (
+        0,
+        True,
+        True,
+    )
+    assert run(*args, "--require", f"brier>={low - 1e-9}")[0] == 0
+    status, _, err = run(*args, "--require", f"brier<={low - 1e-9}")
+    assert (status, "Failed: brier<=" in err) == (1, True)
+    status, _, err = run(*args, "--require", f"brier<={between}")
+    assert (status, "Not identifiable: brier<=" in err) == (3, True)
+    assert f"brier is {low:.6g} to {high:.6g} over the part of the prior's range" in err
+    # Ends are those of the part that is left.
+    left = result["brier"].over(result.unrefuted)
+    assert run(*args, "--require", f"brier.low>={left.low - 1e-9}")[0] == 0
+    assert run(*args, "--require", f"brier.low>={left.low + 1e-9}")[0] == 1
+    status, _, err = run(*args, "--strict")
+    assert status == 3
+    assert "Not identifiable: the data refute part of the prior's range (--strict)." in err
+
+
+def test_a_gate_on_a_comparison_over_a_range_that_is_refuted_in_part(run: Any, rows: str) -> None:
+    args = ["compare", rows, *TWO, "--metrics", "brier", "--prior", "0.3..0.65", *FEW]
+    models = {
+        name: ht.PositiveUnlabeled.from_labels(KNOWN, score, prior=(0.3, 0.65))
+        for name, score in (("score", SCORE), ("other", SCORE[::-1]))
+    }
+    comparison = ht.compare(models, "brier", n_resamples=50)
+    assert comparison.status == "partly refuted"
+    left = comparison["brier"].over(comparison.unrefuted["score", "other"])
+    values = left.centers
+    assert len(values) < len(comparison["brier"].centers)
+    status, _, err = run(*args, "--require", f"brier<={values.max() + 1e-9}")
+    assert (status, "holds over the part of the prior's range that the data do not refute" in err) == (
+        0,
+        True,
+    )
+    assert run(*args, "--require", f"other,score:brier.low>={-left.high - 1e-9}")[0] == 0
+    assert run(*args, "--require", f"other,score:brier.low>={-left.high + 1e-9}")[0] == 1
+    assert run(*args, "--require", f"brier<={values.min() - 1e-9}")[0] == 1
+    assert run(*args, "--require", f"brier<={values.mean()}")[0] == 3
+    assert run(*args, "--require", f"other,score:brier<={-values.mean()}")[0] == 3
+    assert run(*args, "--require", f"other,score:brier>={-values.max() - 1e-9}")[0] == 0
+
+
+def test_a_gate_where_it_is_not_known_which_part_is_refuted() -> None:
+    """Values over the whole range decide; over a part of it the ends lie between those over the whole."""
+    row = ht.evaluate(
+        ht.PositiveUnlabeled.from_labels(KNOWN, SCORE, prior=(0.3, 0.4)), "brier", n_resamples=50
+    )
+    refuted = Note("partly_refuted", "The evidence itself puts the prior beside the middle.")
+    result = replace(row, notes=(refuted,), unrefuted=None)
+    assert (result.status, row.status) == ("partly refuted", "ok")
+    brier = result["brier"]
+    between = (brier.low + brier.high) / 2
+    for field, limit, status in (
+        ("value", brier.centers.max() + 1e-9, 0),
+        ("value", brier.centers.mean(), 3),
+        ("low", between, 3),
+        ("low", brier.high + 1e-9, 0),
+        ("high", brier.low - 1e-9, 1),
+    ):
+        found, why = Gate("brier", field, "<=", limit).judge(result)
+        assert (found, "over the whole of the prior's range, part of which the data refute" in why) == (
+            status,
+            True,
+        )
+        assert "do not refute" not in why
+
+
+def test_a_gate_on_an_estimate_that_the_scores_contradict(run: Any, rows: str) -> None:
+    args = [
+        "evaluate",
+        rows,
+        "--prior",
+        "estimate",
+        "--labeled-sample",
+        "48/50",
+        "--metrics",
+        "roc_auc",
+        *FEW,
+    ]
+    status, out, err = run(*args)
+    assert (status, out.splitlines()[0][:43]) == (0, "REFUTED: The prior's estimate is refuted by")
+    assert "The labeled sample contradicts the scores: " in err
+    status, _, err = run(*args, "--require", "roc_auc>=0")
+    assert status == 3
+    assert (
+        "Not identifiable: roc_auc>=0.0: the data refute what was given, so its numbers decide nothing. The prior's"
+        in err
+    )
+    assert run(*args, "--strict")[0] == 3
+    assert run(*args, "--require", "roc_auc.naive>=0")[0] == 0
 
 
 # --- What is known besides the scores -----------------------------------------------------------------

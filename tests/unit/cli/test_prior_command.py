@@ -201,7 +201,8 @@ def test_groups(run: Any, rows: str) -> None:
         assert group["estimates"][0]["alpha"] == pytest.approx(numbers(expected))
     _, out, err = run(*args)
     assert "month = feb\n===========\n" in out
-    assert err.count("bbe assumes that") == 1
+    assert out.count("NOT IDENTIFIED: Positives and unlabeled alone allow every α from 0 to ") == 1  # feb
+    assert err.count("bbe: Where negatives lie among all positives") == 1
     table = list(csv.DictReader(io.StringIO(run(*args, "--format", "csv")[1])))
     assert [(row["month"], row["share"]) for row in table] == [
         (month, share) for month in result["groups"] for share in ("alpha", "prior")
@@ -215,21 +216,44 @@ def test_several_methods_in_one_table(run: Any, rows: str) -> None:
     args = ["prior", rows, "--method", "bbe,tice", "--method", "roc-slope", "--n-resamples", "20"]
     status, out, err = run(*args)
     assert status == 0
-    lines = out.splitlines()
+    unidentified, refuted, *lines = out.splitlines()
+    assert unidentified.startswith("NOT IDENTIFIED: Positives and unlabeled alone allow every α from 0 to 0.")
+    assert unidentified.endswith(" (bbe, tice)")
+    assert refuted.startswith("REFUTED: roc-slope puts α at 0.4")
     assert lines[0] == f"PositiveUnlabeled({KNOWN.sum()} positive, {N - KNOWN.sum()} unlabeled)"
     for name in ("bbe", "tice", "roc-slope"):
         made = ht.estimate_prior(SCORE[KNOWN], SCORE[~KNOWN], method=name, n_resamples=20)
         line = next(line for line in lines if line.startswith(name)).split("  ")
         shown = [cell.strip() for cell in line if cell.strip()]
-        assert shown[1:4] == [f"{made.value:.3f}", f"{made.low:.3f} to {made.high:.3f}", f"{made.upper:.3f}"]
-    assert lines[-1] == f"The scores alone allow every α from 0 to {made.upper:.3f}."
-    assert "Note: bbe, tice, roc-slope assume that the known positives are" in err
+        interval = f"{made.low:.3f} to {made.high:.3f}"
+        assert shown[1:4] == [f"{made.value:.3f}", interval, f"0 to {made.upper:.3f}"]
+    assert "Note: bbe, tice, roc-slope: Where negatives lie among all positives it lands above" in err
     assert "Note" not in out
     table = list(csv.DictReader(io.StringIO(run(*args, "--format", "csv")[1])))
     assert [row["method"] for row in table][::2] == ["bbe", "tice", "roc-slope"]
+    assert [row["status"] for row in table][::2] == ["not identified", "not identified", "refuted"]
+    assert f"REFUTED: {table[-1]['reason']}" == refuted
+    estimates = json.loads(run(*args, "--format", "json")[1])["estimates"]
+    assert [(x["status"], x["reason"]) for x in estimates] == [
+        (row["status"], row["reason"]) for row in table[::2]
+    ]
+    assert unidentified == f"NOT IDENTIFIED: {table[0]['reason']} (bbe, tice)"
     assert float(table[-2]["upper"]) == made.upper
     page = run(*args, "--format", "markdown")[1]
-    assert "| method | α | 95% interval | upper | π | 95% interval |\n|:---|---:|" in page
+    assert "| method | α | if as assumed | not refuted (0.95) | π | if as assumed |\n|:---|---:|" in page
+
+
+def test_what_the_data_do_not_identify_is_said_once_on_stdout(run: Any, rows: str) -> None:
+    for style in ("table", "csv", "markdown", "json"):
+        status, out, err = run("prior", rows, "--format", style, "--strict")
+        assert status == 3, style
+        assert "Positives and unlabeled alone allow every α from 0 to " in out, style
+        assert "95% interval" not in out, style
+        assert "assumes that" not in err, style
+        assert err.count("a random sample of the positives") == 1, style  # what --strict objects to
+    status, out, err = run("prior", rows, "--labeled-sample", "12/40", "--strict")
+    assert (status, "95% interval" in out, "NOT IDENTIFIED" in out) == (0, True, False)
+    assert err.count("This estimate assumes that the known positives are") == 1
 
 
 def test_all_methods(run: Any, rows: str, found: Any) -> None:
@@ -321,7 +345,7 @@ def test_a_group_that_cannot_be_estimated_is_named(run: Any, tmp_path: Path) -> 
     path.write_text("score,label,day\n0.9,1,mon\n0.2,,mon\n0.3,,tue\n0.4,,tue\n")
     status, out, err = run("prior", str(path), "--by", "day", *BBE)
     assert status == 0
-    assert "day = tue\n=========\nNot evaluated: None of 2 row(s) has the label 1: " in out
+    assert "day = tue\n=========\nNOT EVALUATED: None of 2 row(s) has the label 1: " in out
     assert "Note: day = tue: not evaluated: None of 2" in err
     assert run("prior", str(path), "--by", "day", "--strict", *BBE)[0] == 3
 
@@ -420,11 +444,9 @@ def test_with_known_negatives_the_narrowest_interval_is_taken() -> None:
     assert "estimated from 'score'" in comparison.notes[0]
 
 
-def test_priors_that_are_not_estimates_of_the_same_cases_must_be_the_same(run: Any, tmp_path: Path) -> None:
+def test_priors_of_the_same_cases_that_are_not_all_estimates_must_be_the_same() -> None:
     own = models()
-    with pytest.raises(ht.InputError, match="have different `prior`: it was estimated from each one's own"):
-        ht.compare(own, paired=False)
-    with pytest.raises(ht.InputError, match=r"have different `prior`\. Models"):
+    with pytest.raises(ht.InputError, match=r"have different `prior`\. The same cases are of one population"):
         ht.compare({"a": own["poor"], "b": models(prior=0.4)["score"]})
     by_hand = [ht.PriorEstimate(value=x, low=x, high=x + 0.1) for x in (0.2, 0.3)]
     with pytest.raises(ht.InputError, match="have different `prior`"):
@@ -432,9 +454,18 @@ def test_priors_that_are_not_estimates_of_the_same_cases_must_be_the_same(run: A
     mixed = {"a": own["poor"], "b": models(purity="estimate")["score"]}
     with pytest.raises(ht.InputError, match="have different `purity`"):
         ht.compare(mixed)
+
+
+def test_independent_samples_keep_the_priors_estimated_from_them(run: Any, tmp_path: Path) -> None:
+    own = models()
+    assert own["poor"].prior.value != own["score"].prior.value
+    alone = [ht.evaluate(evidence, ["brier"], n_resamples=0)["brier"].value for evidence in own.values()]
+    comparison = ht.compare(own, ["brier"], paired=False, n_resamples=50)
+    assert list(comparison["brier"].values) == alone
     files = [tmp_path / "a.csv", tmp_path / "b.csv"]
     for name, path in zip(("poor", "score"), files, strict=True):
         pd.DataFrame({"score": COLUMNS[name], "label": COLUMNS["label"]}).to_csv(path, index=False)
-    status, out, err = run("compare", *map(str, files), "--no-paired", "--prior", "estimate")
-    assert (status, out) == (2, "")
-    assert "have different --prior: it was estimated from each one's own cases" in err
+    args = ["--no-paired", "--prior", "estimate", "--metrics", "brier", "--n-resamples", "50"]
+    status, out, _ = run("compare", *map(str, files), *args, "--format", "json")
+    assert status == 0
+    assert json.loads(out)["pairs"][0]["metrics"]["brier"]["values"] == alone

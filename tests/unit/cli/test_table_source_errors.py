@@ -190,7 +190,8 @@ def test_a_file_that_cannot_be_opened(run: Any, monkeypatch: pytest.MonkeyPatch)
     [
         (["--zeros", "maybe"], "'--zeros'"),
         (["--zeros", "maybe"], "'maybe' is not one of 'negative', 'unlabeled'"),
-        (["--threshold", "high"], "'--threshold'"),
+        (["--threshold", "high"], "--threshold must be a number on the scale of the scores, or say what it"),
+        (["--threshold", "high"], "'fpr<=0.05' or 'max f1', got 'high'.\n"),
         (["--prio", "0.3"], "--prior"),
         (["--prior", "30%"], "Write 0.3 for 30%."),
         (["--prior", "0,05"], "Write 0.05."),
