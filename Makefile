@@ -24,7 +24,7 @@ DOCS := $(VENV)/.halftruth-docs
 export HALFTRUTH_DRAWS
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-browser check format dist docs examples bench prior-study clean
+.PHONY: help demo test test-slow test-browser check format dist docs examples bench prior-study interval-study clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -96,6 +96,9 @@ bench: $(DEV)  ## speed against other libraries, as ratios
 
 prior-study: $(DEV)  ## compare the estimators of the prior, writes docs/prior-estimators.md (needs HALFTRUTH_DATA)
 	$(PY) -m tools.prior_study $(STUDY_ARGS)
+
+interval-study: $(DEV)  ## how often intervals hold the truth, writes docs/intervals.md (hours on two cores)
+	$(PY) -m tools.interval_study $(STUDY_ARGS)
 
 clean:  ## remove what was built and the caches, but not the environment
 	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
