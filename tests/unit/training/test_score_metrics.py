@@ -389,16 +389,16 @@ def test_without_a_prior_only_what_needs_none_has_a_value():
 
 
 def test_one_warning_names_all_that_is_nan_and_why():
-    # Above 0.8 lie more of the known positives than the unlabeled have room for: false positives below 0.
-    score = torch.tensor([0.9, 0.9, 0.9, 0.3, 0.9, 0.2, 0.2, 0.2, 0.2, 0.2])
-    target = torch.tensor([1.0] * 4 + [np.nan] * 6)
+    # The unlabeled score above the known positives: those identify a prior of 1.01.
+    score = torch.tensor([0.9, 0.4, 0.9, 0.8, 0.7, 0.1, 0.5, 0.5, 0.2])
+    target = torch.tensor([1.0] * 2 + [np.nan] * 4 + [0.0] * 3)
     asked = {"mcc": "mcc", "precision": "precision", "odd": lambda measure: np.nan, "f1": "f1"}
-    metric = ScoreMetrics("positive_unlabeled", asked, prior=0.7, threshold=0.8)
+    metric = ScoreMetrics("positive_unlabeled", asked, population="unlabeled", threshold=0.8)
     metric.update(score, target)
     with pytest.warns(UserWarning, match="NaN") as caught:
         values = metric.compute()
     assert [str(warning.message) for warning in caught] == [
-        "`mcc` is NaN: undefined: a cell of the confusion matrix is negative or a margin empty. "
+        "`mcc` is NaN: undefined: the mass of a class is negative. "
         "`odd` is NaN: the callable gives it for these rows."
     ]
     assert caught[0].filename == __file__
