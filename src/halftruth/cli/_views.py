@@ -15,7 +15,7 @@ from halftruth.cli._rendering import Block, Cell, View
 from halftruth.cli._terminal import shell_text
 from halftruth.results._comparison import Comparison
 from halftruth.results._estimate import Estimate, Evaluation
-from halftruth.results._standing import Standing
+from halftruth.results._standing import Standing, gravest
 
 __all__ = [
     "ComparisonView", "EvaluationView", "Failed", "StrictView", "by_group",
@@ -188,7 +188,14 @@ class _Grouped:
 
     def to_dict(self) -> dict[str, Any]:
         groups = {group: view.to_dict() for group, view in self.views.items()}
-        return {"schema": SCHEMA, "by": self.by, "groups": groups}
+        # The gravest that a group says, for whoever asks the whole file one question.
+        standings = [
+            Standing(told["status"], Note("remark", f"{group}: {told['reason']}" if told["reason"] else ""))
+            for group, told in groups.items()
+            if "status" in told  # which a group's shares say each for itself
+        ]
+        worst = gravest(standings).to_dict() if standings else {}
+        return {"schema": SCHEMA, "by": self.by, **worst, "groups": groups}
 
     def records(self) -> Iterator[Sequence[Cell]]:
         tables = {group: list(view.records()) for group, view in self.views.items()}
@@ -268,12 +275,12 @@ class ComparisonView:
     of_groups: bool = False
 
     def blocks(self) -> list[Block]:
-        evidence, lead = self.comparison.evidence, headline(self.comparison.standing)
+        evidence, standing = self.comparison.evidence, self.comparison.standing_of_pair
         tables = {pair: self.comparison.table(pair) for pair in self.comparison}
         return [
             Block(
                 heading=f"{a} against {b}" if len(tables) > 1 else "",
-                above=(*lead, f"{a}: {evidence[a]}", f"{b}: {evidence[b]}"),
+                above=(*headline(standing((a, b))), f"{a}: {evidence[a]}", f"{b}: {evidence[b]}"),
                 header=lines[0],
                 lines=lines[1:],
                 below=(self.comparison.verdict,) if i == len(tables) - 1 and not self.of_groups else (),

@@ -41,15 +41,17 @@ class Choice:
             at = best_threshold(evidence, **{aim: wanted}, confidence_level=level if bound else None)
         if np.isnan(at):
             bounded = (
-                f"is certain (confidence {level:g}) to have {bound}{wanted:g}. Ask for less, or get more rows"
+                f"could be certified (confidence {level:g}) to have {bound}{wanted:g}: to choose among many "
+                "takes more rows than to judge one. Ask for less, give a threshold of your own, or get more rows"
             )
             raise NotIdentifiable(f"No threshold {bounded if bound else f'has a value of {wanted}'}.")
         told = f"was chosen for the largest {wanted} in the sample, a plug-in that promises nothing"
         attained = wanted
         if bound:
-            told = f"was chosen for {bound}{wanted:g}, guaranteed at confidence {level:g}"
+            told = f"was chosen for {bound}{wanted:g}, a one-sided bound guaranteed at confidence {level:g}"
             attained = float(np.clip(getattr(confusion(evidence, at), bound.rstrip("<=>")), 1e-12, 1.0))
-        text = f"The threshold {at:g} {told}. Intervals at it account for the choice."
+        also = ", have two sides, and may pass the bound" if bound else ""
+        text = f"The threshold {at:g} {told}. Intervals at it account for the choice{also}."
         return cls(at, aim, attained, Note("remark", text))
 
 

@@ -89,7 +89,8 @@ def compare(
     if paired and difference:
         raise InputError(difference)
     spans = {name: prior_range(e, level) for name, e in evidence.items()}
-    notes = [*of_prior, *_notes(evidence, spans, metrics is None)]
+    told = list(_notes(evidence, spans, metrics is None))
+    notes = [*of_prior, *(note for note, _ in told)]
     if paired:
         spans = dict.fromkeys(spans, _shared_range(list(spans.values())))
     requests = read_requests(metrics, [e.measure() for e in evidence.values()], limit)
@@ -109,9 +110,9 @@ def compare(
     distances = [Note("bias", INFLATED.format(r.label)) for r in requests if r.is_distance]
     return Comparison(
         pairs=pairs,
-        dominant=_dominant(
-            evidence, one_prior=paired or (_one_population(evidence) and not is_refuted(notes))
-        ),
+        dominant=None
+        if is_refuted(notes)
+        else _dominant(evidence, one_prior=paired or _one_population(evidence)),
         evidence={name: repr(e) for name, e in evidence.items()},
         paired=bool(paired),
         threshold=limit,
@@ -128,6 +129,7 @@ def compare(
         ),
         pages=PAGES,
         notes=tuple(dict.fromkeys([*notes, *distances, *joined])),
+        subjects={} if paired else {str(note): names for note, names in told},
     )
 
 
@@ -218,8 +220,10 @@ def _shared_range(ranges: list[Range]) -> Range:
     return replace(narrowest, unrefuted=min(kept, key=len, default=None))
 
 
-def _notes(evidence: Mapping[str, Evidence], spans: Mapping[str, Range], by_default: bool) -> Iterator[Note]:
-    """What any of the models' evidence has to say, with its name where it is not said of all."""
+def _notes(
+    evidence: Mapping[str, Evidence], spans: Mapping[str, Range], by_default: bool
+) -> Iterator[tuple[Note, tuple[str, ...]]]:
+    """What the models' evidence has to say, and whose; with the names where it is not said of all."""
     notes: dict[Note, list[str]] = {}
     for name, e in evidence.items():
         coarse = e.table.support.coarse(MAX_ATOMS)
@@ -227,7 +231,8 @@ def _notes(evidence: Mapping[str, Evidence], spans: Mapping[str, Range], by_defa
         for note in (*remarks.on_evidence(e, by_default=by_default), *spans[name].notes, *of_prior):
             notes.setdefault(note, []).append(name)
     for note, names in notes.items():
-        yield note if len(set(names)) == len(evidence) else note.about(", ".join(dict.fromkeys(names)))
+        models = tuple(dict.fromkeys(names))
+        yield note if len(models) == len(evidence) else note.about(", ".join(models)), models
 
 
 def _joined(name: str, row: Difference) -> Iterator[Note]:

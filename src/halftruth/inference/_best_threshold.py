@@ -97,7 +97,7 @@ def best_threshold(
     else:
         level = _checks.confidence_level(confidence_level)
         threshold = guaranteed_threshold(evidence, aim, wanted, level)
-        what = f"is certain (confidence {level:g}) to attain {BOUNDS[aim]}{wanted:g}"
+        what = f"could be certified (confidence {level:g}) to have {BOUNDS[aim]}{wanted:g}"
     if np.ndim(threshold) == 0 and np.isnan(threshold):
         warnings.warn(f"No threshold {what}: NaN.", EmptyClassWarning, stacklevel=2)
     return threshold

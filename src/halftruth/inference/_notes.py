@@ -154,9 +154,10 @@ def _on_metric(metric: Metric, request: Request, measure: ScoreMeasure, estimate
     if not is_possible(estimate.value, metric.limits):
         limits = "[{:g}, {:g}]".format(*metric.limits)
         if estimate.possible:
-            yield Note("interval", f"noise carries it out of {limits}: read it as {estimate.shown[0]:g}.")
+            text = f"noise carries it out of {limits}, if what was given is right: read it as"
+            yield Note("interval", f"{text} {estimate.shown[0]:g}.")
         else:
-            why = "by noise, or because the prior, the purity or the sampling is not as given"
+            why = "the prior, the purity or the sampling is not as given, or by rare noise"
             yield Note("impossible", f"leaves {limits}, what is possible: {why}.")
     judges_itself = metric.name == "average_precision" and known and measure.own is NOTHING
     if judges_itself and measure.prior < RARE and estimate.value < HARDLY_FOUND:

@@ -129,7 +129,7 @@ def _over_groups(results: Mapping[str, Evaluation], by: str) -> str:
     values = {name: row.value for name, row in rows.items() if not np.isnan(row.value)}
     over = f"Over {len(results)} groups" + (f" of {by}" if by else "")
     if len(values) < 2:
-        return f"{over} {titled(label)[0]} has a value in {len(values)}."
+        return f"{over} {titled(label)[0]} has a value in {len(values) or 'none'}."
     low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
     return (
         f"{over} {titled(label)[0]} runs from {_value(rows[low])}{_interval(rows[low])} in {low} to "

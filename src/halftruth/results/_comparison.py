@@ -112,18 +112,25 @@ class Comparison(Judged, Paged):
     unrefuted: Mapping[Pair, tuple[int, ...] | None] = field(default_factory=dict)
     """Where a range of priors is refuted in part: the scenarios that are not, for `Difference.over`."""
     notes: tuple[Note, ...] = ()
+    subjects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Notes that are of some independent samples alone, and of which."""
     origin: Origin | None = field(default=None, repr=False)
     pages: Pages[Comparison] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        whole = self.standing
-        object.__setattr__(self, "pairs", {pair: judged(rows, whole) for pair, rows in self.pairs.items()})
+        judged_pairs = {pair: judged(rows, self.standing_of_pair(pair)) for pair, rows in self.pairs.items()}
+        object.__setattr__(self, "pairs", judged_pairs)
 
     @property
     def standing(self) -> Standing:
         """How far the whole can be relied on; every format shows it, and gates ask it."""
         values = (row.value for rows in self.pairs.values() for row in rows.values())
         return standing_of(self.notes, missing=any(map(math.isnan, values)))
+
+    def standing_of_pair(self, pair: Pair) -> Standing:
+        """How far the difference of two can be relied on, whatever is wrong with a third sample."""
+        notes = [note for note in self.notes if {*pair} & {*self.subjects.get(note, pair)}]
+        return standing_of(notes, missing=any(math.isnan(row.value) for row in self.pairs[pair].values()))
 
     @property
     def confidence_level(self) -> float:
@@ -157,7 +164,12 @@ class Comparison(Judged, Paged):
             "threshold": json_number(self.threshold),
             "dominant": self.dominant,
             "pairs": [
-                {"first": a, "second": b, "metrics": {name: row.to_dict() for name, row in rows.items()}}
+                {
+                    "first": a,
+                    "second": b,
+                    **self.standing_of_pair((a, b)).to_dict(),
+                    "metrics": {name: row.to_dict() for name, row in rows.items()},
+                }
                 for (a, b), rows in self.pairs.items()
             ],
             "refuted": self.status == "refuted",

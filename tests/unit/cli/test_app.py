@@ -417,7 +417,7 @@ def test_csv_of_groups_is_inert() -> None:
 def test_json_of_groups() -> None:
     out = render(grouped("2024-01", ESCAPES), "json")
     found = json.loads(out)
-    assert list(found) == ["schema", "by", "groups"]
+    assert list(found) == ["schema", "by", "status", "reason", "groups"]
     assert (found["schema"], found["by"]) == (1, "month")
     assert found["groups"] == {"2024-01": KNOWN.to_dict(), ESCAPES: UNKNOWN.to_dict()}
     assert "\x1b" not in out

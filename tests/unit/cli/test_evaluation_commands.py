@@ -336,7 +336,7 @@ def test_a_threshold_is_chosen(text: str, run: Any, rows: dict[str, str]) -> Non
 @pytest.mark.parametrize(
     ("text", "status", "why"),
     [
-        ("precision>=0.999", 3, "No threshold is certain (confidence 0.95) to have precision>=0.999."),
+        ("precision>=0.999", 3, "No threshold could be certified (confidence 0.95) to have precision>=0.999"),
         ("half", 2, "--threshold must be a number on the scale of the scores, or say what it is for: "),
         ("max auc", 2, "--threshold must be 'precision' or "),
     ],

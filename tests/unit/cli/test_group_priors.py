@@ -310,7 +310,10 @@ def test_a_group_without_its_threshold_keeps_the_other_rows(run: Any, folder: Pa
     y = rng.random(3100) < 0.3
     rows = pd.DataFrame({"score": rng.normal(1.5 * y).round(3), "label": y.astype(int), "site": site})
     rows.to_csv(folder / "labels.csv", index=False)
-    why = "No threshold is certain (confidence 0.95) to have precision>=0.85. Ask for less, or get more rows."
+    why = (
+        "No threshold could be certified (confidence 0.95) to have precision>=0.85: to choose among many takes "
+        "more rows than to judge one. Ask for less, give a threshold of your own, or get more rows."
+    )
     metrics = "roc_auc,precision,recall,recall(threshold=1)"
     args = ["evaluate", "labels.csv", "--zeros", "negative", "--by", "site", "--threshold", "precision>=0.85"]
     args += ["--metrics", metrics, "--n-resamples", "50", "--format", style]

@@ -933,3 +933,20 @@ def test_flips_are_those_of_the_rows_not_of_joined_ones():
     ends = [(np.mean(u**2), np.mean(1 - 2 * p)) for p, u in (a, b)]
     root = -(ends[0][0] - ends[1][0]) / (ends[0][1] - ends[1][1])
     assert ht.compare(models, ["brier"], n_resamples=0)["brier"].flips == (pytest.approx(root, abs=1e-9),)
+
+
+def test_a_sample_that_is_refuted_refutes_its_own_pairs_alone():
+    model = ht.simulate.GaussianClasses(prior=0.2)
+    priors = {"north": 0.2, "south": 0.2, "east": 0.7}
+    samples = {
+        name: model.positive_unlabeled(150, 1500, rng=k, prior=prior)
+        for k, (name, prior) in enumerate(priors.items())
+    }
+    result = ht.compare(samples, ["roc_auc"], paired=False, n_resamples=50)
+    assert {pair: rows["roc_auc"].status for pair, rows in result.pairs.items()} == {
+        ("north", "south"): "ok", ("north", "east"): "refuted", ("south", "east"): "refuted",
+    }  # fmt: skip
+    assert result.status == "refuted"
+    assert result["north", "east"]["roc_auc"].reason.startswith("east: The prior is refuted")
+    assert [pair["status"] for pair in result.to_dict()["pairs"]] == ["ok", "refuted", "refuted"]
+    assert result.dominant is None

@@ -251,7 +251,7 @@ def test_groups_are_not_compared_where_fewer_than_two_have_values(priors, n):
     results = {
         name: evaluated(two_samples(prior=p), ["roc_auc"]) for name, p in zip("ab", priors, strict=True)
     }
-    said = f"NOT IDENTIFIED: Over 2 groups of month ROC AUC has a value in {n}."
+    said = f"NOT IDENTIFIED: Over 2 groups of month ROC AUC has a value in {n or 'none'}."
     assert answer(told(results, by="month")) == said
 
 

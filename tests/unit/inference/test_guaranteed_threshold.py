@@ -156,7 +156,7 @@ def test_defined_cases() -> None:
 )
 @pytest.mark.parametrize("aim", ["precision_at_least", "recall_at_least"])
 def test_too_little_certifies_nothing_and_says_so(evidence: Any, aim: str) -> None:
-    with pytest.warns(ht.EmptyClassWarning, match=r"No threshold is certain \(confidence 0.95\)"):
+    with pytest.warns(ht.EmptyClassWarning, match=r"No threshold could be certified \(confidence 0.95\)"):
         assert np.isnan(guaranteed(evidence, **{aim: 0.9}))
 
 
