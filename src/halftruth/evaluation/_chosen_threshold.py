@@ -42,7 +42,7 @@ class Choice:
         if np.isnan(at):
             bounded = (
                 f"could be certified (confidence {level:g}) to have {bound}{wanted:g}: to choose among many "
-                "takes more rows than to judge one. Ask for less, give a threshold of your own, or get more rows"
+                "takes more rows than to judge one. Ask for less, give your own threshold, or get more rows"
             )
             raise NotIdentifiable(f"No threshold {bounded if bound else f'has a value of {wanted}'}.")
         told = f"was chosen for the largest {wanted} in the sample, a plug-in that promises nothing"

@@ -139,11 +139,8 @@ class Estimation:
             requests = [r for r in draws.requests if r.smooth(curves=self.unsigned)]
             out |= self._errors_of(requests, draws.model)
         # What has a value but no derivative there, such as an MCC where nothing is flagged, is resampled.
-        return {
-            r: of
-            for r, of in out.items()
-            if np.isnan(self.point[r]) or np.isfinite(of.variance + of.unseen).all()
-        }
+        known = {r for r, of in out.items() if np.isfinite(of.variance + of.unseen).all()}
+        return {r: out[r] for r in self.requests if r in known or (r in out and np.isnan(self.point[r]))}
 
     def _errors_of(self, requests: list[Request], model: ModelRows) -> dict[Request, Errors]:
         scenarios, support, rng = self.span.scenarios, model.support, np.random.default_rng(0)

@@ -312,7 +312,7 @@ def test_a_group_without_its_threshold_keeps_the_other_rows(run: Any, folder: Pa
     rows.to_csv(folder / "labels.csv", index=False)
     why = (
         "No threshold could be certified (confidence 0.95) to have precision>=0.85: to choose among many takes "
-        "more rows than to judge one. Ask for less, give a threshold of your own, or get more rows."
+        "more rows than to judge one. Ask for less, give your own threshold, or get more rows."
     )
     metrics = "roc_auc,precision,recall,recall(threshold=1)"
     args = ["evaluate", "labels.csv", "--zeros", "negative", "--by", "site", "--threshold", "precision>=0.85"]
