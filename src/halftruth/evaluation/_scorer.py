@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from halftruth import _checks, _registry
-from halftruth._errors import InputError, NotIdentifiable, arg
-from halftruth.evidence import PositiveUnlabeled
+from halftruth._errors import InputError, Note, NotIdentifiable, arg
+from halftruth.evidence import Evidence, PositiveUnlabeled
 from halftruth.evidence._evidence import GivenShare
 from halftruth.evidence._positive_unlabeled import POPULATIONS
 from halftruth.inference._prior_range import refutations
 from halftruth.metrics._record import Metric, Scale
 from halftruth.prior._belief import ESTIMATE, Share, belief
 
-__all__ = ["PUScorer", "class_one_scores", "make_scorer"]
+__all__ = ["FOLDS", "PUScorer", "class_one_scores", "fold_refutations", "make_scorer"]
 
 CONFIDENCE = 0.999  # with which rows have to refute a prior before it is said, fold after fold
 FOLDS = "Are these rows a random part of all? Rows in the order of their classes are not: shuffle the folds."
@@ -105,6 +105,11 @@ def make_scorer(
     )
 
 
+def fold_refutations(evidence: Evidence) -> tuple[Note, ...]:
+    """What the rows of a fold say against the prior and the purity of all."""
+    return refutations(evidence, CONFIDENCE) if evidence.scores_bound_prior else ()
+
+
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PUScorer:
     """``scorer(estimator, X, y)`` → float, higher is better; made by `make_scorer`."""
@@ -119,7 +124,7 @@ class PUScorer:
         scores = self._scores(estimator, X)
         evidence = PositiveUnlabeled.from_labels(y, scores, sample_weight=sample_weight, **self.labels)
         value = float(self.call(evidence))
-        for note in refutations(evidence, CONFIDENCE) if evidence.scores_bound_prior else ():
+        for note in fold_refutations(evidence):
             warnings.warn(f"{note} {FOLDS}", UserWarning, stacklevel=2)
         return -value if self.metric.better == "low" else value
 

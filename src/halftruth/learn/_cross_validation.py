@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -16,8 +17,8 @@ from sklearn.utils.validation import _num_samples
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import HalftruthError, InputError, NotIdentifiable, arg
-from halftruth.evaluation._scorer import class_one_scores
-from halftruth.evidence import PositiveConfidence, PositiveUnlabeled
+from halftruth.evaluation._scorer import FOLDS, class_one_scores, fold_refutations
+from halftruth.evidence import Evidence, PositiveConfidence, PositiveUnlabeled
 from halftruth.inference._progress import progress
 from halftruth.learn._learner import (
     Estimator,
@@ -160,7 +161,32 @@ def cross_val_evidence(
     score_fold = FoldScores(
         estimator, X, labels, weight, methods, all_methods=learner is not None, weight_name=weight_name
     )
-    return make(known, _out_of_fold(score_fold, folds, n_jobs), **settings)
+    score = _out_of_fold(score_fold, folds, n_jobs)
+    evidence = make(known, score, **settings)
+    if evidence.population is not None and isinstance(prior, (int, float)):
+        _warn_of_odd_folds(evidence, known, score, folds, settings)
+    return evidence
+
+
+def _warn_of_odd_folds(
+    evidence: Evidence, known: Vector, score: Vector, folds: list[Split], settings: Mapping[str, Any]
+) -> None:
+    """Say which folds contradict a prior that all rows together allow: they are no random part of all."""
+    if fold_refutations(evidence):
+        return  # the prior itself is wrong, and every result says so
+    shares = {name: share for name, share in settings.items() if name != "sample_weight"}
+    odd = []
+    for k, (_, test) in enumerate(folds, 1):
+        labels = known[test]
+        if {1.0} == set(labels[~np.isnan(labels)]) and np.isnan(labels).any():
+            try:
+                fold = PositiveUnlabeled.from_labels(labels, score[test], **shares)
+                odd += [str(k)] if fold_refutations(fold) else []
+            except HalftruthError:  # more known positives than the prior allows
+                odd.append(str(k))
+    if odd:
+        text = f"The rows of fold {', '.join(odd)} refute the prior of all."
+        warnings.warn(f"{text} {FOLDS}", UserWarning, stacklevel=3)
 
 
 # --- The scores of a fold ------------------------------------------------------------------------

@@ -708,3 +708,21 @@ def test_intervals_cover_the_auc_of_the_models_in_the_population(
     # Two-sided, one in a thousand by chance.
     low, high = stats.binom.ppf([0.0005, 0.9995], n_draws, level)
     assert low <= held <= high
+
+
+def test_folds_in_the_order_of_the_classes_are_told() -> None:
+    """The rows of each fold are a share of all where they are shuffled, and of one class where they are not."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold
+
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 600)
+    X = rng.normal(size=(1200, 2)) + 1.5 * y[:, None]
+    known = np.where((y == 1) & (rng.random(1200) < 0.4), 1.0, np.nan)
+
+    def evidence(cv):
+        return ht.cross_val_evidence(LogisticRegression(), X, known, prior=0.5, cv=cv)
+
+    with pytest.warns(UserWarning, match=r"rows of fold .* refute the prior of all\. .* shuffle the folds"):
+        evidence(StratifiedKFold(5))
+    evidence(StratifiedKFold(5, shuffle=True, random_state=0))  # warns of nothing: warnings are errors here
