@@ -56,11 +56,13 @@ class PriorEstimate(Judged):
         Of (``low``, ``high``) and of ``upper``.
     notes : tuple of str
         What a reader should know.
-    status, reason : str
-        "not identified" where the data leave a range and only ``assumption`` says where in it the value and
-        (``low``, ``high``) lie; "refuted" where the data refute it; else "ok".
     curve : Curve, optional
         What the estimator looked at to choose its value; `halftruth.figures.prior` draws it.
+
+    Notes
+    -----
+    ``status`` is "not identified" where the data leave a range and only ``assumption`` says where in it the
+    value and (``low``, ``high``) lie, "refuted" where the data refute it, else "ok"; ``reason`` says why.
 
     Examples
     --------
