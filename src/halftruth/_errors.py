@@ -76,7 +76,10 @@ def pair(low: object, high: object) -> str:
 
 
 def call(python: str, about: str) -> str:
-    """A piece of Python; ``about`` names what it does, for a language that has other words for it."""
+    """A piece of Python; ``about`` names what it does, for a language that has other words for it.
+
+    Where it begins with two hyphens it is what one writes in a shell.
+    """
     return Reference("call", python, about).marked()
 
 

@@ -118,6 +118,7 @@ def _remedy(
 
 @distance(
     aliases=("ace",),
+    selection="largest",
     formula="mean over bins of equal mass of abs(gap) / μ(bin), each bin alike",
     paper="Nixon et al. 2019",
     unit_laws=False,
@@ -144,6 +145,7 @@ def adaptive_calibration_error(evidence: Measurable, n_bins: int | Literal["opti
 
 @distance(
     aliases=("mce",),
+    selection="largest",
     formula="largest abs(gap) / μ(bin) over the bins",
     paper="Naeini, Cooper & Hauskrecht 2015",
     unit_laws=False,

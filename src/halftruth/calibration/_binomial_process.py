@@ -63,6 +63,7 @@ def fit_curve(evidence: Measurable, variant: Variant = "paper") -> BetaCurve:
 
 @distance(
     aliases=("tce_bpm",),
+    selection="unknown",
     formula="∫ abs(g(s) − s) over a Beta law of the scores, g a beta curve through bins of several sizes",
     paper="Dong, Jiang, Pan & Yu 2025",
     unit_laws=False,

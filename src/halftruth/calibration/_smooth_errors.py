@@ -22,6 +22,7 @@ STATISTICS = ("ks", "kuiper")
 
 @distance(
     aliases=("ks",),
+    selection="cumulative",
     formula='max over t of abs(gap[s ≤ t]) / n; `statistic="kuiper"`: its range',
     paper="Gupta et al. 2021",
 )

@@ -29,6 +29,7 @@ FROM_ROWS = 512  # numbers of bins tried on sorted rows before their distinct sc
 @distance(
     formula="as `calibration_error`, with the most bins of equal mass whose mean labels rise",
     paper="Roelofs et al. 2022",
+    selection="unknown",
     unit_laws=False,
     twin=False,
 )

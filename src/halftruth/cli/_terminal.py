@@ -165,7 +165,7 @@ class Vocabulary:
         if reference.form == "pair":
             return f"{name}..{value}"
         if reference.form == "call":
-            return self.subjects.get(value, name)
+            return value if value.startswith("--") else self.subjects.get(value, name)
         if name not in self.options:
             return in_python(reference)
         return self.options[name] if value in ("", "…") else f"{self.options[name]} {value}"

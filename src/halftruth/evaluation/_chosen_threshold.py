@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -96,8 +96,9 @@ class ChosenRows(ModelRows):
         out = super().values([r for r in requests if not isinstance(r, ChosenRequest)], scenario, sums)
         # An estimate's replicates are errors of its value, at which the sample is read.
         prior, purity = self.evidence.prior.value, self.evidence.purity.value
-        center = Scenario(
-            prior=prior if np.ndim(scenario.prior) else scenario.prior,
+        center = replace(
+            scenario,
+            prior=scenario.times * (prior or 0.0) if np.ndim(scenario.prior) else scenario.prior,
             purity=purity if np.ndim(scenario.purity) else scenario.purity,
         )
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -65,8 +65,8 @@ class Estimation:
         measures = [evidence.measure()]
         self.centers = {request: np.asarray([value]) for request, value in self.point.items()}
         if span.scenarios != (evidence.scenario,):
-            measures = [evidence.measure_at(scenario) for scenario in span.scenarios]
-            self.centers = {r: np.asarray([r.at(measure) for measure in measures]) for r in requests}
+            measures = [evidence.measure_at(scenario) for scenario in span.scenarios[: span.n_plain]]
+            self.centers = ModelRows(evidence, self.support).exact(requests, span.scenarios)
         self.without_prior: ScoreMeasure | None = None
         if evidence.prior.estimate is not None and evidence.scores_bound_prior:
             self.without_prior = evidence.measure_at(replace(evidence.scenario, prior=None))
@@ -119,7 +119,14 @@ class Estimation:
         yield self._draws(full, local, "ends")
         for threshold in sorted(rates, key=lambda x: (x is not None, x)):
             sides = full.sides(threshold, self.evidence.classes, drawn=self.n_resamples > 0)
-            yield Draws(rates[threshold], ModelRows(self.evidence, sides), "ends", {})
+            model, shift = ModelRows(self.evidence, sides), {}
+            if self.span.n_plain < len(self.span.scenarios):
+                # Two sides do not tell how far blocks of scores limit a tilt: all rows do.
+                near = model.near(rates[threshold], self.span.scenarios)
+                shift = {r: np.nan_to_num(self.centers[r] - x) for r, x in near.items()}
+                for moved in shift.values():
+                    moved[: self.span.n_plain] = 0.0
+            yield Draws(rates[threshold], model, "ends", shift)
 
     def _draws(self, full: Support, requests: list[Request], places: Places) -> Draws:
         model = self.make_model(self.evidence, self.support)
@@ -232,5 +239,8 @@ class Estimation:
             degrees=degrees,
             limits=limits,
             prior_free=self._is_prior_free(request),
+            scenario=self.span.middle,
+            n_plain=self.span.n_plain,
+            selected=self.span.selected,
         )
         return replace(estimate, notes=remarks.on_row(request, self.evidence.measure(), estimate))

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, Self
 from halftruth._checks import Vector
 from halftruth._errors import Note
 from halftruth.evidence._positive_mass import StrataNoise
+from halftruth.evidence._selection import Extreme, GivenSelection, Selection
 from halftruth.measure._arithmetic import NOTHING, Number, OwnMass
 from halftruth.measure._mass_rule import Coefficients, MassRule
 from halftruth.measure._score_measure import ScoreMeasure
@@ -36,6 +37,10 @@ class Scenario:
 
     prior: Number = None
     purity: Number = 1.0
+    extreme: Extreme | None = None
+    """Which law the positives have, of those that selection allows; None: that of the known ones (SCAR)."""
+    times: float = 1.0
+    """What replicates of an estimated prior are multiplied by: with selection it may be off by a factor."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,6 +93,9 @@ class Evidence(ABC):
 
     scores_bound_prior: bool = False
     """Whether only the scores can refute a prior, as of positives and unlabeled alone."""
+
+    selection: Selection = Selection()
+    """How far known positives may be from a random sample of the positives; Γ = 1 is SCAR."""
 
     assumes_scar: bool = False
     """Whether known positives are taken for a random sample of the positives (or of a share of them)."""
@@ -163,6 +171,8 @@ class Evidence(ABC):
 
     def measure_at(self, scenario: Scenario) -> ScoreMeasure:
         """The measure of the rows as they came, under a scenario."""
+        if "_measure" in vars(self) and scenario == self.scenario:
+            return self._measure
         support = self.table.support
         return self.rule(support.sums(), scenario).over(support)
 
@@ -185,6 +195,10 @@ class Evidence(ABC):
 
     def with_shares(self, prior: Share | None = None, purity: Share | None = 1.0) -> Self:
         """The same rows with another prior and purity; the evidence itself where labels count the prior."""
+        return self
+
+    def with_selection(self, selection: GivenSelection) -> Self:
+        """The same rows with another selection; the evidence itself where none is known as positive alone."""
         return self
 
     @abstractmethod

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar, Self
@@ -12,14 +14,16 @@ from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, Note, NotIdentifiable, arg, call
+from halftruth._errors import InputError, Note, NotIdentifiable, arg, bare, call
 from halftruth.engines import tensors
 from halftruth.evidence._evidence import Evidence, GivenShare, Population, Scenario, Units
 from halftruth.evidence._labeled import labels_as_given
 from halftruth.evidence._positive_mass import StrataNoise, StrataSum, mixture_share, two_estimates
-from halftruth.measure._arithmetic import Number, OwnMass, scalar
+from halftruth.evidence._selection import Extreme, GivenSelection, selection_of
+from halftruth.measure._arithmetic import Number, OwnMass, ratio, scalar
 from halftruth.measure._mass_rule import Coefficients, MassRule, total
 from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.measure._tilt import Tilt
 from halftruth.prior._belief import ESTIMATE, Share, belief
 from halftruth.prior._law_tests import enough_to_mix
 from halftruth.prior._shares import NAMES, Sizes, refuse_prior, refuse_purity
@@ -31,6 +35,8 @@ __all__ = ["POPULATIONS", "PositiveUnlabeled"]
 
 POPULATIONS: tuple[Population, ...] = ("unlabeled", "all")
 PROPENSITY = "1/propensity"
+BLOCK_ATOMS = 4096  # distinct scores among which blocks of known positives are sought
+MOST_TILTED = 1e6  # where noisy positives may be multiplied without end, only the unlabeled limit them
 _SHARES = 'a number, a pair (low, high), a PriorEstimate or "estimate"'
 
 
@@ -59,6 +65,11 @@ class PositiveUnlabeled(Evidence):
     population : {"unlabeled", "all"}
         "unlabeled": the unlabeled sample is the population (two samples, case-control).
         "all": known and unlabeled rows together are the population (one table).
+    selection : float or (direction, float)
+        Γ ≥ 1, how far the known positives may be from a random sample: at any score positives are at most Γ
+        times as common, or as rare, as among the known ones. ``("rising", Γ)``: they were found because they
+        scored high, so that the others score lower; ``("falling", Γ)``: the reverse. Values are those of a
+        random sample (Γ = 1, SCAR); intervals cover all that Γ allows.
     positive_weight, unlabeled_weight, negative_weight : array, optional
 
     Examples
@@ -84,6 +95,7 @@ class PositiveUnlabeled(Evidence):
         negative: Any = None,
         propensity: Any = None,
         population: str = "unlabeled",
+        selection: GivenSelection = 1.0,
         positive_weight: Any = None,
         unlabeled_weight: Any = None,
         negative_weight: Any = None,
@@ -104,7 +116,7 @@ class PositiveUnlabeled(Evidence):
             if negative is not None:
                 strata[NEGATIVE] = _rows(negative, negative_weight, NEGATIVE)
             table = ScoreTable(strata)
-        self._set(table, prior=prior, purity=purity, population=population)
+        self._set(table, prior=prior, purity=purity, population=population, selection=selection)
 
     @classmethod
     def from_labels(
@@ -116,6 +128,7 @@ class PositiveUnlabeled(Evidence):
         purity: GivenShare = 1.0,
         propensity: Any = None,
         population: str = "all",
+        selection: GivenSelection = 1.0,
         unlabeled: float | None = None,
         sample_weight: Any = None,
     ) -> PositiveUnlabeled:
@@ -128,7 +141,7 @@ class PositiveUnlabeled(Evidence):
             Another code for unlabeled rows, e.g. 0 where the column says only "known positive or not".
         propensity : (n,) array or one value for each positive, optional
             In a column of n, values on rows that are not positive are not read.
-        prior, purity, population, sample_weight
+        prior, purity, population, selection, sample_weight
             As in the class; here the default population is "all", the whole table.
 
         Examples
@@ -137,12 +150,13 @@ class PositiveUnlabeled(Evidence):
         >>> ht.PositiveUnlabeled.from_labels([1, 0, None, None], [0.9, 0.1, 0.7, 0.2], prior=0.5)
         PositiveUnlabeled(1 positive, 2 unlabeled, 1 negative)
         """
+        shares: dict[str, Any] = {"prior": prior, "purity": purity}
+        shares |= {"population": population, "selection": selection}
         if propensity is None and tensors.on_device(y_score, y, sample_weight):
             names = ("y_score", "y", "sample_weight")
             on_device = tensors.read(y_score, y, weight=sample_weight, unlabeled=unlabeled, names=names)
             if UNLABELED in on_device:
-                table = ScoreTable(on_device)
-                return cls.from_table(table, prior=prior, purity=purity, population=population)
+                return cls.from_table(ScoreTable(on_device), **shares)
         score = _checks.scores(y_score, "y_score")
         masks = _checks.partial_labels(y, "y", unlabeled=unlabeled, length=len(score))
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
@@ -157,19 +171,33 @@ class PositiveUnlabeled(Evidence):
             return _rows(score[mask], weights, name, propensity if name == POSITIVE else None)
 
         strata = {name: stratum(name, mask) for name, mask in masks.items() if mask.any()}
-        return cls.from_table(ScoreTable(strata), prior=prior, purity=purity, population=population)
+        return cls.from_table(ScoreTable(strata), **shares)
 
     @classmethod
     def from_table(
-        cls, table: ScoreTable, *, prior: GivenShare = None, purity: GivenShare = 1.0, population: str = "all"
+        cls,
+        table: ScoreTable,
+        *,
+        prior: GivenShare = None,
+        purity: GivenShare = 1.0,
+        population: str = "all",
+        selection: GivenSelection = 1.0,
     ) -> Self:
         """From a table with positive and unlabeled (and perhaps negative) rows."""
         _checks.instance(table, "table", ScoreTable)
         out = cls.__new__(cls)
-        out._set(table, prior=prior, purity=purity, population=population)
+        out._set(table, prior=prior, purity=purity, population=population, selection=selection)
         return out
 
-    def _set(self, table: ScoreTable, *, prior: GivenShare, purity: GivenShare, population: str) -> None:
+    def _set(
+        self,
+        table: ScoreTable,
+        *,
+        prior: GivenShare,
+        purity: GivenShare,
+        population: str,
+        selection: GivenSelection,
+    ) -> None:
         known = table.strata.get(POSITIVE)
         for name in (POSITIVE, UNLABELED):
             if name not in table.strata or (known and known.meaning not in (None, PROPENSITY)):
@@ -184,6 +212,7 @@ class PositiveUnlabeled(Evidence):
         prior, purity = _estimated(table, prior, purity, self.population)
         self.prior = belief(prior, "prior")
         self.purity = belief(purity, "purity", closed_at_one=True)
+        self.selection = selection_of(selection)
         self.rows_are_one_sample = population == "all"
         self._ask_strata()
         if self.purity.value is None:
@@ -196,12 +225,17 @@ class PositiveUnlabeled(Evidence):
                 f"labels depend on x. Pass {arg('propensity')} with {arg('purity', 1)}, or {arg('purity')} "
                 "without propensity."
             )
+        if self.selection.gamma > 1 and self.population == "all" and self._all_are_known:
+            raise InputError(
+                f"{arg('selection')} is about positives that are not known, and every {bare('propensity')} "
+                f"is 1: all of them are. Leave {arg('selection')} out, or check the propensities."
+            )
         self._check_shares()
 
     def _ask_strata(self) -> None:
         """What the rows at hand answer: again wherever they are others."""
         self.propensity_given = self.table.strata[POSITIVE].value is not None
-        self.assumes_scar = not self.propensity_given
+        self.assumes_scar = not self.propensity_given and self.selection.gamma == 1
         self.lone_positive = len(self.table.strata[POSITIVE]) == 1
         self.scores_bound_prior = NEGATIVE not in self.table.strata
         # The weight of known negatives depends on the order of rows inside bins.
@@ -213,7 +247,20 @@ class PositiveUnlabeled(Evidence):
         return out
 
     def with_shares(self, prior: Share | None = None, purity: Share | None = 1.0) -> Self:
-        return type(self).from_table(self.table, prior=prior, purity=purity, population=self.population)
+        return type(self).from_table(
+            self.table,
+            prior=prior,
+            purity=purity,
+            population=self.population,
+            selection=self.selection.as_given(),
+        )
+
+    def with_selection(self, selection: GivenSelection) -> Self:
+        """The same rows and shares with another selection; what was computed without one stays."""
+        out = copy(self)
+        out.selection = selection_of(selection)
+        out._ask_strata()
+        return out
 
     def _check_shares(self) -> None:
         """Refuse priors and purities that the counts rule out; an estimate may miss them by its error."""
@@ -233,6 +280,13 @@ class PositiveUnlabeled(Evidence):
         return Sizes.of(self.table.support.sums())
 
     @property
+    def _all_are_known(self) -> bool:
+        """Whether the propensities say that no positive is left to be found."""
+        known = self.table.strata[POSITIVE]
+        values = known.value if isinstance(known, StratumRows) else None
+        return values is not None and bool((values == 1).all())
+
+    @property
     def _positive_column(self) -> Column:
         """The column of the positives' distribution."""
         return (POSITIVE, "value" if self.propensity_given else "weight")
@@ -248,14 +302,26 @@ class PositiveUnlabeled(Evidence):
 
     @property
     def assumption(self) -> Note:  # type: ignore[override]
+        gamma = self.selection.gamma
         if self.propensity_given:
-            text = "Assumes the propensities given: P(labeled | positive, x)."
+            text = "Assumes the propensities given: P(labeled | positive, x)"
         elif self.purity.value == 1:
-            text = "Assumes that the known positives are a random sample of all positives (SCAR)."
+            text = "Assumes that the known positives are a random sample of all positives (SCAR)"
         else:
             text = (
                 f"Assumes that a share {self.purity.value:g} of the known positives are a random sample "
-                f"of the positives (SCAR) and the rest a random sample of the negatives."
+                f"of the positives (SCAR) and the rest a random sample of the negatives"
+            )
+        text += "."
+        if gamma > 1:
+            beside = "as these propensities have it" if self.propensity_given else "as among the known ones"
+            lean = {"rising": " at high scores", "falling": " at low scores"}.get(
+                self.selection.direction, ""
+            )
+            text = (
+                f"Assumes that at every score positives are at most {gamma:g} times as common, or as rare, "
+                f"{beside} ({self.selection}): values are those of a random sample"
+                f"{f', of which too many are known{lean}' if lean else ''}; intervals cover what that allows."
             )
         if NEGATIVE in self.table.strata:
             text += " Known negatives are taken as a random sample of the negatives."
@@ -285,13 +351,16 @@ class PositiveUnlabeled(Evidence):
     def alpha_of(self, prior: Number) -> Number:
         return self._shares(self._sizes, prior, self.purity.value)[1]
 
-    def identified_prior(self, sums: Sums, purity: Number) -> Number:
+    def identified_prior(self, sums: Sums, purity: Number, extreme: Extreme | None = None) -> Number:
         """π from propensities over one table, or from known negatives; None from P and U alone."""
         sizes = Sizes.of(sums)
         if self.propensity_given and self.population == "all":
             return total(sums, self._positive_column) / sizes.n
         if NEGATIVE not in self.table.strata:
             return None
+        if extreme is not None:  # the law that positives may have instead is what mixes with the negatives'
+            column = self._positive_column
+            sums = dict(sums) | {column: extreme.tilt.law(sums[column])}
         alpha = mixture_share(sums, self._positive_column, purity)
         return alpha if self.population == "unlabeled" else sizes.pi(alpha, purity)
 
@@ -300,9 +369,9 @@ class PositiveUnlabeled(Evidence):
         if scenario.prior is not None:
             prior, alpha = self._shares(sizes, scenario.prior, purity)
         else:
-            prior = self.identified_prior(sums, purity)
+            prior = self.identified_prior(sums, purity, scenario.extreme)
             if prior is None:
-                return self._rule_without_prior()
+                return self._rule_without_prior(scenario.extreme)
             alpha = prior if self.population == "unlabeled" else sizes.alpha(prior, purity)
         n = sizes.unlabeled if self.population == "unlabeled" else sizes.n
         # Propensities that identify the prior count the positives of the table, whatever their number.
@@ -310,6 +379,7 @@ class PositiveUnlabeled(Evidence):
         one_sample = self.rows_are_one_sample
         first, second, mix = two_estimates(prior, purity, alpha, sizes, n, self.noise, one_sample=one_sample)
         by_positives, by_negatives = (1 - mix) * first.on, mix * second.on
+        tilt = self._tilt(scenario.extreme, sizes, prior, purity, alpha)
 
         # Coefficients are those of distributions of mass one; sums of a stratum are divided by its total.
         pos_mass: dict[Column, Number] = {}
@@ -326,12 +396,43 @@ class PositiveUnlabeled(Evidence):
             alpha=scalar(alpha),
             normalised=not counted,
             moves={} if counted else self._moves(first, second, mix),
-            own=self.own_mass(sums, pos_mass, self.own_units),
+            own=self.own_mass(sums, pos_mass, self.own_units, 1.0 if tilt is None else tilt.mean_square),
+            tilt=tilt,
         )
 
-    def own_mass(self, sums: Sums, pos_mass: Coefficients, units: Units) -> OwnMass:
+    def _tilt(
+        self, extreme: Extreme | None, sizes: Sizes, prior: Number, purity: Number, alpha: Number
+    ) -> Tilt | None:
+        """What positives may be multiplied by, from what those among the known ones may be: w in [1/Γ, Γ]."""
+        if extreme is None:
+            return None
+        least: Number = 1 / extreme.gamma
+        if self.population == "all" and not self.propensity_given:
+            # Known positives are among the positives: w falls nowhere below the share of these that is known.
+            least = np.clip(ratio(purity * sizes.positive, prior * sizes.n), least, 1.0)
+
+        def on_pure(w: Number) -> Number:
+            # Of P = ρ K + (1−ρ) f₀ and U = α w K + (1−α) f₀ the positives' w K is so much of SCAR's f̂₁.
+            rest = purity * (1 - alpha) - (1 - purity) * alpha * np.asarray(w)
+            return np.where(rest > 0, w * (purity - alpha) / np.where(rest > 0, rest, 1.0), np.inf)
+
+        low, high = on_pure(least), np.minimum(on_pure(extreme.gamma), MOST_TILTED)
+        return replace(extreme.tilt, low=low, high=high, edge=self._blocks)
+
+    @cached_property
+    def _blocks(self) -> Vector:
+        """Scores at which blocks of known positives begin; in each, positives are at most all rows."""
+        # Of n known positives n^(2/3) in each block: how many of its rows are positive is known to a share of
+        # some n^(−1/3), and the blocks become finer all the same.
+        masses = self.table.support.coarse(BLOCK_ATOMS)
+        count = np.cumsum(masses.sums()[self._positive_column])
+        n = int(np.cbrt(self.table.effective_rows(POSITIVE)))
+        at = np.searchsorted(count, count[-1] * np.arange(1, n) / max(n, 1), side="right")
+        return np.unique((masses.score if masses.edge is None else masses.edge)[at[at < len(count)]])
+
+    def own_mass(self, sums: Sums, pos_mass: Coefficients, units: Units, times: Number = 1.0) -> OwnMass:
         known = units[POSITIVE]
-        adds = sum(pos_mass.get((POSITIVE, column), 0.0) * unit for column, unit in known.items())
+        adds = times * sum(pos_mass.get((POSITIVE, column), 0.0) * unit for column, unit in known.items())
         if self.population == "all":
             adds, beside = adds - known["weight"], 0.0
         else:
@@ -374,13 +475,14 @@ class PositiveUnlabeled(Evidence):
         variance = sum(on**2 / rows(name) for on, name in pairs) + 1 / rows(*self.population_strata)
         return float(np.nan_to_num(1 / variance, nan=1.0))
 
-    def _rule_without_prior(self) -> MassRule:
+    def _rule_without_prior(self, extreme: Extreme | None) -> MassRule:
         """Only the distribution of the positives, and that only where they are clean."""
         clean = self.purity.value == 1 and not self.purity.is_range
         return MassRule(
             mass={(name, "weight"): 1.0 for name in self.population_strata},
             pos_mass={self._positive_column: 1.0 if clean else np.nan},
             size=1.0,
+            tilt=None if extreme is None else extreme.tilt,
             unidentified=Note(
                 "identifiability",
                 "The class prior is not identified by positives and unlabeled alone"

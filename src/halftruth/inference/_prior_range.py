@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from halftruth._errors import Note
+from halftruth._errors import Note, arg, call
 from halftruth.evidence import Evidence, Scenario
 from halftruth.inference._influence import identified_range
 from halftruth.prior._law_tests import can_be_mixed, enough_to_mix
@@ -38,6 +38,18 @@ class Range:
     """Whether nothing is known of the prior, so that only what is possible can bound a metric."""
     unrefuted: tuple[int, ...] | None = None
     """Where the scores refute the upper part of a range: its scenarios up to the first that they refute."""
+    selected: tuple[int, ...] = ()
+    """The scenarios with the prior and the purity of the values, over what selection may be alone."""
+
+    @property
+    def n_plain(self) -> int:
+        """How many of them, the first ones, take the known positives for a random sample."""
+        return sum(scenario.extreme is None for scenario in self.scenarios)
+
+    @property
+    def middle(self) -> int:
+        """The scenario of the values, where they have one: the middle of a grid."""
+        return self.n_plain // 2
 
     @property
     def wide(self) -> bool:
@@ -45,9 +57,49 @@ class Range:
 
 
 def prior_range(evidence: Evidence, confidence_level: float) -> Range:
-    """The scenarios of evidence: one, or a grid where prior or purity is only known to a range."""
-    if evidence.measure().unidentified is not None:
-        return _unrefuted(evidence, confidence_level)
+    """The scenarios of evidence: one, or a grid where prior or purity is only known to a range.
+
+    Where positives were selected, these come first, and again under each of the two extreme laws.
+    """
+    unknown = evidence.measure().unidentified is not None
+    plain = (_unrefuted if unknown else _given)(evidence, confidence_level)
+    extremes = evidence.selection.extremes
+    if not extremes:
+        return plain
+    scenarios = plain.scenarios
+    tilted = (
+        _unrefuted(evidence, confidence_level, evidence.selection.gamma).scenarios if unknown else scenarios
+    )
+    # What an estimate rests on is SCAR too: it finds the least f_U/f_known, and that is α times the least w.
+    estimated = evidence.prior.estimate is not None and evidence.scores_bound_prior
+    factors = (1.0, 1 / evidence.selection.gamma, evidence.selection.gamma) if estimated else (1.0,)
+    more = [[_scaled(s, x, evidence) for s in tilted] for x in factors]
+    blocks = [[replace(s, extreme=extreme) for s in block] for extreme in extremes for block in more]
+    starts = len(scenarios) + len(tilted) * np.arange(len(blocks))
+    kept = plain.unrefuted
+    return replace(
+        plain,
+        scenarios=(*scenarios, *(s for block in blocks for s in block)),
+        unrefuted=kept
+        and tuple(i for start in (0, *starts.tolist()) for i in (np.asarray(kept) + start).tolist()),
+        selected=(plain.middle, *(starts[:: len(factors)] + plain.middle).tolist()),
+    )
+
+
+def _scaled(scenario: Scenario, factor: float, evidence: Evidence) -> Scenario:
+    """The scenario with α multiplied by a factor, as far as that is possible."""
+    if factor == 1:
+        return scenario
+    sizes, purity = Sizes.of(evidence.table.support.sums()), scenario.purity
+    of_all = (evidence.prior.population or evidence.population) == "all"
+    alpha = factor * (sizes.alpha(scenario.prior, purity) if of_all else scenario.prior)
+    # With known positives that are not pure, α stays below their purity.
+    alpha = float(np.clip(alpha, 0.0, MOST * purity))
+    prior = float(sizes.pi(alpha, purity)) if of_all else alpha
+    return replace(scenario, prior=prior, times=prior / scenario.prior)
+
+
+def _given(evidence: Evidence, confidence_level: float) -> Range:
     notes = refutations(evidence, confidence_level)
     both = evidence.prior.is_range and evidence.purity.is_range
     n = N_GRID_OF_TWO if both else N_GRID
@@ -79,8 +131,9 @@ def drawn_scenarios(
     )
     ranks = [(rng.permutation(n) + 0.5) / n for _ in range(2 - paired)]
     return tuple(
-        Scenario(
-            prior=s.prior if prior.replicates is None else prior.draw(ranks[0], n, rng),
+        replace(
+            s,
+            prior=s.prior if prior.replicates is None else s.times * prior.draw(ranks[0], n, rng),
             purity=s.purity if purity.replicates is None else purity.draw(ranks[-1], n, rng),
         )
         for s in scenarios
@@ -175,8 +228,9 @@ def _known_and_unlabeled(evidence: Evidence) -> tuple[tuple[Any, Any], tuple[flo
     return (masses[POSITIVE], masses[UNLABELED]), (n_positive, n_unlabeled)
 
 
-def _unrefuted(evidence: Evidence, confidence_level: float) -> Range:
-    bound = min(_pure_bound(evidence, confidence_level), MOST)
+def _unrefuted(evidence: Evidence, confidence_level: float, gamma: float = 1.0) -> Range:
+    # α w f_known ≤ f_U, and w may be as low as 1/Γ.
+    bound = min(gamma * _pure_bound(evidence, confidence_level), MOST)
     sizes = Sizes.of(evidence.table.support.sums())
     n = N_GRID_OF_TWO if evidence.purity.is_range else N_GRID
     steps = np.append(LEAST, np.linspace(0, 1, n)[1:])
@@ -213,8 +267,8 @@ def _unmixed(evidence: Evidence) -> tuple[Note, ...]:
     positives = "SCAR" if evidence.assumes_scar else "The propensities"
     note = (
         f"{positives} or the random choice of the known negatives is refuted by the data: whatever the share "
-        f"of positives, the two do not mix to the scores of the unlabeled (confidence {SURE:g}). Leave out "
-        "those that are no random sample of their class, or label a random sample."
+        f"of positives, the two do not mix to the scores of the unlabeled (confidence {SURE:g}). Say how the "
+        f"positives became known ({arg('selection')}), or leave out what is no random sample of its class."
     )
     return (Note("refuted", note),)
 
@@ -226,7 +280,10 @@ def _refuted(evidence: Evidence, confidence_level: float) -> tuple[Note, ...]:
     # An estimate's interval may pass the bound, its value may not; a range that does should be narrowed.
     value, is_range = float(evidence.alpha_of(evidence.prior.value)), evidence.prior.is_range
     claimed = ends[1] if is_range else value
-    upper = alpha_bound(evidence, confidence_level, below=claimed)
+    gamma = evidence.selection.gamma
+    # α w f_known ≤ f_U, and selection lets w be as low as 1/Γ.
+    at_random = alpha_bound(evidence, confidence_level, below=claimed / gamma)
+    upper = gamma * at_random
     if claimed <= upper:
         return ()
     # Values are those of the middle of a range: where it is refuted, so are they.
@@ -234,11 +291,22 @@ def _refuted(evidence: Evidence, confidence_level: float) -> tuple[Note, ...]:
     whole = "The prior is" if evidence.prior.estimate is None else "The prior's estimate is"
     middle = "The prior's range, from below its middle, where values are read, is"
     some = middle if refuted else "The upper part of the prior's range is"
+    # Rounded up: what is named must suffice.
+    explains = np.ceil(100 * claimed / max(at_random, 1e-12)) / 100
+    at_gamma = "" if gamma == 1 else f", even with a selection of Γ = {gamma:g}"
+    in_python, in_shell = f'selection=("rising", {explains:.3g})', f"--selection rising:{explains:.3g}"
+    cause = (
+        "Were the known positives found because they score high? Then they are no random sample: say how far "
+        f"from one they may be, by {call(in_python, in_shell)} at the least. Lowering the prior would only "
+        "hide it. If they are a random sample, the prior is too high, or they are less pure."
+    )
+    if evidence.propensity_given:
+        cause = "Doubt the propensities, or lower the prior."
     note = (
-        f"{some if is_range and ends[0] <= upper else whole} refuted by the data: it puts "
+        f"{some if is_range and ends[0] <= upper else whole} refuted by the data{at_gamma}: it puts "
         f"{'up to ' if is_range else ''}α = {claimed:.4g} positives among the unlabeled, and more than "
         f"{upper:.4g} would need more scores like the positives' there than were seen (confidence "
-        f"{confidence_level:g}). Lower the prior, or doubt the purity or SCAR."
+        f"{confidence_level:g}). {cause}"
     )
     return (Note("refuted" if refuted else "partly_refuted", note),)
 
@@ -254,6 +322,6 @@ def _impure(evidence: Evidence, confidence_level: float) -> tuple[Note, ...]:
     note = (
         f"The purity is refuted by the data: less than {1 - kappa * (1 - ends[0]):.4g} would need more "
         f"scores like the unlabeled's among the known positives than were seen (confidence "
-        f"{confidence_level:g}). Raise the purity, or doubt SCAR."
+        f"{confidence_level:g}). Raise the purity, or doubt that they are a random sample."
     )
     return (Note("refuted", note),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -17,10 +17,13 @@ from halftruth._registry import Metric
 from halftruth.certificate import _compression
 from halftruth.evidence import Evidence, Scenario
 from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.measure._tilt import Tilt
 from halftruth.table._resampling import Places
-from halftruth.table._support import Sums, Support, with_batch_axis
+from halftruth.table._support import SortedSupport, Sums, Support, with_batch_axis
 
 __all__ = ["ALPHA", "PRIOR", "ModelRows", "Request", "Values", "read_requests"]
+
+FINE_ATOMS = 1 << 14  # distinct scores on which it is seen what a tilt changes in very many rows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,6 +84,12 @@ class Request:
             return None
         return _compression.bound(evidence, self.metric.name, self.parameters)
 
+    def moved(self, value: Vector | float, measure: ScoreMeasure, tilt: Tilt) -> Vector:
+        """Of a distance: an outer bound of it over all laws that selection allows, on the tilt's side."""
+        assert self.metric is not None
+        reach = self.metric.reach(measure.prior, tilt, self.parameters)
+        return np.asarray(np.clip(value + (reach if tilt.upward else -reach), *self.limits))
+
     def over(self, measure: ScoreMeasure) -> Vector:
         """The value for each measure along the first axis; NaN where it is not identified."""
         try:
@@ -129,13 +138,61 @@ class ModelRows:
     def values(self, requests: Iterable[Request], scenario: Scenario, sums: Sums) -> Values:
         """Values of these sums of the joined rows."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            measure = self.evidence.rule(sums, scenario).apply(self.support.score, sums)
-            return {request: request.over(measure) for request in requests}
+            rule = self.evidence.rule(sums, scenario)
+            of = (sums, scenario.prior, scenario.purity)
+            # The two extreme laws come after the plain one, of which they need the masses and the distances.
+            last = self._last.get("of", (None, None, None))
+            if rule.tilt is None or any(a is not b for a, b in zip(of, last, strict=True)):
+                before = replace(rule, tilt=None).apply(self.support.score, sums)
+                self._last.update(of=of, measure=before, values={})
+            before, known = self._last["measure"], self._last["values"]
+            if rule.tilt is None:
+                known |= {request: request.over(before) for request in requests}
+                return {request: known[request] for request in requests}
+            measure, out = rule.tilted(before), {}
+            for r in requests:
+                if r not in known and (r.is_distance or rule.tilt.still):
+                    known[r] = r.over(before)
+                if r.is_distance:
+                    out[r] = r.moved(known[r], before, rule.tilt)
+                else:
+                    out[r] = known[r] if rule.tilt.still else r.over(measure)
+            return out
+
+    @cached_property
+    def _last(self) -> dict[str, Any]:
+        """The measure of the last sums under SCAR, and values of it."""
+        return {}
 
     def exact(self, requests: Iterable[Request], scenarios: tuple[Scenario, ...]) -> Values:
         """Values of the rows as they came, by scenario."""
-        measures = [self.evidence.measure_at(scenario) for scenario in scenarios]
-        return {r: np.asarray([r.at(measure) for measure in measures]) for r in requests}
+        by_scenario = [self._exact(tuple(requests), scenario) for scenario in scenarios]
+        return {r: np.asarray([values[r] for values in by_scenario]) for r in requests}
+
+    def _exact(self, requests: tuple[Request, ...], scenario: Scenario) -> dict[Request, float]:
+        before = self.evidence.measure_at(replace(scenario, extreme=None))
+        if scenario.extreme is None:
+            return {r: r.at(before) for r in requests}
+        full = self.evidence.table.support
+        # What a tilt changes is smooth in the rows: of very many, some thousands of joined ones tell it.
+        rows = self._fine if isinstance(full, SortedSupport) else None
+        rule = self.evidence.rule(full.sums(), scenario)
+        measure = rule.over(full) if rows is None else None
+        out = {}
+        for r in requests:
+            if r.is_distance and rule.tilt is not None:
+                out[r] = float(r.moved(r.at(before), before, rule.tilt))
+            elif measure is not None:
+                out[r] = r.at(measure)
+        if rows is not None:
+            rest = [r for r in requests if r not in out]
+            ends = (replace(scenario, extreme=None), scenario)
+            out |= {r: r.at(before) + float(np.diff(x)[0]) for r, x in rows.near(rest, ends).items()}
+        return out
+
+    @cached_property
+    def _fine(self) -> ModelRows:
+        return ModelRows(self.evidence, self.evidence.table.support.coarse(FINE_ATOMS))
 
     def near(self, requests: Iterable[Request], scenarios: tuple[Scenario, ...]) -> Values:
         """The same of the joined rows."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 import numpy as np
@@ -13,6 +13,7 @@ from halftruth.measure._arithmetic import NOTHING, Number, OwnMass
 from halftruth.measure._bins import Noise, StratumNoise
 from halftruth.measure._score_measure import MassName, ScoreMeasure
 from halftruth.measure._sorted_measure import SortedMeasure, SortedRowsMeasure
+from halftruth.measure._tilt import Tilt
 from halftruth.table._sorted_rows import SortedRows
 from halftruth.table._support import Column, LazySums, SortedSupport, Sums, Support
 
@@ -43,6 +44,8 @@ class MassRule:
     units: Mapping[str, float] = field(default_factory=dict)
     moves: Mapping[str, Coefficients] = field(default_factory=dict)
     own: OwnMass = NOTHING
+    tilt: Tilt | None = None
+    """What the positives' mass is multiplied by along the score, where selection may have moved them."""
 
     @property
     def neg_mass(self) -> Coefficients:
@@ -54,7 +57,7 @@ class MassRule:
 
     def over(self, support: Support) -> ScoreMeasure:
         """The measure of the rows as they came."""
-        if not isinstance(support, SortedSupport):
+        if not isinstance(support, SortedSupport) or self.tilt is not None:
             return self.apply(support.score, support.sums())
         masses: dict[MassName, Coefficients] = {
             "mass": self.mass,
@@ -90,7 +93,7 @@ class MassRule:
         mass, pos_mass, neg_mass = np.broadcast_arrays(
             *(_combine(of, sums) for of in (self.mass, self.pos_mass, self.neg_mass))
         )
-        return ScoreMeasure(
+        measure = ScoreMeasure(
             score=score,
             mass=mass,
             pos_mass=pos_mass,
@@ -101,6 +104,13 @@ class MassRule:
             own=self.own,
             noise=self._noise(score, sums),
         )
+        return measure if self.tilt is None else self.tilted(measure)
+
+    def tilted(self, measure: ScoreMeasure) -> ScoreMeasure:
+        """The measure with its positives moved, as this rule's selection has it."""
+        assert self.tilt is not None
+        pos_mass = self.tilt.of(measure.score, measure.mass, measure.pos_mass)
+        return replace(measure, pos_mass=pos_mass, neg_mass=measure.mass - pos_mass, own=self.own, memo={})
 
     def _noise(self, score: Vector, sums: Sums) -> Noise:
         def adds(of: Coefficients, name: str) -> tuple[Vector, Vector]:

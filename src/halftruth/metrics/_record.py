@@ -14,8 +14,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+
 from halftruth import _checks
 from halftruth._errors import InputError, arg
+from halftruth.measure._tilt import Tilt
 
 __all__ = ["DECLARED", "Metric", "Scale", "distance", "metric"]
 
@@ -86,6 +89,9 @@ class Metric:
     rank_bound: Literal["ends", "ties"] | None = "ends"
     """What bounds it over all labels of unlabeled rows: the outermost labels, because it only grows or only
     falls with the true positives; these unless rows are tied, else a search; nothing."""
+    selection: Literal["ends", "variation", "cumulative", "largest", "unknown"] = "ends"
+    """What bounds it where known positives were selected: the two extreme laws, because it only rises or only
+    falls with the true positives; what their mass moves by, in all, up to a score or in one bin; nothing."""
     twin: bool = True
     """Whether ``report/assets/metrics.js`` computes it too; else the page shows Python's figures."""
 
@@ -121,6 +127,19 @@ class Metric:
         call = inspect.signature(self.function).bind(None, **parameters)
         call.apply_defaults()
         return {name: value for name, value in call.arguments.items() if name != "evidence"}
+
+    def reach(self, prior: Any, tilt: Tilt, parameters: Mapping[str, Any]) -> Any:
+        """How far, at most, a tilt of the positives moves a distance: by the triangle inequality."""
+        given = self.with_defaults(parameters)
+        kind, most = self.selection, np.asarray(tilt.high) - 1
+        if given.get("norm") == 2:
+            # √Σ Δ²/μ over bins, with Δ at most (b − 1) μ₁ and μ₁ at most μ in each.
+            return most * np.sqrt(prior)
+        if given.get("norm") == "max" or kind == "largest":
+            return most
+        if kind == "cumulative" and given.get("statistic") != "kuiper":
+            return prior * tilt.moved
+        return np.inf if kind == "unknown" else 2 * prior * tilt.moved
 
     def smooth(self, *, unsigned: bool) -> bool:
         """Whether it has a derivative that shows its error, where masses are ``unsigned`` or not."""
@@ -165,5 +184,6 @@ def distance(**properties: Any) -> Callable[[Function], Function]:
         "influence": None,
         "distance": True,
         "rank_bound": None,
+        "selection": "variation",
     }
     return metric(**fixed | properties)

@@ -56,6 +56,9 @@ class Estimate(Judged):
     standard_error : float or None
         Where the interval was made from it; at the value, whatever the range of the prior, and without what
         rows that were not seen add to the interval.
+    sampling, prior_range, selection_range : (low, high)
+        What each source of doubt would give alone: the rows; the range of prior and purity; the selection
+        allowed. The last two are without sampling error.
     reference : float or None
         A figure to compare with, where one is known.
     bound : float or None
@@ -93,6 +96,12 @@ class Estimate(Judged):
     bound: float | None = None
     identified: tuple[float, float] | None = None
     compression: float | None = None
+    scenario: int = 0
+    """Of what is not known for sure, the setting of the value: its place in ``centers``."""
+    n_plain: int = 1
+    """How many of ``centers``, the first ones, take the known positives for a random sample."""
+    selected: tuple[int, ...] = ()
+    """Those of ``centers`` that differ from the value by selection alone."""
     prior_free: bool = False
     """Whether it has a value without a prior too, so that nothing of how that was found matters to it."""
     standing: Standing = OK
@@ -128,6 +137,9 @@ class Estimate(Judged):
             unseen=None if self.unseen is None else self.unseen[kept],
             share_rows=None if self.share_rows is None else self.share_rows[kept],
             replicates=None if self.replicates is None else np.atleast_2d(self.replicates)[kept],
+            scenario=kept.index(self.scenario) if self.scenario in kept else len(kept) // 2,
+            n_plain=sum(i < self.n_plain for i in kept),
+            selected=(),
         )
         if self.method == "none":
             return fewer
@@ -136,10 +148,37 @@ class Estimate(Judged):
 
     @property
     def standard_error(self) -> float | None:
-        # Scenarios are a grid around the one of the value, where there is a value.
         if self.errors is None or math.isnan(self.value):
             return None
-        return float(self.errors[len(self.errors) // 2])
+        return float(self.errors[self.scenario])
+
+    # What each source of doubt gives alone. Together they give (low, high), which is no sum of them.
+
+    @property
+    def sampling(self) -> tuple[float, float]:
+        """The interval from the rows (and an estimate's error) alone, at the value's own prior under SCAR."""
+        if math.isnan(self.value) or self.method == "none":
+            return math.nan, math.nan
+        alone = self.over([self.scenario])
+        return alone.low, alone.high
+
+    @property
+    def prior_range(self) -> tuple[float, float]:
+        """What the value may be over the range of the prior and the purity alone, without sampling error."""
+        return self._range(range(self.n_plain))
+
+    @property
+    def selection_range(self) -> tuple[float, float]:
+        """What the value may be over the selection allowed alone, without sampling error."""
+        return self._range(self.selected or (self.scenario,))
+
+    def _range(self, scenarios: Sequence[int]) -> tuple[float, float]:
+        if self.centers is None:
+            return self.value, self.value
+        values = self.centers[list(scenarios)]
+        if np.isnan(values).all():
+            return math.nan, math.nan
+        return float(np.nanmin(values)), float(np.nanmax(values))
 
     def interval(self, confidence_level: float, method: str | None = None) -> tuple[float, float]:
         """(low, high) at another level or by another method, from the replicates or the error at hand.
