@@ -117,6 +117,7 @@ NoteKind = Literal[
     "identifiability",
     "small_sample",
     "bias",
+    "selection",
     "histogram",
     "interval",
     "impossible",
@@ -131,7 +132,8 @@ NoteKind = Literal[
 """What a note is about: what is assumed and the data cannot show (assumption), or do show to be wrong, so
 that the numbers cannot be relied on (refuted), or for part of a range (partly_refuted); that an assumption,
 not the data, decides a value (not_identified), or what no amount of such data decides (identifiability); too
-few rows (small_sample); an error that more rows do not average out (bias); bins in place of rows
+few rows (small_sample); an error that more rows do not average out (bias); what hangs on how positives
+became known (selection); bins in place of rows
 (histogram); how an interval was made or why there is none (interval); a value out of its limits
 (impossible), or no value (undefined); parts of the evidence that contradict each other (contradiction);
 where the share of positives comes from (prior); a bound from theory, or why there is none (theory); what was

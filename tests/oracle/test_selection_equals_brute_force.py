@@ -69,7 +69,9 @@ def _brute(evidence: ht.PositiveUnlabeled, gamma: float) -> dict[str, tuple[floa
         pos[at] *= w
         measure = replace(base, pos_mass=pos, neg_mass=base.mass - pos, own=rule.own, memo={})
         for r in requests:
-            values[r.label].append(float(np.clip(r.at(measure), *r.limits)) if r.is_distance else r.at(measure))
+            values[r.label].append(
+                float(np.clip(r.at(measure), *r.limits)) if r.is_distance else r.at(measure)
+            )
     return {label: (np.nanmin(x), np.nanmax(x)) for label, x in values.items()}
 
 
@@ -101,7 +103,10 @@ def test_blocks_limit_the_law_as_a_linear_program_does(upward: bool) -> None:
     rng = np.random.default_rng(5)
     # Nearly pure at the top: a tilt by 2 would make more positives of it than there are rows.
     evidence = ht.PositiveUnlabeled(
-        rng.normal(2.5, 0.7, 64), np.append(rng.normal(0, 1, 60), rng.normal(2.5, 0.7, 90)), prior=0.55, selection=2
+        rng.normal(2.5, 0.7, 64),
+        np.append(rng.normal(0, 1, 60), rng.normal(2.5, 0.7, 90)),
+        prior=0.55,
+        selection=2,
     )
     base = evidence.measure()
     extreme = evidence.selection.extremes[upward]
@@ -127,7 +132,10 @@ def test_average_precision_is_off_by_steps_alone() -> None:
     """No law found by exchanging weights passes its bounds by more than the steps of some rows."""
     rng = np.random.default_rng(3)
     evidence = ht.PositiveUnlabeled(
-        rng.normal(1.5, 1, 60), np.append(rng.normal(0, 1, 500), rng.normal(1.5, 1, 100)), prior=1 / 6, selection=1.5
+        rng.normal(1.5, 1, 60),
+        np.append(rng.normal(0, 1, 500), rng.normal(1.5, 1, 100)),
+        prior=1 / 6,
+        selection=1.5,
     )
     extreme = evidence.selection.extremes[1]
     best = evidence.measure_at(replace(evidence.scenario, extreme=extreme))
@@ -145,3 +153,50 @@ def test_average_precision_is_off_by_steps_alone() -> None:
                 pos, found = trial, value
     # Each of the exchanges that pay gains a part of 1/n²; together less than one row of n.
     assert top <= found <= top + 1 / len(at)
+
+
+LINEAR = [name for name, metric in _registry.REGISTRY.items() if metric.linear and name != "prevalence"]
+
+
+@pytest.mark.parametrize("gamma", [1.3, 2.5])
+def test_differences_are_those_of_every_law_of_the_same_cases(gamma: float) -> None:
+    """Two models of the same cases: w belongs to the case, so that one w serves both."""
+    rng = np.random.default_rng(7)
+    positive, unlabeled = rng.beta(3, 2, (2, 6)), rng.beta(2, 3, (2, 14))
+    models = {
+        name: ht.PositiveUnlabeled(p, u, prior=0.3, selection=gamma)
+        for name, p, u in zip("ab", positive, unlabeled, strict=True)
+    }
+    metrics = {r.label: r.call for r in _requests(models["a"]) if r.label in LINEAR}
+    comparison = ht.compare(models, metrics, threshold=THRESHOLD, n_resamples=0)
+    weighted = []
+    for w in _weights(np.full(6, 1 / 6), 1 / gamma, gamma):
+        a, b = (
+            ht.PositiveUnlabeled(p, u, prior=0.3, positive_weight=w)
+            for p, u in zip(positive, unlabeled, strict=True)
+        )
+        weighted.append([call_at(a, call) - call_at(b, call) for call in metrics.values()])
+    brute = np.asarray(weighted)
+    for name, values in zip(metrics, brute.T, strict=True):
+        row = comparison[name]
+        np.testing.assert_allclose(
+            row.selection_range, (values.min(), values.max()), rtol=0, atol=1e-12, err_msg=name
+        )
+
+
+def call_at(evidence: ht.PositiveUnlabeled, call: Any) -> float:
+    return float(call(evidence.measure()))
+
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_what_is_called_linear_is(name: str) -> None:
+    """The value of a mixture of two laws is that of their values, where μ and π are the same."""
+    rng = np.random.default_rng(1)
+    evidence = ht.PositiveUnlabeled(rng.beta(3, 2, 30), rng.beta(2, 3, 90), prior=0.3, selection=2.0)
+    (request,) = (r for r in _requests(evidence) if r.label == name)
+    laws = [evidence.measure_at(replace(evidence.scenario, extreme=x)) for x in evidence.selection.extremes]
+    mixed = 0.3 * laws[0].pos_mass + 0.7 * laws[1].pos_mass
+    value = request.at(replace(laws[0], pos_mass=mixed, neg_mass=laws[0].mass - mixed, memo={}))
+    np.testing.assert_allclose(
+        value, 0.3 * request.at(laws[0]) + 0.7 * request.at(laws[1]), rtol=0, atol=1e-12
+    )

@@ -190,7 +190,7 @@ def _difference_of_shares(models: Mapping[str, Evidence]) -> str:
     """An error's text on the first model with another population, prior or purity than the first; or ""."""
     (first, one), *others = models.items()
     for name, other in others:
-        for share in ("population", "prior", "purity"):
+        for share in ("population", "prior", "purity", "selection"):
             a, b = getattr(one, share), getattr(other, share)
             if not (a.equals(b) if isinstance(a, Belief) else a == b):
                 return (
@@ -307,4 +307,10 @@ def _evaluations(comparison: Comparison) -> dict[str, Evaluation]:
     }
 
 
-PAGES: Pages[Comparison] = Pages(page=_page, preview=_preview)
+def _tipping(comparison: Comparison, metric: str | None, pair: tuple[str, str] | None, **how: Any) -> float:
+    from halftruth.evaluation._tipping import tipping_of_order
+
+    return tipping_of_order(comparison, metric, pair, **how)
+
+
+PAGES: Pages[Comparison] = Pages(page=_page, preview=_preview, tipping=_tipping)

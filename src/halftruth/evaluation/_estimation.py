@@ -184,6 +184,17 @@ class Estimation:
                 advance(size)
         return out
 
+    def _prior_ends(self, request: Request) -> tuple[float, float] | None:
+        """Of a prior that was estimated: the values at the ends of its interval."""
+        belief = self.evidence.prior
+        if belief.replicates is None or np.isnan(self.point[request]):
+            return None
+        at = self.evidence.scenario
+        scenarios = (at, *(replace(at, prior=end) for end in belief.ends()))
+        near = ModelRows(self.evidence, self.support).near([request], scenarios)[request]
+        ends = self.point[request] + near[1:] - near[0]
+        return float(np.min(ends)), float(np.max(ends))
+
     def _is_prior_free(self, request: Request) -> bool:
         """Of a prior that was estimated: whether the request has a value without it."""
         return self.without_prior is not None and not np.isnan(request.at(self.without_prior))
@@ -242,5 +253,6 @@ class Estimation:
             scenario=self.span.middle,
             n_plain=self.span.n_plain,
             selected=self.span.selected,
+            prior_ends=self._prior_ends(request),
         )
         return replace(estimate, notes=remarks.on_row(request, self.evidence.measure(), estimate))

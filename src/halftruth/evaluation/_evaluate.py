@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -150,12 +151,18 @@ def evaluate(
         threshold=limit,
         unrefuted=span.unrefuted,
         origin=Origin(
-            evidence={"": evidence}, requests=requests, one_sample=one_sample, n_resamples=n_resamples
+            evidence={"": evidence},
+            requests=requests,
+            one_sample=one_sample,
+            n_resamples=n_resamples,
+            # A generator has no seed to keep.
+            seed=int(rng) if isinstance(rng, Integral) else 0,
         ),
         pages=PAGES,
         notes=(
             *([choice.note] if choice else []),
             *remarks.on_evidence(evidence, by_default=metrics is None),
+            *remarks.on_selection(evidence, requests, run.support),
             *remarks.on_resamples(n_resamples),
             *span.notes,
             *remarks.on_prior(evidence, identified_range(evidence, run.support, one_sample=one_sample)),
@@ -184,5 +191,11 @@ def _preview(result: Evaluation) -> str:
     return _page_data.preview(result)
 
 
-PAGES: Pages[Evaluation] = Pages(page=_page, preview=_preview)
+def _tipping(result: Evaluation, metric: str, limit: float, **how: Any) -> float:
+    from halftruth.evaluation._tipping import tipping_of_metric
+
+    return tipping_of_metric(result, metric, limit, **how)
+
+
+PAGES: Pages[Evaluation] = Pages(page=_page, preview=_preview, tipping=_tipping)
 """How evaluations are shown, those too that are not made by `evaluate`."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import product
 from typing import Any
 
@@ -18,11 +18,13 @@ from halftruth.inference._paired_rows import IndependentRows, PairedRows
 from halftruth.inference._prior_range import Range, alpha_bound, drawn_scenarios
 from halftruth.inference._progress import progress
 from halftruth.inference._requests import ModelRows, Request, Values
+from halftruth.measure._tilt import Tilt
 from halftruth.prior._shares import Sizes
 from halftruth.results._comparison import Difference
 from halftruth.results._estimate import INFLUENCE
 from halftruth.results._intervals import interval_of, normal_interval
 from halftruth.table._resampling import Places
+from halftruth.table._score_table import POSITIVE
 from halftruth.table._support import Sums
 
 __all__ = ["Match"]
@@ -68,9 +70,14 @@ class Match:
         """``spans``: the scenarios of either; of the same cases, the same."""
         self.a, self.b, self.requests, self.spans = a, b, requests, spans
         self.paired, self.keep = paired, keep
-        numbers = [range(len(span.scenarios)) for span in self.spans]
-        pairs = zip(*numbers, strict=True) if paired else product(*numbers)
-        self.pairs = np.asarray(list(pairs)).T
+        together: Callable[..., Iterable[tuple[int, int]]] = partial(zip, strict=True) if paired else product
+        (as_known, low, high), (as_known_b, low_b, high_b) = (span.by_law for span in self.spans)
+        pairs = list(together(as_known, as_known_b))
+        self.n_plain = len(pairs)
+        if any(span.n_plain < len(span.scenarios) for span in self.spans):
+            # Of two models the difference is farthest where positives score low by one and high by the other.
+            pairs += [*together(low, high_b), *together(high, low_b)]
+        self.pairs = np.asarray(pairs).T
         self.one_sample = [
             side.evidence.rows_are_one_sample if stratified is None else not stratified for side in (a, b)
         ]
@@ -171,7 +178,8 @@ class Match:
         level: float,
         flips: tuple[float, ...],
     ) -> Difference:
-        center, degrees = self.center[request], np.inf
+        center, errors, replicates = self._with_one_selection(request, errors, replicates)
+        degrees = np.inf
         if request.places == "anywhere":
             degrees = min(degrees_of(side.support) for side in (self.a, self.b))
         if self.lone:
@@ -205,7 +213,70 @@ class Match:
             value_limits=request.limits,
             better=request.metric.better if request.metric else None,
             flips=flips,
+            scenario=self.n_plain // 2,
+            n_plain=self.n_plain,
+            selected=self._selected,
         )
+
+    def _with_one_selection(
+        self, request: Request, errors: Variances | None, replicates: Vector | None
+    ) -> tuple[Vector, Variances | None, Vector | None]:
+        """Of the same cases: positives are as rare or as common for both models, since they are the same.
+
+        What is linear in μ₁ differs by Σ w (d_a − d_b) over the known positives, where d is what one of them
+        adds. Its extremes are those of the law of d_a − d_b: far nearer than where each model has its worst.
+        """
+        center, reach = self.center[request], self._reach.get(request)
+        if reach is None:
+            return center, errors, replicates
+        center, plain = center.copy(), np.arange(self.n_plain)
+        if replicates is not None:
+            replicates = replicates.copy()
+        for at in (self.n_plain + plain, 2 * self.n_plain + plain):
+            # Some metrics rise where positives score higher, some fall.
+            up = center[at] > center[plain]
+            shift, stretch = (np.where(up, high, low) for low, high in zip(*reach, strict=True))
+            # Labels that lean one way only may bound it better.
+            nearer = np.where(up, 1, -1) * (center[plain] + shift - center[at]) < 0
+            here, there = plain[nearer], at[nearer]
+            center[there] = center[here] + shift[nearer]
+            if replicates is not None:
+                around = replicates[here] - center[here, None]
+                replicates[there] = center[there, None] + stretch[nearer, None] * around
+            if errors is not None:
+                for part in (errors.of_rows, errors.joined, errors.unseen):
+                    part[there] = part[here] * stretch[nearer] ** 2
+        return center, errors, replicates
+
+    @cached_property
+    def _reach(self) -> dict[Request, list[tuple[Vector, Vector]]]:
+        """How far selection carries a difference down and up, and by how much it widens its error."""
+        sides, span = (self.a.evidence, self.b.evidence), self.spans[0]
+        # Of positives that are not pure, or beside known negatives, the law is not that of the known ones; an
+        # estimated prior has extremes of its own.
+        simple = all(e.noise is None and e.purity.value == 1 and not e.purity.is_range for e in sides)
+        if not simple or span.unknown or len(self.pairs[0]) != 3 * self.n_plain:
+            return {}
+        extreme = span.scenarios[-1].extreme
+        plain = [span.scenarios[i] for i in span.by_law[0]]
+        out: dict[Request, list[tuple[Vector, Vector]]] = {}
+        for draws in self.groups:
+            if extreme is None or not isinstance(draws.rows, PairedRows):
+                continue
+            tilts = [replace(extreme.tilt, upward=up, still=False) for up in (False, True)]
+            linear = [r for r in draws.requests if r.metric is not None and r.metric.linear]
+            a, b = ([model.by_atom(linear, s) for s in plain] for model in draws.models)
+            for r in linear:
+                values = [draws.rows.along(POSITIVE, x[r], y[r]) for x, y in zip(a, b, strict=True)]
+                out[r] = [_tilted_means(values, tilt) for tilt in tilts]
+        return out
+
+    @property
+    def _selected(self) -> tuple[int, ...]:
+        """The pairs that differ from that of the values by selection alone."""
+        of_sides = zip(self.pairs, self.spans, strict=True)
+        alone = np.all([np.isin(i, span.selected or [span.middle]) for i, span in of_sides], axis=0)
+        return tuple(np.flatnonzero(alone).tolist())
 
     def _resample(self, draws: Draws, n: int, rng: np.random.Generator) -> Values:
         """Replicates (n_pairs, n)."""
@@ -285,6 +356,22 @@ class Match:
             line = np.broadcast_to(of_joined, priors.shape)
             out[r] = _roots(priors, line + np.interp(priors, priors[some], exact[r] - line[some]))
         return out
+
+
+def _tilted_means(samples: list[tuple[Vector, Vector]], tilt: Tilt) -> tuple[Vector, Vector]:
+    """By how much a tilt along values with weights moves their mean, and what it multiplies its error by."""
+    moved, stretched = [], []
+    for values, weight in samples:
+        order = np.argsort(values, kind="stable")
+        value, share = values[order], weight[order] / weight.sum()
+        law = tilt.law(share)
+        moved.append(float((law - share) @ value))
+        # The mean of a tail has the error of what lies beyond the value at which it begins.
+        times = law / np.where(share > 0, share, 1.0)
+        influence = times * (value - value[np.argmax((times > 1) == tilt.upward)])
+        of_tail, of_all = (float(np.sqrt(share @ (x - share @ x) ** 2)) for x in (influence, value))
+        stretched.append(max(of_tail / of_all, 1.0) if of_all > 0 else 1.0)
+    return np.asarray(moved), np.asarray(stretched)
 
 
 def _replicates(

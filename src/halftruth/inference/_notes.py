@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from halftruth._errors import Note, bare
+from halftruth._errors import Note, bare, call
+from halftruth._registry import headline
 from halftruth.evidence import Evidence
-from halftruth.inference._requests import Request
+from halftruth.inference._requests import ModelRows, Request
 from halftruth.measure._arithmetic import NOTHING
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.metrics._record import Metric
-from halftruth.results._estimate import Estimate
+from halftruth.results._estimate import Estimate, figure
 from halftruth.results._standing import is_possible
 from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED
 from halftruth.table._strata import StratumRows
+from halftruth.table._support import Support
 
 __all__ = ["MATTERS", "bias_bound", "compressed", "on_evidence", "on_prior", "on_resamples", "on_row"]
+__all__ += ["on_selection"]
 
 FEW_POSITIVES = 20
 FEW_EFFECTIVE = 300  # rows of unequal weights
 FEW_SOFT = 30  # positives that soft labels add up to
 RARE, HARDLY_FOUND = 0.01, 0.1  # share of positives, and average precision
+USUAL = 1.5  # selection at which a result is read where none was granted, to show what hangs on it
 FEWEST_RESAMPLES = 40  # below this a 95% interval reaches beyond what was drawn
 MATTERS = 0.05  # of an interval's width: what compression changes below that is not worth a note
 
@@ -69,6 +74,33 @@ def _on_few_rows(evidence: Evidence) -> Iterator[Note]:
         texts.append(f"The labels add up to {n:.3g} positives: intervals are rough and may be too narrow.")
     for text in texts:
         yield Note("small_sample", text)
+
+
+def on_selection(evidence: Evidence, requests: Sequence[Request], support: Support) -> Iterator[Note]:
+    """How far the first number hangs on the known positives being a random sample, where that is taken."""
+    if evidence.population is None or evidence.selection.gamma > 1 or evidence.lone_positive:
+        return
+    first = headline(r.label for r in requests)
+    request = next(r for r in requests if r.label == first)
+    if request.is_distance or np.isnan(request.at(evidence.measure())):
+        return
+    at = evidence.scenario
+    extremes = evidence.with_selection(USUAL).selection.extremes
+    near = ModelRows(evidence, support).near(
+        [request], (at, *(replace(at, extreme=extreme) for extreme in extremes))
+    )[request]
+    low, high = np.clip(request.at(evidence.measure()) + near[1:] - near[0], *request.limits)
+    what = (
+        f"the propensities off by a factor of up to {USUAL:g} at some scores"
+        if evidence.propensity_given
+        else f"positives of some scores up to {USUAL:g} times as likely to be known as the average one, or "
+        "as unlikely"
+    )
+    yield Note(
+        "selection",
+        f"Were {what}, {first} would be {figure(min(low, high))} to {figure(max(low, high))}, sampling error "
+        f"apart ({call(f'selection={USUAL:g}', f'--selection {USUAL:g}')}).",
+    )
 
 
 def on_resamples(n: int) -> Iterator[Note]:
@@ -170,6 +202,13 @@ def _on_metric(metric: Metric, request: Request, measure: ScoreMeasure, estimate
         yield compressed(estimate.compression)
     if request.inflated:
         yield Note("bias", "noise inflates the value; the interval allows for that and may lie below it.")
+    if estimate.centers is not None and estimate.n_plain < len(estimate.centers):
+        if metric.selection == "unknown":
+            yield Note(
+                "selection", "what selection may change of it is not bounded: all that is possible is."
+            )
+        elif metric.distance:
+            yield Note("selection", "over selection its interval is an outer bound, wider than need be.")
     replicates = estimate.replicates
     undefined = 0 if replicates is None else int(np.isnan(replicates).sum())
     if replicates is not None and 0 < undefined < replicates.size:
@@ -237,4 +276,5 @@ def _as_assumed(evidence: Evidence) -> bool:
     rows, prior, purity = evidence.table.strata, evidence.prior, evidence.purity
     plain = all(isinstance(x, StratumRows) and x.is_plain for x in rows.values()) and NEGATIVE not in rows
     known = prior.value is not None and not prior.is_range and prior.replicates is None
+    plain = plain and evidence.selection.gamma == 1
     return plain and known and purity.value == 1 and not purity.is_range

@@ -238,6 +238,22 @@ class PairedRows:
             parts = [tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))]  # type: ignore[list-item]
         return float(sum(scatter(mean, count, within) for count, mean, within in parts))
 
+    def along(self, stratum: str, a: Vector, b: Vector) -> tuple[Vector, Vector]:
+        """First minus second of what holds at the atoms of either model, by row, and the rows' weights."""
+        if not self.joined:
+            joint = self.joint[stratum]
+            of_a, of_b = joint.atoms
+            totals = joint.cells.totals(joint.cells.count, None)
+            return a[of_a] - b[of_b], totals.get("value", totals["weight"])
+        rows, _ = self.rows[stratum]
+        x, y = (
+            replace(line, rows=replace(line.rows, weight=None, value=None)).influence(
+                {(stratum, "weight"): z}, stratum
+            )
+            for line, z in zip(self._lines[stratum], (a, b), strict=True)
+        )
+        return x - y, rows.full_weight() * (1.0 if rows.value is None else rows.value)
+
     def unseen(self, a: Gradient, b: Gradient) -> float:
         """What rows that were not seen add to the variance."""
         of_a, of_b = self.places.atoms

@@ -47,6 +47,13 @@ class Range:
         return sum(scenario.extreme is None for scenario in self.scenarios)
 
     @property
+    def by_law(self) -> tuple[range, range, range]:
+        """The scenarios under the law of the known positives, the smallest law and the largest."""
+        n, plain = len(self.scenarios), range(self.n_plain)
+        half = (n + len(plain)) // 2
+        return (plain, range(len(plain), half), range(half, n)) if n > len(plain) else (plain, plain, plain)
+
+    @property
     def middle(self) -> int:
         """The scenario of the values, where they have one: the middle of a grid."""
         return self.n_plain // 2
@@ -66,10 +73,10 @@ def prior_range(evidence: Evidence, confidence_level: float) -> Range:
     extremes = evidence.selection.extremes
     if not extremes:
         return plain
-    scenarios = plain.scenarios
-    tilted = (
-        _unrefuted(evidence, confidence_level, evidence.selection.gamma).scenarios if unknown else scenarios
-    )
+    scenarios, notes, tilted = plain.scenarios, plain.notes, plain.scenarios
+    if unknown:
+        farther = _unrefuted(evidence, confidence_level, evidence.selection.gamma)
+        notes, tilted = farther.notes, farther.scenarios
     # What an estimate rests on is SCAR too: it finds the least f_U/f_known, and that is α times the least w.
     estimated = evidence.prior.estimate is not None and evidence.scores_bound_prior
     factors = (1.0, 1 / evidence.selection.gamma, evidence.selection.gamma) if estimated else (1.0,)
@@ -77,8 +84,15 @@ def prior_range(evidence: Evidence, confidence_level: float) -> Range:
     blocks = [[replace(s, extreme=extreme) for s in block] for extreme in extremes for block in more]
     starts = len(scenarios) + len(tilted) * np.arange(len(blocks))
     kept = plain.unrefuted
+    if estimated:
+        text = (
+            "The estimate of the prior rests on the known positives being a random sample too: with this "
+            "selection the share among the unlabeled may be off by the same factor, and intervals cover that."
+        )
+        notes += (Note("prior", text),)
     return replace(
         plain,
+        notes=notes,
         scenarios=(*scenarios, *(s for block in blocks for s in block)),
         unrefuted=kept
         and tuple(i for start in (0, *starts.tolist()) for i in (np.asarray(kept) + start).tolist()),

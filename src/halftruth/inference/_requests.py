@@ -16,6 +16,7 @@ from halftruth._errors import EmptyClassWarning, InputError, NotIdentifiable, ar
 from halftruth._registry import Metric
 from halftruth.certificate import _compression
 from halftruth.evidence import Evidence, Scenario
+from halftruth.measure._arithmetic import NOTHING
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.measure._tilt import Tilt
 from halftruth.table._resampling import Places
@@ -193,6 +194,15 @@ class ModelRows:
     @cached_property
     def _fine(self) -> ModelRows:
         return ModelRows(self.evidence, self.evidence.table.support.coarse(FINE_ATOMS))
+
+    def by_atom(self, requests: Iterable[Request], scenario: Scenario) -> Values:
+        """Of what is linear in μ₁: its value where all positives had the score of one atom, by atom."""
+        rule = replace(self.evidence.rule(self.joined, scenario), own=NOTHING)
+        measure = rule.apply(self.support.score, self.joined)
+        pos = np.eye(len(self.support.score)) * measure.positives[..., None]
+        mass = np.broadcast_to(measure.mass, pos.shape)
+        each = replace(measure, mass=mass, pos_mass=pos, neg_mass=mass - pos, memo={})
+        return {r: r.over(each) for r in requests}
 
     def near(self, requests: Iterable[Request], scenarios: tuple[Scenario, ...]) -> Values:
         """The same of the joined rows."""

@@ -34,6 +34,7 @@ point = partial(metric, influence=None, local=True, certificate="own")
     paper="Hanley & McNeil 1982; Jain, White & Radivojac 2017",
     headline=1,
     certificate="own",
+    linear=True,
 )
 def roc_auc(evidence: Measurable) -> float:
     """Area under the ROC curve, P(s₁ > s₀) + ½ P(s₁ = s₀).
@@ -224,7 +225,11 @@ def _check_k(k: float, measure: ScoreMeasure) -> float:
     )
 
 
-@point(formula="TP among the k highest / k; k a count or a fraction, ties shared", example={"k": 0.2})
+@point(
+    formula="TP among the k highest / k; k a count or a fraction, ties shared",
+    example={"k": 0.2},
+    linear=True,
+)
 def precision_at_k(evidence: Measurable, k: float) -> float:
     """Share of positives among the k cases of the population with the highest scores.
 
@@ -246,7 +251,7 @@ def precision_at_k(evidence: Measurable, k: float) -> float:
     return measure.result(where_both(ratio(tp, budget), line.positives, line.negatives))
 
 
-@point(formula="TP among the k highest / (π n)", needs="shape", example={"k": 0.2})
+@point(formula="TP among the k highest / (π n)", needs="shape", example={"k": 0.2}, linear=True)
 def recall_at_k(evidence: Measurable, k: float) -> float:
     """Share of all positives that are among the k highest cases; needs no prior.
 

@@ -54,6 +54,7 @@ class CostCurve(Curve):
     threshold=True,
     of_confusion=lambda table: (table.tp - table.fp * table.threshold / (1 - table.threshold)) / table.total,
     certificate="corners",
+    linear=True,
 )
 def net_benefit(evidence: Measurable, threshold: float) -> float:
     """Net benefit per case, TP − FP · t/(1−t), of treating where the probability reaches t.

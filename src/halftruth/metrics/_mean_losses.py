@@ -22,7 +22,7 @@ __all__ = [
 
 EPSILON = float(np.finfo(np.float64).eps)
 
-proper_loss = partial(metric, better="low", probability=True, certificate="own")
+proper_loss = partial(metric, better="low", probability=True, certificate="own", linear=True)
 """Declares a mean loss of probabilities that is least where they are true."""
 
 
@@ -127,6 +127,7 @@ def _scale_of_loss(loss: object) -> Scale:
     scale_of_loss=_scale_of_loss,
     example={"loss": "sigmoid"},
     certificate="own",
+    linear=True,
 )
 def risk(evidence: Measurable, loss: str | Pair = "logistic", *, threshold: float | None = None) -> float:
     """Expected loss, (∫ ℓ₊ dμ₁ + ∫ ℓ₋ d(μ − μ₁)) / n: what learning makes small.

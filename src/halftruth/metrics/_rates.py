@@ -60,6 +60,7 @@ def rate(**properties: Any) -> Callable[[Property], Property]:
     def declare(formula: Property) -> Property:
         name = formula.__name__
         fixed: dict[str, Any] = {"threshold": True, "of_confusion": formula, "certificate": "corners"}
+        fixed["linear"] = True  # with μ and π fixed all cells are linear in TP, and so is what is no quotient
         DECLARED[name] = Metric(name=name, function=Rate(name), **fixed | properties)
         return formula
 
@@ -258,6 +259,7 @@ class Confusion:
     @rate(
         formula="TP / (TP + FP + FN)",
         paper="Jaccard 1901",
+        linear=False,
         denominator=lambda table: table.predicted + table.fn,
     )
     def jaccard(self) -> float:
@@ -335,6 +337,7 @@ def confusion(evidence: Measurable, threshold: float) -> Confusion:
     of_confusion=Confusion.fbeta,
     denominator=lambda table, beta: beta**2 * table.positives + table.predicted,
     certificate="corners",
+    linear=True,
 )
 def fbeta(evidence: Measurable, threshold: float, *, beta: float = 2.0) -> float:
     """F-beta at a threshold, (1 + β²) TP / ((1 + β²) TP + β² FN + FP); β > 1 favours recall.

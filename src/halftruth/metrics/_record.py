@@ -92,6 +92,8 @@ class Metric:
     selection: Literal["ends", "variation", "cumulative", "largest", "unknown"] = "ends"
     """What bounds it where known positives were selected: the two extreme laws, because it only rises or only
     falls with the true positives; what their mass moves by, in all, up to a score or in one bin; nothing."""
+    linear: bool = False
+    """Whether it is linear in μ₁ where μ and π are fixed."""
     twin: bool = True
     """Whether ``report/assets/metrics.js`` computes it too; else the page shows Python's figures."""
 

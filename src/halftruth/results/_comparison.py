@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from halftruth._errors import Note, notes_to_dict
+from halftruth._errors import InputError, Note, arg, notes_to_dict
 from halftruth.results._estimate import (
     Estimate,
     Origin,
@@ -154,6 +154,27 @@ class Comparison(Judged, Paged):
 
     def __len__(self) -> int:
         return len(self.pairs)
+
+    def tipping(self, metric: str | None = None, pair: Pair | None = None, *, sampling: bool = True) -> float:
+        """How wrong SCAR would have to be: the least Γ at which the order of two models is open.
+
+        Parameters
+        ----------
+        metric : str, optional
+            By default the one that is told first.
+        pair : (str, str), optional
+            By default the first two models.
+        sampling : bool
+            Whether the whole interval of the difference must lie on one side of 0, or the value alone.
+
+        Returns
+        -------
+        float
+            inf where the order stands whatever the selection, 1.0 where it never stood.
+        """
+        if self.pages is None or self.pages.tipping is None:
+            raise InputError(f"Only a result of {arg('compare')} has a tipping point. Make it so.")
+        return self.pages.tipping(self, metric, pair, sampling=sampling)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready and versioned."""

@@ -102,6 +102,8 @@ class Estimate(Judged):
     """How many of ``centers``, the first ones, take the known positives for a random sample."""
     selected: tuple[int, ...] = ()
     """Those of ``centers`` that differ from the value by selection alone."""
+    prior_ends: tuple[float, float] | None = None
+    """Of a prior that was estimated: the values over its interval."""
     prior_free: bool = False
     """Whether it has a value without a prior too, so that nothing of how that was found matters to it."""
     standing: Standing = OK
@@ -165,7 +167,7 @@ class Estimate(Judged):
     @property
     def prior_range(self) -> tuple[float, float]:
         """What the value may be over the range of the prior and the purity alone, without sampling error."""
-        return self._range(range(self.n_plain))
+        return self.prior_ends or self._range(range(self.n_plain))
 
     @property
     def selection_range(self) -> tuple[float, float]:
@@ -267,13 +269,14 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Pages(Generic[Result]):
-    """How a result is shown: functions of whoever made it, since results know nothing of pages.
+    """What can be made of a result: functions of whoever made it, since results know nothing of pages.
 
     They are functions of a module, so that they are stored by name and a stored result still has its page.
     """
 
     page: Callable[[Result, str], str]  # the whole page of a result, under a title
     preview: Callable[[Result], str]  # the answer, the table and the notes, for a notebook
+    tipping: Callable[..., float] | None = None  # how much selection a claim on a result bears
 
 
 class Paged:
@@ -367,6 +370,36 @@ class Evaluation(Judged, Paged, Mapping[str, Estimate]):
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def tipping(self, metric: str, limit: float, *, sampling: bool = True, claim: str | None = None) -> float:
+        """How wrong SCAR would have to be: the least Γ at which a claim is no longer supported.
+
+        Parameters
+        ----------
+        metric : str
+            A row of this evaluation.
+        limit : float
+        sampling : bool
+            Whether the end of the interval must keep the limit, or the value alone.
+        claim : {">=", "<="}, optional
+            Which side of the limit is claimed; by default the better one.
+
+        Returns
+        -------
+        float
+            inf where the claim stands whatever the selection, 1.0 where it never stood.
+
+        Examples
+        --------
+        >>> import halftruth as ht
+        >>> evidence = ht.simulate.GaussianClasses(prior=0.3).positive_unlabeled(500, 5000, rng=1)
+        >>> result = ht.evaluate(evidence, ["roc_auc"], n_resamples=200)
+        >>> result.tipping("roc_auc", 0.7) > result.tipping("roc_auc", 0.8) >= 1.0
+        True
+        """
+        if self.pages is None or self.pages.tipping is None:
+            raise InputError(f"Only a result of {arg('evaluate')} has a tipping point. Make it so.")
+        return self.pages.tipping(self, metric, limit, sampling=sampling, claim=claim)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready and versioned."""
