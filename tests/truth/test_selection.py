@@ -115,3 +115,28 @@ def test_intervals_are_no_wider_than_selection_and_sampling(prior: float) -> Non
             row = result[name]
             alone = sum(high - low for low, high in (row.selection_range, row.sampling))
             assert row.high - row.low <= 1.15 * alone, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("population", ["unlabeled", "all"])
+@pytest.mark.parametrize("law", LAWS[:2])
+def test_rank_bounds_hold_the_area_of_the_rows_at_hand(law: str, population: str, draws) -> None:
+    """Bounds are for the latent positives among these very rows, whose labels are known here."""
+    n, prior, held = draws(300), 0.3, 0
+    score, chance = _chances(prior, law)
+    for seed in range(n):
+        rng = np.random.default_rng([seed, LAWS.index(law)])
+        drawn = _model(prior).draw(1500, rng)
+        known = rng.choice(score, 100, p=chance / chance.sum())
+        unlabeled, y = drawn.score, drawn.y
+        rows, labels, share = unlabeled, y, y.mean()
+        if population == "all":
+            # Positives of one table become known by chance: the others stay among the unlabeled.
+            at = np.flatnonzero(y)
+            of = np.interp(drawn.score[at], score, chance)
+            chosen = rng.random(len(at)) < 0.2 * of
+            known, unlabeled = drawn.score[at[chosen]], np.delete(drawn.score, at[chosen])
+        evidence = ht.PositiveUnlabeled(known, unlabeled, prior=share, population=population, selection=GAMMA)
+        bound = ht.bounds(evidence, "roc_auc", band="dkw", prior_of="rows")
+        held += bound.low <= ht.roc_auc(ht.Labeled(labels, rows)) <= bound.high
+    assert held / n >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / n)

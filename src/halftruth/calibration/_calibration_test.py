@@ -138,7 +138,7 @@ def calibration_test(
     >>> calibration_test(wrong.positive_unlabeled(500, 5000, rng=1)).p_value < 0.001
     True
     """
-    as_evidence(evidence)
+    as_evidence(evidence).refuse_selection("The test of calibration")
     _checks.choice(statistic, "statistic", STATISTICS)
     _checks.count(n_bins, "n_bins", least=1)
     _checks.count(n_resamples, "n_resamples", least=1)

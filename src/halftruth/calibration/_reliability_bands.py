@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -103,7 +103,19 @@ class Drawing:
         """The lowest and the highest percentile over the scenarios."""
         tail = (1 - self.level) / 2
         ends = np.stack([np.nanquantile(curves, [tail, 1 - tail], axis=0) for curves in drawn])
-        return np.stack([ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)])
+        low, high = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
+        least, most = self._times()
+        # What selection adds goes no farther than all; what noise does, it may.
+        return np.stack([least * low, np.minimum(most * high, np.maximum(high, 1.0))])
+
+    def _times(self) -> tuple[float, float]:
+        """By how much selection may lower or raise the frequency at any one score."""
+        evidence = self.evidence
+        for extreme in evidence.selection.extremes:
+            at = replace(evidence.scenario, extreme=extreme)
+            tilt = evidence.rule(evidence.table.support.sums(), at).tilt
+            return (1.0, 1.0) if tilt is None else (float(tilt.low), float(tilt.high))
+        return 1.0, 1.0
 
 
 def _in_and_out(

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import ClassVar, Literal, Self
 
 from halftruth._checks import Vector
-from halftruth._errors import Note
+from halftruth._errors import InputError, Note, arg
 from halftruth.evidence._positive_mass import StrataNoise
 from halftruth.evidence._selection import Extreme, GivenSelection, Selection
 from halftruth.measure._arithmetic import NOTHING, Number, OwnMass
@@ -201,6 +201,14 @@ class Evidence(ABC):
         """The same rows with another selection; the evidence itself where none is known as positive alone."""
         return self
 
+    def refuse_selection(self, what: str) -> None:
+        """Raise where selection was granted and something does not account for it."""
+        if self.selection.gamma > 1:
+            raise InputError(
+                f"{what} takes the known positives for a random sample, and {arg('selection')} says that "
+                f"they are none. Leave it out, or use {arg('evaluate')}, whose intervals cover it."
+            )
+
     @abstractmethod
     def naive_measure(self) -> ScoreMeasure | None:
         """The measure of one who does not know better; None where there is no such thing."""
@@ -217,8 +225,8 @@ class Evidence(ABC):
         """α where the prior, of the population that the user gave it for, has this value."""
         return prior
 
-    def identified_prior(self, sums: Sums, purity: Number) -> Number:
-        """The prior that the evidence itself identifies, or None."""
+    def identified_prior(self, sums: Sums, purity: Number, extreme: Extreme | None = None) -> Number:
+        """The prior that the evidence itself identifies under a law of the positives, or None."""
         return None
 
     def __repr__(self) -> str:

@@ -11,6 +11,7 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg
 from halftruth.evidence._evidence import Evidence, GivenShare, Scenario
+from halftruth.evidence._selection import Extreme
 from halftruth.measure._arithmetic import Number, integral
 from halftruth.measure._mass_rule import MassRule, total
 from halftruth.measure._score_measure import ScoreMeasure
@@ -89,7 +90,7 @@ class PositiveConfidence(Evidence):
         assert rows.value is not None  # rows carry 1/r
         return 1 / rows.value, rows.weight
 
-    def identified_prior(self, sums: Sums, purity: Number) -> Number:
+    def identified_prior(self, sums: Sums, purity: Number, extreme: Extreme | None = None) -> Number:
         return total(sums, (POSITIVE, "weight")) / total(sums, (POSITIVE, "value"))
 
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:

@@ -9,6 +9,7 @@ measures of sums is part of f: stratum sizes, mixing weights and an identified p
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from itertools import product
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -111,17 +112,19 @@ def degrees_of(support: Support) -> float:
 
 def identified_range(evidence: Evidence, support: Support, *, one_sample: bool) -> tuple[float, float] | None:
     """The 99% range of the prior that the evidence itself identifies, over what the purity may be."""
+    # Over what the purity may be, and what laws selection allows.
+    settings = list(product(evidence.purity.grid(2), (None, *evidence.selection.extremes)))
 
-    def priors(sums: Sums) -> dict[float | None, Vector]:
+    def priors(sums: Sums) -> dict[int, Vector]:
         with np.errstate(divide="ignore", invalid="ignore"):
-            by_purity = {r: evidence.identified_prior(sums, r) for r in evidence.purity.grid(2)}
-        return {purity: prior for purity, prior in by_purity.items() if prior is not None}
+            found = {i: evidence.identified_prior(sums, *at) for i, at in enumerate(settings)}
+        return {i: prior for i, prior in found.items() if prior is not None}
 
     if not priors(with_batch_axis(support.sums())):
         return None
     values = priors(with_batch_axis(evidence.table.support.sums()))
     slopes = gradients(priors, support)
-    errors = np.sqrt([variance(slopes[purity], support, one_sample=one_sample) for purity in values])
+    errors = np.sqrt([variance(slopes[i], support, one_sample=one_sample) for i in values])
     low, high = normal_interval(np.concatenate(list(values.values())), errors, 0.99)
     return None if np.isnan(low) else (low, high)
 

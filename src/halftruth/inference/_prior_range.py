@@ -269,8 +269,8 @@ def refutations(evidence: Evidence, confidence_level: float) -> tuple[Note, ...]
 
 def _unmixed(evidence: Evidence) -> tuple[Note, ...]:
     """Whether the unlabeled are a mixture of known positives and negatives, as random samples of them are."""
-    if not {POSITIVE, UNLABELED, NEGATIVE} <= set(evidence.table.strata):
-        return ()
+    if not {POSITIVE, UNLABELED, NEGATIVE} <= set(evidence.table.strata) or evidence.selection.gamma > 1:
+        return ()  # with selection they need not mix
     (positive, unlabeled), (n_positive, n_unlabeled) = _known_and_unlabeled(evidence)
     rows = np.asarray([n_unlabeled, n_positive, evidence.table.effective_rows(NEGATIVE)])
     if not enough_to_mix(*rows):
@@ -329,6 +329,8 @@ def _impure(evidence: Evidence, confidence_level: float) -> tuple[Note, ...]:
     """Whether the known positives are purer than the purity given says."""
     purity, ends = max([evidence.purity.value or 1.0, *evidence.purity.ends()]), evidence.alpha_ends()
     if purity == 1 or not ends or evidence.purity.replicates is not None or ends[0] >= 1:
+        return ()
+    if evidence.selection.gamma > 1:  # known positives may look purer than they are
         return ()
     _, kappa = share_bounds(evidence, confidence_level)
     if 1 - purity <= kappa * (1 - ends[0]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -280,7 +280,7 @@ def _held_out_evidence(
     """Evidence of the rows held out; each stands for its share of all, so that the strata keep theirs."""
     names = ("positive", "unlabeled", "negative")
     present = [(name, n) for name, n in zip(names, sizes, strict=True) if n]
-    strata: dict[str, Vector] = {}
+    strata: dict[str, Any] = {}
     for (name, n), score in zip(present, scores, strict=True):
         strata |= {name: score, f"{name}_weight": np.full(len(score), n / len(score))}
     return PositiveUnlabeled(**strata, prior=prior, purity=purity, population=population)

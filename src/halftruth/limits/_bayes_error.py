@@ -129,6 +129,7 @@ def bayes_error(
     rows = as_evidence(evidence, remedy=wrap).labels
     if rows is not None:
         return _from_soft(rows, labels, sign, method, settings)
+    evidence.refuse_selection("The Bayes error")
     kind = type(evidence).__name__
     if labels != SOFT or sign is not None:
         argument = arg("labels", labels) if labels != SOFT else arg("sign")

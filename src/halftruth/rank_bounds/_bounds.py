@@ -117,6 +117,7 @@ def bounds(
         confidence_level=allowed.confidence_level,
         n_resamples=n_resamples,
         seed=_seed(rng),
+        selection=evidence.selection,
         calibrated_at=calibration_points(allowed.low, allowed.high, ranking.n_unlabeled),
     )
     if band == RESAMPLED:

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from halftruth._checks import Vector
+from halftruth.evidence._selection import Selection
 
-__all__ = ["KINDS", "RESAMPLED", "Band", "Counts", "counts", "limited", "strictness"]
+__all__ = ["KINDS", "RESAMPLED", "Band", "Counts", "counts", "limited", "strictness", "tilted"]
 
 Counts = NDArray[np.int64]
 
@@ -143,6 +144,26 @@ class Band(NamedTuple):
 
     low: Counts
     high: Counts
+
+
+def tilted(band: Band, n_latent: int, least: float, most: float, selection: Selection) -> Band:
+    """The band where latent positives are at any score ``least`` to ``most`` times as common as known ones.
+
+    The share q of the known ones at or above a threshold then stands for one of at most min(bq, 1 − a(1−q)).
+    That has slopes up to b, and the binomial noise of the latent ones there is at most √b times what it was:
+    b times the width of the band, to the side on which it lies, holds both.
+    """
+    share = np.linspace(0, 1, len(band.low))
+    top = np.minimum(most * share, 1 - least * (1 - share))
+    bottom = np.maximum(least * share, 1 - most * (1 - share))
+    top = share if selection.direction == "rising" else top
+    bottom = share if selection.direction == "falling" else bottom
+    low = n_latent * bottom - most * np.maximum(n_latent * share - band.low, 0)
+    high = n_latent * top + most * np.maximum(band.high - n_latent * share, 0)
+    return Band(
+        np.clip(np.floor(low + 1e-9), 0, n_latent).astype(np.int64),
+        np.clip(np.ceil(high - 1e-9), 0, n_latent).astype(np.int64),
+    )
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,18 @@ import numpy as np
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.evidence import PositiveUnlabeled
+from halftruth.evidence._selection import Selection
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.rank_bounds._rank_bands import KINDS, RESAMPLED, Band, Counts, counts, limited, strictness
+from halftruth.rank_bounds._rank_bands import (
+    KINDS,
+    RESAMPLED,
+    Band,
+    Counts,
+    counts,
+    limited,
+    strictness,
+    tilted,
+)
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
 
 __all__ = ["Bander", "Paths", "Ranking"]
@@ -157,6 +167,8 @@ class Bander:
     seed: int
     calibrated_at: tuple[int, ...] = ()
     """Of many numbers of latent positives, those at which a band is calibrated; the strictest is for all."""
+    selection: Selection = field(default_factory=Selection)
+    """How far the known positives may be from a random sample."""
     bands: dict[tuple[int, int], Band] = field(default_factory=dict, repr=False, compare=False)
     """Those made so far, by the numbers of known and latent rows: totals are looked at more than once."""
 
@@ -174,6 +186,8 @@ class Bander:
         low, high = fewest, most
         if POSITIVE in self.ranks:
             band = self._band(ranking.n_positive, total, self.calibrated_at)
+            if self.selection.gamma > 1 and total:
+                band = tilted(band, total, *self._times(total), self.selection)
             low, high = (limit[ranking.positive] for limit in band)
         if NEGATIVE in self.ranks:
             # What is no latent negative above is a latent positive: the limits change places.
@@ -193,6 +207,15 @@ class Bander:
         low = u + np.maximum.accumulate((low - u)[::-1])[::-1]
         high = np.minimum.accumulate(high[::-1])[::-1]
         return Paths(total=total, low=low, high=high)
+
+    def _times(self, total: int) -> tuple[float, float]:
+        """How much commoner latent positives may be than known ones of the same score."""
+        least, most = 1 / self.selection.gamma, self.selection.gamma
+        if not self.ranking.counts_known:
+            return least, most
+        # In one table known ones are a part c of the positives: w of all is (w−c)/(1−c) of the others.
+        known = self.ranking.n_positive / (self.ranking.n_positive + total)
+        return max(least - known, 0.0) / (1 - known), (most - known) / (1 - known)
 
     def _band(self, n_known: int, n_latent: int, calibrated_at: tuple[int, ...]) -> Band:
         if (n_known, n_latent) not in self.bands:
