@@ -11,6 +11,7 @@ import numpy as np
 from halftruth.evaluation import _page_data
 from halftruth.evaluation._page_data import without_prior
 from halftruth.evidence import Evidence, Scenario
+from halftruth.evidence._selection import Extreme
 from halftruth.inference._influence import Errors, degrees_of, gradients, unseen, variance
 from halftruth.inference._requests import Request
 from halftruth.measure._score_measure import ScoreMeasure
@@ -22,9 +23,15 @@ Figures = dict[str, tuple[float, float, float]]
 """Value, low and high by label; NaN where the page shows none."""
 
 
-def measure_at(model: Model, evidence: Evidence, prior: float | None, purity: float | None) -> ScoreMeasure:
-    """The measure of the embedded scores at a prior and a purity."""
-    return _page_data.measure_at(model["table"], evidence, prior, purity)
+def measure_at(
+    model: Model,
+    evidence: Evidence,
+    prior: float | None,
+    purity: float | None,
+    extreme: Extreme | None = None,
+) -> ScoreMeasure:
+    """The measure of the embedded scores at a prior and a purity, where positives have this law."""
+    return _page_data.measure_at(model["table"], evidence, prior, purity, extreme)
 
 
 def figures_at(
@@ -34,12 +41,13 @@ def figures_at(
     prior: float,
     purity: float = 1.0,
     confidence_level: float = 0.95,
+    extreme: Extreme | None = None,
 ) -> Figures:
     """Values at a prior that is taken as exact, with their intervals where these have a closed form."""
-    measure = measure_at(model, evidence, prior, purity)
+    measure = measure_at(model, evidence, prior, purity, extreme)
     regular = measure.unsigned
     smooth = [r for r in requests if r.smooth(curves=regular)]
-    errors = _errors(model, evidence, smooth, Scenario(prior=prior, purity=purity))
+    errors = _errors(model, evidence, smooth, Scenario(prior=prior, purity=purity, extreme=extreme))
     out = {}
     for request in requests:
         value, low, high = request.at(measure), np.nan, np.nan

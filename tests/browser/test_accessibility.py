@@ -61,8 +61,9 @@ def test_axe_finds_nothing_serious(name: str, view: str, reports: dict[str, Path
     page = open_page(reports[name], **VIEWS[view])
     assert serious(page) == []
     if name != "labeled":
-        slide(page, "#prior", 800)
-        assert serious(page) == []
+        for slider in ("#prior", "#selection"):
+            slide(page, slider, 800)
+            assert serious(page) == []
 
 
 def test_axe_can_find_something(tmp_path: Path, open_page: Any) -> None:
@@ -82,7 +83,8 @@ def test_a_keyboard_is_enough(reports: dict[str, Path], open_page: Any) -> None:
     for _ in range(40):
         reached.append(page.evaluate("document.activeElement.id"))
         page.keyboard.press("Tab")
-    wanted = ["prior", "prior-number", "purity", "purity-number", "reset", "roc", "pr", "threshold", "csv"]
+    sliders = [f"{name}{part}" for name in ("prior", "purity", "selection") for part in ("", "-number")]
+    wanted = [*sliders, "reset", "roc", "pr", "threshold", "csv"]
     assert [name for name in dict.fromkeys(reached) if name in wanted] == wanted
     page.focus("#reset")
     page.keyboard.press("Enter")

@@ -25,6 +25,7 @@ from halftruth.evaluation._page_data import (
     without_prior,
 )
 from halftruth.evidence import Evidence, Scenario
+from halftruth.evidence._selection import Extreme
 from halftruth.inference._influence import Errors, degrees_of, gradients, unseen, variance
 from halftruth.inference._prior_range import prior_span
 from halftruth.inference._requests import Request, read_requests
@@ -39,23 +40,31 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-SCRIPTS = ("numbers.js", "measure.js", "metrics.js", "intervals.js")
+SCRIPTS = ("numbers.js", "measure.js", "tilt.js", "metrics.js", "intervals.js")
 NAMES = (
     "figure percent normalQuantile METRICS shares priorRange rule measureOf confusion rocCurve prCurve reliability "
-    "distribution standardErrors interval unsigned"
+    "distribution standardErrors interval unsigned reachOf"
 )
 THRESHOLD, LEVEL = 0.4, 0.9
 
-AT = """({ model, metrics, prior, purity }) => {
+AT = """({ model, metrics, prior, purity, extreme }) => {
     const { score, sums } = model.table;
-    const fine = twins.measureOf(score, sums, twins.rule(model, sums, prior, purity));
-    const errors = twins.standardErrors(model, metrics, prior, purity, fine);
+    const fine = twins.measureOf(score, sums, twins.rule(model, sums, prior, purity, undefined, extreme));
+    const errors = twins.standardErrors(model, metrics, prior, purity, fine, extreme);
     const regular = twins.unsigned(fine);
     return Object.fromEntries(metrics.map(({ label, name, parameters, limits }) => {
         const value = twins.METRICS[name](fine, parameters);
         const ends = twins.interval(value, errors[label], limits, regular);
         return [label, [value, errors[label]?.error ?? null, ...ends]];
     }));
+}"""
+TILTED = """({ model, metrics, prior, purity, extreme }) => {
+    const { score, sums } = model.table;
+    const plain = twins.measureOf(score, sums, twins.rule(model, sums, prior, purity));
+    const { pos, neg, own, tilt } =
+        twins.measureOf(score, sums, twins.rule(model, sums, prior, purity, undefined, extreme));
+    const reach = metrics.map((metric) => twins.reachOf(metric, plain.positives / plain.total, tilt));
+    return { pos: Array.from(pos), neg: Array.from(neg), own: [own.pos, own.mass], ends: [tilt.low, tilt.high], reach };
 }"""
 DRAWN = """({ model, prior, purity, threshold, bins }) => {
     const { score, sums } = model.table;
@@ -273,14 +282,22 @@ SCENARIOS = [(case, *scenario) for case, (_, scenarios) in CASES.items() for sce
 def test_every_metric_with_its_error_and_interval(
     page: Page, case: str, prior: float | None, purity: float
 ) -> None:
+    _matches_python(page, case, prior, purity)
+
+
+def _matches_python(
+    page: Page, case: str, prior: float | None, purity: float, extreme: Extreme | None = None
+) -> None:
     model, requests = _model(case), _requests(case)
     metrics = [metric_of(request) for request in requests]
     assert all(metric["twin"] for metric in metrics)
-    found = _evaluated(page, AT, model=model, metrics=metrics, prior=prior, purity=purity)
-    measure = measure_at(model, _evidence(case), prior, purity)
+    law = extreme and {**vars(extreme), "edge": model["selection"]["edge"]}
+    found = _evaluated(page, AT, model=model, metrics=metrics, prior=prior, purity=purity, extreme=law)
+    with np.errstate(all="ignore"):
+        measure = measure_at(model, _evidence(case), prior, purity, extreme)
     regular = measure.unsigned
     smooth = [] if _evidence(case).lone_positive else [r for r in requests if r.smooth(curves=regular)]
-    errors = _errors(case, smooth, Scenario(prior=prior, purity=purity))
+    errors = _errors(case, smooth, Scenario(prior=prior, purity=purity, extreme=extreme))
     for request in requests:
         value, error, *interval = found[request.label]
         expected = request.at(measure)
@@ -297,7 +314,49 @@ def test_every_metric_with_its_error_and_interval(
         else:
             spread = np.sqrt(of_request.variance + of_request.unseen)
             ends = normal_interval(center, spread, LEVEL, request.limits, degrees)
-        assert interval == pytest.approx(ends, rel=1e-6, abs=1e-9, nan_ok=True), request.label
+        slack = 1e-9 if extreme is None else 1e-7  # weights of errors are embedded to seven digits
+        assert interval == pytest.approx(ends, rel=1e-6, abs=slack, nan_ok=True), request.label
+
+
+# --- Known positives that may be biased.
+
+BIASED = [
+    (case, prior, purity, gamma, upward)
+    for case, prior, purity in SCENARIOS
+    if case.startswith("PU") and case != "PU, one positive"
+    for gamma, upward in ((1.2, True), (1.5, False), (3.0, True), (3.0, False))
+]
+
+
+@pytest.mark.parametrize(("case", "prior", "purity", "gamma", "upward"), BIASED)
+def test_the_largest_and_the_smallest_law(
+    page: Page, case: str, prior: float, purity: float, gamma: float, upward: bool
+) -> None:
+    model, evidence, extreme = _model(case), _evidence(case), Extreme(gamma, upward)
+    requests = [request for request in _requests(case) if request.is_distance]
+    metrics = [metric_of(request) for request in requests]
+    law = {**vars(extreme), "edge": model["selection"]["edge"]}
+    found = _evaluated(page, TILTED, model=model, metrics=metrics, prior=prior, purity=purity, extreme=law)
+    with np.errstate(all="ignore"):
+        plain = measure_at(model, evidence, prior, purity)
+        measure = measure_at(model, evidence, prior, purity, extreme)
+        scenario = Scenario(prior=prior, purity=purity, extreme=extreme)
+        tilt = without_prior(evidence).rule(evidence.table.support.sums(), scenario).tilt
+        assert tilt is not None
+        reach = [r.metric.reach(plain.prior, tilt, r.parameters) for r in requests if r.metric is not None]
+    close = partial(pytest.approx, rel=1e-9, abs=1e-9, nan_ok=True)  # weights are embedded to ten digits
+    assert found["ends"] == close([float(tilt.low), float(tilt.high)])
+    assert found["pos"] == close(measure.pos_mass.tolist())
+    assert found["neg"] == close(measure.neg_mass.tolist())
+    assert found["own"] == close([float(measure.own.pos), float(measure.own.mass)])
+    assert found["reach"] == close([float(x) for x in reach])
+
+
+@pytest.mark.parametrize(("case", "prior", "purity", "gamma", "upward"), BIASED[::3])
+def test_every_metric_under_an_extreme_law(
+    page: Page, case: str, prior: float, purity: float, gamma: float, upward: bool
+) -> None:
+    _matches_python(page, case, prior, purity, Extreme(gamma, upward))
 
 
 def _matches(found: dict[str, Any], expected: dict[str, Any]) -> None:

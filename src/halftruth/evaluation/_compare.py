@@ -310,7 +310,7 @@ def _evaluations(comparison: Comparison) -> dict[str, Evaluation]:
 def _tipping(comparison: Comparison, metric: str | None, pair: tuple[str, str] | None, **how: Any) -> float:
     from halftruth.evaluation._tipping import tipping_of_order
 
-    return tipping_of_order(comparison, metric, pair, **how)
+    return tipping_of_order(comparison, compare, metric, pair, **how)
 
 
 PAGES: Pages[Comparison] = Pages(page=_page, preview=_preview, tipping=_tipping)

@@ -14,6 +14,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 from halftruth.evaluation._planning import next_steps
 from halftruth.evidence import Evidence, Scenario
+from halftruth.evidence._selection import Extreme
 from halftruth.inference._influence import degrees_of
 from halftruth.inference._prior_range import Span, open_priors
 from halftruth.inference._requests import Request
@@ -24,13 +25,14 @@ from halftruth.report._page_record import (
     MetricData,
     ModelData,
     PageData,
+    SelectionData,
     Shares,
     Step,
     Subject,
     SumsAtScores,
 )
 from halftruth.results._comparison import Comparison
-from halftruth.results._estimate import Evaluation, Origin, json_number
+from halftruth.results._estimate import Estimate, Evaluation, Origin, json_number
 from halftruth.results._intervals import student_quantile
 from halftruth.table._resampling import Places, part_of
 from halftruth.table._score_table import ScoreTable
@@ -186,6 +188,7 @@ def metric_of(request: Request) -> MetricData:
         "smooth": request.smooth(curves=True),
         "places": request.places,
         "curve": metric is not None and metric.influence == "unsigned",
+        "selection": "ends" if metric is None else metric.selection,
     }
 
 
@@ -233,6 +236,7 @@ def model_of(name: str, result: Evaluation) -> ModelData:
         if evidence.lone_positive
         else _cells_of(errors, result.confidence_level, one_sample=origin.one_sample),
         "shares": _shares_of(result),
+        "selection": _selection_of(origin.evidence[""]),
     }
 
 
@@ -251,16 +255,21 @@ def table_of(result: Evaluation, n_bytes: int) -> SumsAtScores:
 
 
 def measure_at(
-    table: SumsAtScores, evidence: Evidence, prior: float | None, purity: float | None
+    table: SumsAtScores,
+    evidence: Evidence,
+    prior: float | None,
+    purity: float | None,
+    extreme: Extreme | None = None,
 ) -> ScoreMeasure:
-    """The measure of the embedded scores at a prior and a purity."""
+    """The measure of the embedded scores at a prior and a purity, where positives have this law."""
     sums = {
         (stratum, column): np.asarray(values, dtype=np.float64)
         for stratum, columns in table["sums"].items()
         for column, values in columns.items()
     }
     score = np.asarray(table["score"], dtype=np.float64)
-    return without_prior(evidence).rule(sums, Scenario(prior=prior, purity=purity)).apply(score, sums)
+    scenario = Scenario(prior=prior, purity=purity, extreme=extreme)
+    return without_prior(evidence).rule(sums, scenario).apply(score, sums)
 
 
 def without_prior(evidence: Evidence) -> Evidence:
@@ -278,15 +287,21 @@ def _figures(result: Evaluation, model: ModelData | None = None) -> dict[str, Fi
         measure = measure_at(model["table"], evidence, prior, purity)
         twins = [r for r in origin.requests if metric_of(r)["twin"]]
         values |= {r.label: r.at(measure) for r in twins if not np.isnan(values[r.label])}
-    return {
-        label: {
-            "naive": json_number(row.naive),
-            "value": json_number(values[label]),
-            "low": json_number(row.low),
-            "high": json_number(row.high),
-        }
-        for label, row in result.items()
+    return {label: _figures_of(row, values[label]) for label, row in result.items()}
+
+
+def _figures_of(row: Estimate, value: float) -> Figures:
+    out: Figures = {
+        "naive": json_number(row.naive),
+        "value": json_number(value),
+        "low": json_number(row.low),
+        "high": json_number(row.high),
     }
+    if row.selected:
+        at_random = row.over(range(row.n_plain))
+        out["plain"] = [json_number(end) for end in (at_random.low, at_random.high)]
+        out["selected"] = [json_number(end) for end in row.selection_range]
+    return out
 
 
 def _sensitivity(result: Evaluation, shares: Shares) -> dict[str, list[tuple[float, float | None]]]:
@@ -382,6 +397,21 @@ def _shares_of(result: Evaluation) -> Shares:
         "low": None if span is None else span.low,
         "high": None if span is None else span.high,
     }
+
+
+def _selection_of(evidence: Evidence) -> SelectionData | None:
+    """What the slider for biased known positives starts at and needs; None where there is nothing to move."""
+    if evidence.population is None or evidence.lone_positive:
+        return None
+    try:
+        biased = evidence.with_selection(2.0).with_shares()
+    except InputError:  # every positive is known
+        return None
+    # The prior matters to how much positives move, not to where blocks of them begin.
+    scenario = Scenario(prior=0.5, purity=1.0, extreme=biased.selection.extremes[0])
+    tilt = biased.rule(biased.table.support.sums(), scenario).tilt
+    edge = [] if tilt is None or tilt.edge is None else tilt.edge.tolist()
+    return {"gamma": evidence.selection.gamma, "direction": evidence.selection.direction, "edge": edge}
 
 
 def _least_purity(evidence: Evidence, span: Span | None) -> float | None:

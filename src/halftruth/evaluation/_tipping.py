@@ -59,11 +59,14 @@ def tipping_of_metric(
 
 
 def tipping_of_order(
-    comparison: Comparison, metric: str | None, pair: Pair | None, *, sampling: bool = True
+    comparison: Comparison,
+    compare: Callable[..., Comparison],
+    metric: str | None,
+    pair: Pair | None,
+    *,
+    sampling: bool = True,
 ) -> float:
     """See `Comparison.tipping`."""
-    from halftruth.evaluation._compare import compare
-
     origin = _origin_of(comparison.origin)
     pair = next(iter(comparison.pairs)) if pair is None else pair
     rows = comparison[pair]

@@ -20,7 +20,7 @@ from halftruth.measure._arithmetic import NOTHING
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.measure._tilt import Tilt
 from halftruth.table._resampling import Places
-from halftruth.table._support import SortedSupport, Sums, Support, with_batch_axis
+from halftruth.table._support import Sums, Support, with_batch_axis
 
 __all__ = ["ALPHA", "PRIOR", "ModelRows", "Request", "Values", "read_requests"]
 
@@ -176,7 +176,7 @@ class ModelRows:
             return {r: r.at(before) for r in requests}
         full = self.evidence.table.support
         # What a tilt changes is smooth in the rows: of very many, some thousands of joined ones tell it.
-        rows = self._fine if isinstance(full, SortedSupport) else None
+        rows = self._fine if full.of_many_rows else None
         rule = self.evidence.rule(full.sums(), scenario)
         measure = rule.over(full) if rows is None else None
         out = {}

@@ -10,7 +10,7 @@ from html import escape
 from importlib import resources
 from string import Template
 
-from halftruth._registry import titled
+from halftruth._registry import headline, titled
 from halftruth._version import __version__
 from halftruth.report import _html, _summary_text
 from halftruth.report._page_record import ModelData, PageData
@@ -20,7 +20,7 @@ from halftruth.results._estimate import json_number
 __all__ = ["bytes_for_scores", "page_of", "preview_of"]
 
 SCHEMA = 1  # of the data that the scripts read
-MODULES = ("numbers", "measure", "metrics", "intervals", "charts", "state", "tables", "view")
+MODULES = ("numbers", "measure", "tilt", "metrics", "intervals", "charts", "state", "tables", "view")
 SCRIPTS = tuple(f"{name}.js" for name in MODULES)
 ASSETS = ("page.html", "report.css", *SCRIPTS)
 PAGE_BYTES = 370_000  # of up to five models, with some to spare: sizes are reckoned, not measured
@@ -97,6 +97,7 @@ def _script_data(page: PageData) -> dict[str, object]:
         "linked": page.one_population and kind != "groups",
         "confidence_level": _level(page),
         "threshold": json_number(first.threshold),
+        "headline": headline(first),
         "metrics": [{**metric, "title": titled(metric["label"])[0]} for metric in page.metrics],
         "models": page.models,
         "differences": _differences(page.comparison, list(page.results)) if page.comparison else [],

@@ -9,7 +9,10 @@ from typing import Literal, NotRequired, TypedDict
 from halftruth.results._comparison import Comparison
 from halftruth.results._estimate import Evaluation
 
-__all__ = ["Figures", "MetricData", "ModelData", "PageData", "Shares", "Step", "Subject", "SumsAtScores"]
+__all__ = [
+    "Figures", "MetricData", "ModelData", "PageData", "SelectionData", "Shares", "Step", "Subject",
+    "SumsAtScores",
+]  # fmt: skip
 
 
 class Figures(TypedDict):
@@ -19,6 +22,10 @@ class Figures(TypedDict):
     value: float | None
     low: float | None
     high: float | None
+    plain: NotRequired[list[float | None]]
+    """Where known positives may be biased: the interval if they are a random sample,"""
+    selected: NotRequired[list[float | None]]
+    """and what the value may be through that alone."""
 
 
 class SumsAtScores(TypedDict):
@@ -42,6 +49,15 @@ class Shares(TypedDict):
     high: float | None
 
 
+class SelectionData(TypedDict):
+    """How far the known positives may be from a random sample, as evaluated."""
+
+    gamma: float
+    direction: str
+    edge: list[float]
+    """Scores at which blocks begin; in each, positives are at most all rows."""
+
+
 class ModelData(TypedDict):
     """One model or group, as the scripts of the page read it.
 
@@ -58,6 +74,7 @@ class ModelData(TypedDict):
     errors: NotRequired[Mapping[str, object] | None]
     """Few joined scores, from which the scripts compute standard errors; None where there are none."""
     shares: NotRequired[Shares]
+    selection: NotRequired[SelectionData | None]  # None where no row is known as positive alone
     table: NotRequired[SumsAtScores]
     sensitivity: NotRequired[dict[str, list[tuple[float, float | None]]]]
     """Lines over the priors of what only Python computes."""
@@ -75,6 +92,7 @@ class MetricData(TypedDict):
     smooth: bool
     places: str  # where rows that were not seen count
     curve: bool
+    selection: str  # what bounds it where known positives are biased: "ends" are the extreme laws
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -183,8 +183,10 @@ def notes(page: PageData) -> list[str]:
 
 def remarks(page: PageData) -> list[str]:
     """What was assumed, whom the numbers are about, where the prior came from, and what else to know."""
+    # What bias of known positives would do is a line of its own for every group: too many on such a page.
+    but = (*AGAINST, "selection") if len(page.results) > 1 and not page.drawn else AGAINST
     remarks_of = {
-        name: list(_remarks(result, page.subjects.get(name))) for name, result in page.results.items()
+        name: list(_remarks(result, page.subjects.get(name), but)) for name, result in page.results.items()
     }
     texts = merged_notes(remarks_of)
     if page.comparison is None:
@@ -193,8 +195,8 @@ def remarks(page: PageData) -> list[str]:
     return texts + [note for note in page.comparison.notes if note.kind not in AGAINST and note not in shown]
 
 
-def _remarks(result: Evaluation, subject: Subject | None) -> Iterator[str]:
-    others = [note for note in result.all_notes() if note.kind not in AGAINST]
+def _remarks(result: Evaluation, subject: Subject | None, but: Sequence[str]) -> Iterator[str]:
+    others = [note for note in result.all_notes() if note.kind not in but]
     assumption = "" if subject is None else subject.assumption
     # The assumption comes first, and beside it what would break it.
     if assumption in others:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,6 +184,9 @@ class Support:
     edge: Vector | None = None
     """Where scores were joined, the lowest of each group."""
 
+    of_many_rows: ClassVar[bool] = False
+    """Whether the distinct scores are so many that they are not to be made where that can be helped."""
+
     def sums(
         self, counts: Mapping[str, NDArray[Any]] | None = None, rng: np.random.Generator | None = None
     ) -> Sums:
@@ -294,6 +297,8 @@ class SortedSupport(Support, ABC):
 
     The distinct scores and their cells are made only for what asks for `score` or `strata`.
     """
+
+    of_many_rows = True
 
     @property
     @abstractmethod

@@ -13,9 +13,10 @@ const { interval, standardErrors, unsigned } = (() => {
   /**
    * Standard errors by label at a prior and a purity that are taken as exact, with what rows that were not seen may
    * add to the value and its variance; null where there is no closed form.
-   * ``fine`` is the measure of the model's own table there, whose signs say whether areas under curves have one.
+   * ``fine`` is the measure of the model's own table there, whose signs say whether areas under curves have one;
+   * ``extreme`` is the law of the positives where they have another than the known ones.
    */
-  function standardErrors(model, metrics, prior, purity, fine) {
+  function standardErrors(model, metrics, prior, purity, fine, extreme = null) {
     const regular = unsigned(fine);
     const wanted = metrics.filter(
       ({ twin, smooth, curve }) => model.errors !== null && twin && smooth && (regular || !curve),
@@ -23,7 +24,7 @@ const { interval, standardErrors, unsigned } = (() => {
     const out = Object.fromEntries(metrics.map(({ label }) => [label, null]));
     if (wanted.length === 0) return out;
     const { score, sums } = tableOf(model.errors);
-    const slopes = gradients(model, wanted, score, sums, prior, purity);
+    const slopes = gradients(model, wanted, score, sums, prior, purity, extreme);
     wanted.forEach(({ label, places }, k) => {
       const error = Math.sqrt(variance(slopes, k, model.errors));
       const quantile = model.errors.quantile[places];
@@ -53,7 +54,7 @@ const { interval, standardErrors, unsigned } = (() => {
   }
 
   /** ∂f/∂sums of each metric by stratum and column, by central differences. */
-  function gradients(model, metrics, score, sums, prior, purity) {
+  function gradients(model, metrics, score, sums, prior, purity, extreme) {
     const functionals = metrics.map(({ name, parameters }) => [METRICS[name], parameters]);
     const whole = totalsOf(sums);
     const slopes = {};
@@ -69,7 +70,7 @@ const { interval, standardErrors, unsigned } = (() => {
         const measureWith = (at, sum) => {
           moved[at] = sum;
           totals[name][column] = whole[name][column] + (sum - values[at]);
-          return measureOf(score, movedSums, rule(model, movedSums, prior, purity, totals), space);
+          return measureOf(score, movedSums, rule(model, movedSums, prior, purity, totals, extreme), space);
         };
         const sizes = Array.from(values, Math.abs).filter((x) => x > 0);
         const usual = sizes.length ? sum(sizes) / sizes.length : 1;

@@ -60,8 +60,11 @@ const {
     return { stratum, column, mass, pos, neg: mass - pos };
   }
 
-  /** The coefficients for these sums at a prior and a purity; ``totals`` where they are known already. */
-  function rule(model, sums, prior = null, purity = 1, totals = totalsOf(sums)) {
+  /**
+   * The coefficients for these sums at a prior and a purity; ``totals`` where they are known already, ``extreme``
+   * where known positives are biased: one of the two laws that those in the population may have.
+   */
+  function rule(model, sums, prior = null, purity = 1, totals = totalsOf(sums), extreme = null) {
     const size = model.rule.rows.population;
     const { pi, alpha } = sharesOf(model, totals, prior, purity);
     if (model.kind === "labeled") {
@@ -75,11 +78,11 @@ const {
       const factor = pi / ratio(totals.positive.weight, totals.positive.value);
       return { terms: [term("positive", "value", 1, 0), term("positive", "weight", 0, factor)], size, alpha };
     }
-    return mixed(model.rule, totals, pi, alpha, purity);
+    return mixed(model.rule, totals, pi, alpha, purity, extreme);
   }
 
   /** The rule from positives and unlabeled, with known negatives mixed in where there are any. */
-  function mixed(given, totals, pi, alpha, purity) {
+  function mixed(given, totals, pi, alpha, purity, extreme) {
     const size = sizesOf(totals);
     const all = given.population === "all";
     const n = all ? size.n : size.unlabeled;
@@ -101,15 +104,17 @@ const {
       if (base !== "weight") terms.push(term(name, base, 0, ofOwn));
       terms.push(term(name, "weight", all || k === 1 ? 1 : 0, base === "weight" ? ofOwn + ofOther : ofOther));
     }
-    return { terms, size: informative(given.rows, on), alpha, own: ownMass(given, totals, terms) };
+    const tilt = extreme && tiltOf(extreme, given, size, pi, alpha, purity);
+    const own = ownMass(given, totals, terms, tilt?.meanSquare ?? 1);
+    return { terms, size: informative(given.rows, on), alpha, own, tilt };
   }
 
   /** What a row of the known positives adds to its own precision: see `PositiveUnlabeled.rule`. */
-  function ownMass({ population, units }, totals, terms) {
+  function ownMass({ population, units }, totals, terms, times) {
     const unit = units.positive.weight;
     let pos = population === "all" ? -unit : 0;
     for (const term of terms) {
-      if (term.stratum === "positive") pos += term.pos * units.positive[term.column];
+      if (term.stratum === "positive") pos += times * term.pos * units.positive[term.column];
     }
     const several = totals.positive.weight > 1.001 * unit;
     return { pos: several ? pos : 0, mass: population === "all" ? 0 : units.unlabeled.weight };
@@ -207,6 +212,10 @@ const {
         neg[i] += c * x;
       }
     }
+    if (rule.tilt) {
+      tilt(rule.tilt, score, mass, pos);
+      for (let i = 0; i < m; i++) neg[i] = mass[i] - pos[i];
+    }
     return {
       score: axis(score),
       mass,
@@ -218,6 +227,7 @@ const {
       size: rule.size,
       alpha: rule.alpha,
       own: rule.own ?? { pos: 0, mass: 0 },
+      tilt: rule.tilt ?? null,
       bounded: score[0] >= 0 && score[m - 1] <= 1,
       memo: {},
       space,

@@ -2,7 +2,7 @@
 
 const {
   RATES, able, all, at, computeIntervals, computeLines, data, figuresOf, home, indices, intervalsOf, isAway, linesOf,
-  linked, look, metrics, models, movable, named, range, rateAt, scoreOfTop, state, topRates, valueOf,
+  linked, look, metrics, models, movable, named, range, rateAt, scoreOfTop, spreadOf, state, topRates, valueOf,
 } = (() => {
   const at = (id) => document.getElementById(id);
   const all = (selector) => [...document.querySelectorAll(selector)];
@@ -27,12 +27,16 @@ const {
     return low > high && movable.includes(i) ? of(i) : [low, high];
   }
 
-  /** ``wish`` is the prior asked for, in the digits of its field; ``prior`` is what the purity leaves of it. */
+  /**
+   * ``wish`` is the prior asked for, in the digits of its field; ``prior`` is what the purity leaves of it.
+   * ``selection`` is Γ. ``exact``: prior and purity are no longer as evaluated; ``moved``: anything is not.
+   */
   function home(i) {
     const purity = homePurity(i);
     const [low, high] = range(i, purity);
     const prior = models[i].shares?.prior ?? (low + high) / 2;
-    return { wish: Number(prior.toPrecision(6)), prior, purity, moved: false };
+    const selection = models[i].selection?.gamma ?? 1;
+    return { wish: Number(prior.toPrecision(6)), prior, purity, selection, exact: false, moved: false };
   }
 
   const state = { shares: indices.map(home), shown: 0, threshold: null, hover: null, prior: null };
@@ -51,25 +55,25 @@ const {
     return cache.get(name).value;
   }
 
-  function measureAt(i, prior, purity, space) {
+  function measureAt(i, prior, purity, space, extreme) {
     const { score, sums } = models[i].table;
-    return measureOf(score, sums, rule(models[i], sums, prior, purity), space);
+    return measureOf(score, sums, rule(models[i], sums, prior, purity, undefined, extreme), space);
   }
 
   const curveOf = (measure) => ({ ...rocCurve(measure), ...prCurve(measure) });
   const valueOf = ({ name, parameters, twin }, measure) => (twin ? METRICS[name](measure, parameters) : NaN);
   const byLabel = (make) => Object.fromEntries(metrics.map((metric) => [metric.label, make(metric)]));
-  const keyOf = ({ prior, purity, moved }) => `${prior} ${purity} ${moved}`;
+  const keyOf = ({ prior, purity, selection, exact, moved }) => [prior, purity, selection, exact, moved].join(" ");
 
   /** What is known of a model at its shares, but for intervals. */
   function look(i) {
-    const { prior, purity, moved } = state.shares[i];
+    const { prior, purity, exact, moved } = state.shares[i];
     return kept(`look ${i}`, keyOf(state.shares[i]), () => {
       const measure = measureAt(i, prior, purity);
       const curve = curveOf(measure);
       return {
         prior, measure, curve,
-        values: moved ? byLabel((metric) => valueOf(metric, measure)) : null,
+        values: moved ? byLabel((metric) => (exact ? valueOf(metric, measure) : atHome(i, metric).value)) : null,
         naive: models[i].kind === "positive_unlabeled" ? naiveCurve(i) : null,
         bins: models[i].bounded ? reliability(measure) : null,
         outside: [curve.fpr, curve.precision].some((rates) => rates.some((x) => x < -0.005 || x > 1.005)),
@@ -77,19 +81,65 @@ const {
     });
   }
 
-  /** Intervals of a model at its shares, [low, high] by label; null before they are computed. */
+  /** A row as evaluated; NaN where it has no number. */
+  function atHome(i, { label }) {
+    const { value, low, high, plain, selected } = models[i].home[label] ?? {};
+    const numbers = (...each) => each.map((x) => x ?? NaN);
+    return {
+      value: value ?? NaN,
+      plain: numbers(...(plain ?? [low, high])),
+      spread: [numbers(low, high), numbers(...(selected ?? [value, value]))],
+    };
+  }
+
+  /** The smallest law of the positives and the largest, but for one that labels do not lean to. */
+  function extremes(i) {
+    const { selection: gamma } = state.shares[i];
+    const { direction, edge } = models[i].selection ?? {};
+    const sides = { rising: [false], falling: [true] }[direction] ?? [false, true];
+    return gamma === 1 ? [] : sides.map((upward) => ({ gamma, upward, edge }));
+  }
+
+  /** Intervals of a model at its shares, by label [low, high, and what bias alone gives]; null before computed. */
   const intervalsOf = (i) => held(`intervals ${i}`, keyOf(state.shares[i]));
 
   function computeIntervals(i) {
-    const { prior, purity } = state.shares[i];
+    const { prior, purity, exact } = state.shares[i];
+    const under = (measure, values, extreme) => {
+      const errors = standardErrors(models[i], metrics, prior, purity, measure, extreme);
+      const regular = unsigned(measure);
+      return ({ label, limits }) => [...interval(values[label], errors[label], limits, regular), values[label]];
+    };
     return kept(`intervals ${i}`, keyOf(state.shares[i]), () => {
       const { measure, values } = look(i);
-      const errors = standardErrors(models[i], metrics, prior, purity, measure);
-      const regular = unsigned(measure);
-      return byLabel(({ label, limits }) =>
-        interval(values[label], errors[label], limits, regular),
-      );
+      const known = exact ? under(measure, values) : (metric) => [...atHome(i, metric).plain, values[metric.label]];
+      const laws = extremes(i).map((extreme) => {
+        const there = measureAt(i, prior, purity, {}, extreme);
+        return { tilt: there.tilt, row: under(there, byLabel((metric) => valueOf(metric, there)), extreme) };
+      });
+      return byLabel((metric) => {
+        const here = known(metric);
+        if (laws.length && metric.selection !== "ends") return reached(metric, here, measure, laws[0].tilt);
+        const rows = [here, ...laws.map(({ row }) => row(metric))];
+        const [low, high, value] = [0, 1, 2].map((k) => rows.map((row) => row[k]));
+        return [Math.min(...low), Math.max(...high), Math.min(...value), Math.max(...value)];
+      });
     });
+  }
+
+  /** A distance, which is not farthest at the extreme laws: an outer bound. */
+  function reached(metric, [low, high, value], { positives, total }, tilt) {
+    const reach = reachOf(metric, ratio(positives, total), tilt);
+    const [least, most] = [metric.limits[0] ?? -Infinity, metric.limits[1] ?? Infinity];
+    const from = Number.isNaN(low + high) ? [value, value] : [low, high];
+    return [from[0] - reach, from[1] + reach, value - reach, value + reach].map((end) => clip(end, least, most));
+  }
+
+  /** Of a row: its interval, and between which values bias alone puts it; nulls before they are computed. */
+  function spreadOf(i, metric) {
+    if (!state.shares[i].moved) return atHome(i, metric).spread;
+    const [low, high, least, most] = intervalsOf(i)?.[metric.label] ?? [null, null, null, null];
+    return [[low, high], [least, most]];
   }
 
   /** Rows of the table of metrics by label; without low and high where these are not computed yet. */
@@ -172,6 +222,6 @@ const {
 
   return {
     RATES, able, all, at, computeIntervals, computeLines, data, figuresOf, home, indices, intervalsOf, isAway, linesOf,
-    linked, look, metrics, models, movable, named, range, rateAt, scoreOfTop, state, topRates, valueOf,
+    linked, look, metrics, models, movable, named, range, rateAt, scoreOfTop, spreadOf, state, topRates, valueOf,
   };
 })();

@@ -92,14 +92,17 @@ const { addPictures, download, showConfusion, showMetrics, showThresholds, write
   // --- The numbers of the page as a file, one a line.
 
   function csv() {
-    const lines = [["part", "model", "prior", "purity", "threshold", "quantity", "value", "low", "high", "naive", "status"]];
+    const given = ["part", "model", "prior", "purity", "selection", "threshold"];
+    const lines = [[...given, "quantity", "value", "low", "high", "naive", "status"]];
     models.forEach(({ name, status }, i) => {
       const drawn = able.includes(i);
-      const { prior, purity, moved } = drawn ? state.shares[i] : {};
+      const { prior, purity, selection, exact, moved } = drawn ? state.shares[i] : {};
       if (moved) computeIntervals(i);
       // At another share only what lies in the range of the sliders can be chosen, and that is not refuted.
       const add = (part, threshold, quantity, value, low, high, naive) =>
-        lines.push([part, name, prior, purity, threshold, quantity, value, low, high, naive, moved ? "ok" : status]);
+        lines.push(
+          [part, name, prior, purity, selection, threshold, quantity, value, low, high, naive, exact ? "ok" : status],
+        );
       for (const [label, row] of Object.entries(figuresOf(i))) {
         add("metrics", "", label, row.value, row.low, row.high, row.naive);
       }

@@ -6,6 +6,9 @@
   const OUTSIDE =
     "Some figures are beyond what is possible: noise, or a share of positives that is too high. " +
     "Curves are drawn at the edge there.";
+  const RANDOM = "the known positives for a random sample of the positives";
+  const LEAN = { any: "", rising: "known positives score too high, and ", falling: "known positives score too low, and " };
+  const MOST_BIASED = 3;
   const STEPS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
 
   // --- Pictures.
@@ -69,7 +72,7 @@
   // --- Words and controls.
 
   function showState() {
-    const { prior, purity, moved } = state.shares[state.shown];
+    const { prior, purity, selection, exact, moved } = state.shares[state.shown];
     const { name, shares } = models[state.shown];
     const { alpha } = look(state.shown).measure;
     const same = alpha === null || figure(alpha) === figure(prior);
@@ -79,8 +82,43 @@
     if (shares.prior === null) {
       text = `The share of positives is not known. Charts are drawn at ${here}, the middle of what is not refuted.`;
     }
-    if (moved) text = `At ${here}, taken as exact. An interval is – where it has no closed form.`;
+    if (moved) {
+      const lacks = selection > 1 && exact ? "; calibration errors are without sampling error" : "";
+      const beyond = `As evaluated, at ${here}; where positives are biased, taken as exact.`;
+      text = `${exact ? `At ${here}, taken as exact.` : beyond} An interval is – where it has no closed form${lacks}.`;
+    }
     write(at("state"), (linked || !text ? "" : `${name}. `) + text);
+  }
+
+  /** What the numbers take the known positives for, and what follows where they are biased. */
+  function showBias() {
+    const { name, rule: { base }, selection: given } = models[state.shown];
+    at("bias").hidden = !given;
+    if (!given) return;
+    const { selection } = state.shares[state.shown];
+    const propensity = base === "value";
+    let text = `These numbers take ${propensity ? "the propensities given as right" : RANDOM}.`;
+    if (selection > 1) {
+      const whom = propensity ? "as the propensities say" : "as among the known ones";
+      const first = metrics.find(({ label }) => label === data.headline);
+      const [noise, bias] = spreadOf(state.shown, first);
+      const claim = `${first.title}${models.length > 1 ? ` of ${name}` : ""} lies between ${written(first, bias, " and ")}`;
+      const wide = noise.includes(NaN) ? "" : ` (${written(first, noise, " to ")} with sampling error)`;
+      text =
+        `If ${LEAN[given.direction]}at some scores positives are up to ${selection} times as common, or as rare, ` +
+        `${whom}, ${bias.includes(NaN) ? "intervals are as wide as here" : claim + wide}.`;
+      const others = metrics.map((metric) => [metric, ...spreadOf(state.shown, metric)]).filter(
+        ([, ends, alone]) => ends.includes(NaN) && !alone.includes(NaN),
+      );
+      const each = others.map(([metric, , alone]) => `${metric.title} ${written(metric, alone, " to ")}`);
+      if (each.length) text += ` Without sampling error: ${each.join(", ")}.`;
+    }
+    write(at("bias-says"), text);
+  }
+
+  /** What is possible of two ends; null: not computed yet. */
+  function written({ limits: [least, most] }, ends, and) {
+    return ends.map((x) => (x === null ? "…" : figure(clip(x, least ?? -Infinity, most ?? Infinity)))).join(and);
   }
 
   /** One note for all that is shown and cannot be: figures, rates at thresholds and curves. */
@@ -102,22 +140,25 @@
       const noisy = movable.filter((i) => models[i].shares.noisy && (linked || i === state.shown));
       return [Math.max(...noisy.map((i) => models[i].shares.purity_low)), 1];
     },
+    selection: () => [1, Math.max(MOST_BIASED, home(state.shown).selection)],
   };
 
   function showControls() {
-    const { moves, noisy } = models[state.shown].shares;
-    for (const [name, used] of Object.entries({ prior: moves, purity: moves && noisy && ends.purity()[0] < 1 })) {
+    const { selection, shares: { moves, noisy } } = models[state.shown];
+    const uses = { prior: moves, purity: moves && noisy && ends.purity()[0] < 1, selection: Boolean(selection) };
+    for (const [name, used] of Object.entries(uses)) {
       at(`${name}-control`).hidden = !used;
       if (!used) continue;
       const [[low, high], number] = [ends[name](), at(`${name}-number`)];
-      const { [name]: value, moved } = state.shares[state.shown];
+      const { [name]: value, exact } = state.shares[state.shown];
+      const given = !exact && name !== "selection";
       at(name).value = Math.round((1000 * (value - low)) / (high - low));
       at(name).setAttribute("aria-valuetext", figure(value));
-      if (document.activeElement !== number) number.value = moved ? value : Number(value.toPrecision(6));
+      if (document.activeElement !== number) number.value = given ? Number(value.toPrecision(6)) : value;
       const wrong = number.getAttribute("aria-invalid") === "true";
       const from = low < high / 50 ? "up" : figure(low);
-      const text = wrong ? `must be ${figure(low)} to ${figure(high)}` : `not refuted: ${from} to ${figure(high)}`;
-      write(at(`${name}-range`), text);
+      const open = name === "selection" ? "1 is not at all" : `not refuted: ${from} to ${figure(high)}`;
+      write(at(`${name}-range`), wrong ? `must be ${figure(low)} to ${figure(high)}` : open);
     }
     const moved = state.shares.some((shares) => shares.moved);
     at("answer").classList.toggle("past", moved);
@@ -125,10 +166,15 @@
   }
 
   function move(change) {
-    for (const i of movable.filter((k) => linked || k === state.shown)) {
-      const { wish, purity: asked } = { ...state.shares[i], ...change };
-      const purity = models[i].shares.noisy ? asked : state.shares[i].purity;
-      state.shares[i] = { wish, prior: clip(wish, ...range(i, purity)), purity, moved: true };
+    const biased = "selection" in change;
+    const follows = (i) => (biased ? models[i].selection : movable.includes(i)) && (linked || i === state.shown);
+    for (const i of able.filter(follows)) {
+      const next = { ...state.shares[i], ...change };
+      // Where no prior was given, the one that charts are drawn at is taken.
+      next.exact ||= !biased || models[i].shares.prior === null;
+      if (!models[i].shares.noisy) next.purity = state.shares[i].purity;
+      if (!biased) next.prior = clip(next.wish, ...range(i, next.purity));
+      state.shares[i] = { ...next, moved: next.exact || next.selection !== home(i).selection };
     }
     refresh();
   }
@@ -193,7 +239,7 @@
 
   // --- Once a frame; intervals, and lines over the priors, once the hand rests.
 
-  const TABLES = [showMetrics, showThresholds, showConfusion, showState, showOutside, showControls];
+  const TABLES = [showMetrics, showThresholds, showConfusion, showState, showBias, showOutside, showControls];
   let [asked, stale, resized, resting] = [false, true, true, 0];
 
   function draw() {
@@ -210,7 +256,7 @@
 
   /** Computes what is not known yet, one kind at a time, unless the page moves on before. */
   function settle() {
-    const open = movable.filter((i) => state.shares[i].moved && !intervalsOf(i));
+    const open = able.filter((i) => state.shares[i].moved && !intervalsOf(i));
     const compute = open.length ? computeIntervals : computeLines;
     const left = open.length ? open : movable.filter((i) => !linesOf(i));
     document.documentElement.dataset.settled = !left.length;
@@ -252,14 +298,17 @@
 
   function start() {
     at("live").hidden = false;
-    at("controls").hidden = !movable.length && able.length === 1;
-    at("hangs").hidden = at("reset").hidden = !movable.length;
+    const still = !movable.length && !able.some((i) => models[i].selection);
+    at("controls").hidden = still && able.length === 1;
+    at("reset").hidden = still;
+    at("hangs").hidden = !movable.length;
     at("model-control").hidden = able.length === 1;
     for (const i of able) element(at("model"), "option", { value: i }, models[i].name);
     legend();
     addPictures();
     wireControl("prior", "wish");
     wireControl("purity", "purity");
+    wireControl("selection", "selection");
     for (const id of Object.keys(CHARTS)) wireChart(at(id), thresholdAt, "hover", pick, at("threshold"));
     for (const { svg } of plots) wireChart(svg, priorAt, "prior", (wish) => move({ wish }), at("prior"));
     at("threshold").addEventListener("input", () => pick(look(state.shown).measure.score[at("threshold").value]));
