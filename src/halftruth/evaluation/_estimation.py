@@ -159,8 +159,11 @@ class Estimation:
                 of = out[request]
                 of.variance[i] = variance(slope, support, one_sample=self.one_sample)
                 of.shift[i], of.unseen[i] = unseen(slope, support, request.places)
-            if drawn[i] is not scenario:
-                for request, values in model.values(requests, drawn[i], model.joined).items():
+            joined = model.joined
+            if self.evidence.values_are_estimated:
+                joined = self.evidence.redrawn(joined, support, rng.random(FEW_RESAMPLES))
+            if drawn[i] is not scenario or joined is not model.joined:
+                for request, values in model.values(requests, drawn[i], joined).items():
                     out[request].variance[i] += spread_of(values)
         return out
 
@@ -176,6 +179,8 @@ class Estimation:
             for sums in weighted_sums(model.support, n, rng, draws.places, one_sample=self.one_sample):
                 size = next(iter(sums.values())).shape[0]
                 chunk = slice(start, start + size)
+                if self.evidence.values_are_estimated:
+                    sums = self.evidence.redrawn(sums, model.support, of_shares.random((size,)))
                 for i, scenario in enumerate(drawn_scenarios(self.evidence, scenarios, size, of_shares)):
                     for request, values in model.values(requests, scenario, sums).items():
                         moved = draws.shift[request][i] if request in draws.shift else 0.0

@@ -18,7 +18,7 @@ from halftruth.measure._mass_rule import Coefficients, MassRule
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior._belief import Belief, Share
 from halftruth.table._score_table import ScoreTable
-from halftruth.table._support import Sums
+from halftruth.table._support import Sums, Support
 
 __all__ = ["Evidence", "GivenShare", "NullModel", "Population", "Scenario", "SoftRows", "Units"]
 
@@ -151,6 +151,15 @@ class Evidence(ABC):
     def remarks(self) -> Iterator[Note]:
         """What is thin in these rows, a sentence each."""
         return iter(())
+
+    @property
+    def values_are_estimated(self) -> bool:
+        """Whether what rows carry was estimated, and has replicates that show its error."""
+        return False
+
+    def redrawn(self, sums: Sums, support: Support, ranks: Vector) -> Sums:
+        """Resampled sums with what was estimated of the rows drawn again: the replicates at these ranks."""
+        return sums
 
     @abstractmethod
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:

@@ -29,7 +29,7 @@ from halftruth.prior._law_tests import enough_to_mix
 from halftruth.prior._shares import NAMES, Sizes, refuse_prior, refuse_purity
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 from halftruth.table._strata import StratumRows
-from halftruth.table._support import Column, Sums
+from halftruth.table._support import Column, Sums, Support
 
 __all__ = ["POPULATIONS", "PositiveUnlabeled"]
 
@@ -60,8 +60,9 @@ class PositiveUnlabeled(Evidence):
         ρ, the share of the known positives that are positive. It is estimated only together with the prior.
     negative : array, optional
         Scores of known negatives, a random sample of the negatives.
-    propensity : array, optional
-        For each positive, P(labeled | positive, x); only up to a factor if ``population="unlabeled"``.
+    propensity : array or PropensityEstimate, optional
+        For each positive, P(labeled | positive, x); only up to a factor if ``population="unlabeled"``. The
+        replicates of an estimate go into every interval.
     population : {"unlabeled", "all"}
         "unlabeled": the unlabeled sample is the population (two samples, case-control).
         "all": known and unlabeled rows together are the population (one table).
@@ -82,6 +83,8 @@ class PositiveUnlabeled(Evidence):
 
     kind: ClassVar[str] = "positive_unlabeled"
     population: Population
+    propensity: Any = None
+    """The estimate of the propensities, where they were estimated: its replicates show their error."""
     prior_is_free = True
     null_models = ("strata", "bootstrap")
 
@@ -117,6 +120,7 @@ class PositiveUnlabeled(Evidence):
                 strata[NEGATIVE] = _rows(negative, negative_weight, NEGATIVE)
             table = ScoreTable(strata)
         self._set(table, prior=prior, purity=purity, population=population, selection=selection)
+        self.propensity = propensity if hasattr(propensity, "replicates") else None
 
     @classmethod
     def from_labels(
@@ -139,7 +143,7 @@ class PositiveUnlabeled(Evidence):
         y, y_score : (n,) arrays
         unlabeled : number, optional
             Another code for unlabeled rows, e.g. 0 where the column says only "known positive or not".
-        propensity : (n,) array or one value for each positive, optional
+        propensity : (n,) array, PropensityEstimate or one value for each positive, optional
             In a column of n, values on rows that are not positive are not read.
         prior, purity, population, selection, sample_weight
             As in the class; here the default population is "all", the whole table.
@@ -161,6 +165,9 @@ class PositiveUnlabeled(Evidence):
         masks = _checks.partial_labels(y, "y", unlabeled=unlabeled, length=len(score))
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
         if propensity is not None:
+            estimate = propensity if hasattr(propensity, "replicates") else None
+            if estimate is not None and len(estimate) == len(score):
+                propensity = estimate = estimate.at(masks[POSITIVE])
             propensity = _checks.at_rows(propensity, "propensity", masks[POSITIVE])
 
         def stratum(name: str, mask: NDArray[np.bool_]) -> StratumRows:
@@ -171,7 +178,9 @@ class PositiveUnlabeled(Evidence):
             return _rows(score[mask], weights, name, propensity if name == POSITIVE else None)
 
         strata = {name: stratum(name, mask) for name, mask in masks.items() if mask.any()}
-        return cls.from_table(ScoreTable(strata), **shares)
+        out = cls.from_table(ScoreTable(strata), **shares)
+        out.propensity = None if propensity is None else estimate
+        return out
 
     @classmethod
     def from_table(
@@ -243,17 +252,20 @@ class PositiveUnlabeled(Evidence):
 
     def with_table(self, table: ScoreTable) -> Self:
         out = super().with_table(table)
+        out.propensity = None  # an estimate is of these very rows
         out._ask_strata()
         return out
 
     def with_shares(self, prior: Share | None = None, purity: Share | None = 1.0) -> Self:
-        return type(self).from_table(
+        out = type(self).from_table(
             self.table,
             prior=prior,
             purity=purity,
             population=self.population,
             selection=self.selection.as_given(),
         )
+        out.propensity = self.propensity
+        return out
 
     def with_selection(self, selection: GivenSelection) -> Self:
         """The same rows and shares with another selection; what was computed without one stays."""
@@ -280,6 +292,32 @@ class PositiveUnlabeled(Evidence):
         return Sizes.of(self.table.support.sums())
 
     @property
+    def values_are_estimated(self) -> bool:
+        return self.propensity is not None and self.propensity.replicates is not None
+
+    def redrawn(self, sums: Sums, support: Support, ranks: Vector) -> Sums:
+        """Sums whose positives count by the propensities of one replicate each."""
+        if not self.values_are_estimated or self._positive_column not in sums:
+            return sums
+        known = self.table.strata[POSITIVE]
+        assert isinstance(known, StratumRows)
+        assert known.value is not None
+        first = support.score if support.edge is None else support.edge
+        atom = np.searchsorted(first, known.score, side="right") - 1
+
+        def at_atoms(value: Vector) -> Vector:
+            return np.asarray(
+                np.bincount(atom, known.full_weight() * value, minlength=len(first)), dtype=float
+            )
+
+        factors = ratio([at_atoms(1 / e) for e in self.propensity.replicates], at_atoms(known.value))
+        drawn = np.nan_to_num(factors, nan=1.0)[np.asarray(ranks * len(factors), dtype=np.intp)]
+        return dict(sums) | {self._positive_column: sums[self._positive_column] * drawn}
+
+    def remarks(self) -> Iterator[Note]:
+        yield from () if self.propensity is None else self.propensity.notes
+
+    @property
     def _all_are_known(self) -> bool:
         """Whether the propensities say that no positive is left to be found."""
         known = self.table.strata[POSITIVE]
@@ -303,7 +341,11 @@ class PositiveUnlabeled(Evidence):
     @property
     def assumption(self) -> Note:  # type: ignore[override]
         gamma = self.selection.gamma
-        if self.propensity_given:
+        if self.propensity is not None:
+            text = f"Assumes the propensities that were estimated ({self.propensity.method})"
+            # Where it has notes, one of them says what it rests on.
+            text += "" if self.propensity.notes else f": {self.propensity.assumption}"
+        elif self.propensity_given:
             text = "Assumes the propensities given: P(labeled | positive, x)"
         elif self.purity.value == 1:
             text = "Assumes that the known positives are a random sample of all positives (SCAR)"
@@ -312,7 +354,7 @@ class PositiveUnlabeled(Evidence):
                 f"Assumes that a share {self.purity.value:g} of the known positives are a random sample "
                 f"of the positives (SCAR) and the rest a random sample of the negatives"
             )
-        text += "."
+        text = text.removesuffix(".") + "."
         if gamma > 1:
             beside = "as these propensities have it" if self.propensity_given else "as among the known ones"
             lean = {"rising": " at high scores", "falling": " at low scores"}.get(

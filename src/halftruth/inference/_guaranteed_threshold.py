@@ -59,6 +59,8 @@ def _p_values(evidence: Evidence, rows: Support, aim: str, wanted: float, error:
             name: rng.standard_gamma(x.count, (size, len(x.count))) for name, x in support.strata.items()
         }
         sums = support.sums(drawn, rng)
+        if evidence.values_are_estimated:
+            sums = evidence.redrawn(sums, support, of_shares.random(size))
         for i, scenario in enumerate(drawn_scenarios(evidence, scenarios, size, of_shares)):
             with np.errstate(divide="ignore", invalid="ignore"):
                 line = evidence.rule(sums, scenario).apply(support.score, sums).sweep

@@ -292,13 +292,31 @@ class Match:
         with progress("Resampling", n, long=n * n_pairs * draws.rows.n_cells > 30_000_000) as advance:
             for sums in draws.rows.resampled(n, rng):
                 size = next(iter(sums[0].values())).shape[0]
-                of_sides = zip(draws.models, self._drawn(size, of_shares), sums, near, strict=True)
+                of_sides = zip(
+                    draws.models,
+                    self._drawn(size, of_shares),
+                    self._redrawn(draws.models, sums, size, of_shares),
+                    near,
+                    strict=True,
+                )
                 values = [_replicates(requests, *of_side) for of_side in of_sides]
                 for r, difference in self._minus(*values).items():
                     out[r][:, start : start + size] = _whole(difference + np.reshape(shift[r], (-1, 1)))
                 start += size
                 advance(size)
         return out
+
+    def _redrawn(
+        self, models: tuple[ModelRows, ModelRows], sums: tuple[Sums, Sums], n: int, rng: np.random.Generator
+    ) -> list[Sums]:
+        """The sums with what was estimated of rows drawn again: of the same cases, from one replicate."""
+        if not any(model.evidence.values_are_estimated for model in models):
+            return list(sums)
+        ranks = rng.random(n)
+        return [
+            model.evidence.redrawn(of_side, model.support, ranks if i == 0 or self.paired else rng.random(n))
+            for i, (model, of_side) in enumerate(zip(models, sums, strict=True))
+        ]
 
     def _variances(self, draws: Draws) -> dict[Request, Variances]:
         """Variances of smooth differences, in closed form."""
