@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -115,6 +116,44 @@ def bank_calls(data_dir: Path, month_sizes: dict[str, int], seed: int = 0) -> St
     y = data["y"][chosen] == 1
     score = held_out_scores(data["X"][chosen], y)
     return StoryFile(pd.DataFrame({"score": score, "month": month[chosen]}), y)
+
+
+@dataclass(frozen=True)
+class FoundCases(StoryFile):
+    """Rows with the scores of a new model, and labels that an old model's scores found."""
+
+    gamma: float
+    """The true Γ, along the new score."""
+
+
+def found_by_the_old_model(data_dir: Path, name: str, k: float, share: float = 1 / 3) -> FoundCases:
+    """A real data set; cases became known in proportion to exp(k x), x the log odds of another model."""
+    data, rng = arrays(data_dir, name), np.random.default_rng(0)
+    chosen = rng.permutation(len(data["y"]))[:8000]
+    X, y = data["X"][chosen].astype(float), data["y"][chosen] == 1
+    folds, how = StratifiedKFold(3, shuffle=True, random_state=1), {"method": "predict_proba"}
+    old = cross_val_predict(classifier(), X[:, ::2], y, cv=folds, **how)[:, 1]  # saw half of the features
+    trees = HistGradientBoostingClassifier(max_iter=60, random_state=0)
+    new = np.round(cross_val_predict(trees, X, y, cv=folds, **how)[:, 1], 5)
+
+    def found(rng: np.random.Generator) -> NDArray[np.float64]:
+        return found_by_score(y, old, share, k, rng)
+
+    frame = pd.DataFrame({"score": new, "label": found(np.random.default_rng(0))})
+    return FoundCases(frame, y, true_gamma(y, new, found))
+
+
+def true_gamma(
+    y: NDArray[Any], score: NDArray[np.float64], found: Callable[[np.random.Generator], NDArray[np.float64]]
+) -> float:
+    """The largest of w and 1/w, w = f₁/f_known, by twentieths of the positives; of many draws of the law."""
+    positives = y.astype(bool)
+    edges = np.quantile(score[positives], np.linspace(0, 1, 21)[1:-1])
+    place = np.searchsorted(edges, score, side="right")
+    known = [np.bincount(place[found(np.random.default_rng(i)) == 1], minlength=20) for i in range(200)]
+    every, of_known = np.bincount(place[positives], minlength=20), np.sum(known, axis=0)
+    w = (every / every.sum()) / (of_known / of_known.sum())
+    return float(max(w.max(), 1 / w.min()))
 
 
 def labeled_as(file: StoryFile, label: NDArray[np.float64]) -> StoryFile:

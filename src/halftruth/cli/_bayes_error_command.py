@@ -17,6 +17,7 @@ from halftruth.cli._options import (
     Labels,
     Population,
     Prior,
+    Propensity,
     Purity,
     Seed,
     Strict,
@@ -52,6 +53,7 @@ Examples:
   halftruth bayes-error positives.csv --confidence p --prior 0.3 --confidence-level 0.9 --format json
   halftruth bayes-error scores.csv --label known --zeros unlabeled --prior 0.3 --calibrator isotonic --strict
   halftruth bayes-error scores.csv --prior estimate --within 0.01..0.1 --labeled-sample 7/50 --n-folds 10
+  halftruth bayes-error scores.csv --prior 0.02 --propensity chance_known
   halftruth bayes-error scores.csv --score p --unlabeled -1 --prior 0.3 --purity 0.9 --population unlabeled
 """
 
@@ -71,6 +73,7 @@ class ScoreOptions:
     unlabeled: Unlabeled = None
     prior: Prior = None
     purity: Purity = None
+    propensity: Propensity = None
     population: Annotated[
         Population | None,
         option("All rows, or the unlabeled alone, where positives were drawn apart.  [default: all]"),

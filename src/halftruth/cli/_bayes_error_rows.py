@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 from halftruth._errors import InputError, MissingColumn
+from halftruth.cli._how_known import parse_propensity
 from halftruth.cli._option_values import Share, parse_knowledge
 from halftruth.cli._options import LabelColumnOptions, Labels, Population
 from halftruth.cli._table_source import TableSource, evidence_of
@@ -40,6 +41,7 @@ FURTHER = {
         "unlabeled",
         "prior",
         "purity",
+        "propensity",
         "population",
         "within",
         "labeled_sample",
@@ -129,6 +131,7 @@ def read_rows(files: list[str], kind: str, weight: str | None, options: Mapping[
         weight=weight,
         zeros=options["zeros"],
         unlabeled=options["unlabeled"],
+        propensity=parse_propensity(options["propensity"]),
     )
     try:
         table = source.tables()[""]

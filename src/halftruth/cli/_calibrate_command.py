@@ -38,6 +38,7 @@ Examples:
   halftruth calibrate scores.csv --zeros unlabeled --prior estimate --output calibrator.json --scores new.csv
   halftruth calibrate scores.csv --prior estimate --within 0.01..0.1 --labeled-sample 7/50 --output c.json
   halftruth calibrate data.csv --unlabeled -1 --prior 0.3 --purity 0.9 --population unlabeled --output c.json
+  halftruth calibrate scores.csv --prior 0.02 --propensity 0:0.1,0.5:0.3 --selection 1.5 --output c.json
   halftruth calibrate scores.csv --zeros negative --method isotonic --output calibrator.json --format json
   halftruth calibrate data.csv --score margin --label y --method platt --scale score --output c.json
   halftruth calibrate data.csv --weight n --method histogram --n-bins 15 --binning width --output c.json
@@ -118,6 +119,7 @@ def calibrate(
     """
     from halftruth.calibration.calibrators._calibration_methods import method_for
     from halftruth.calibration.calibrators._cross_fitting import assess
+    from halftruth.cli._how_known import ask_how_known, parse_propensity
     from halftruth.cli._option_values import share_settings
     from halftruth.cli._outputs import CalibratorFiles, readable_twice
     from halftruth.cli._rendering import object_strictly, show
@@ -134,7 +136,7 @@ def calibrate(
     targets.check(files)
     # The rows are read to fit the curve, and once more to write them with their calibrated scores.
     with readable_twice(files, needed=scores is not None) as paths:
-        source = TableSource(files=paths, **vars(rows))
+        source = TableSource(files=paths, propensity=parse_propensity(shares.propensity), **vars(rows))
         targets.check_columns(source)
         evidence = evidence_of(source.tables()[""], **known)
         if method_for(calibrator.method, calibrator.get_params()).probability:
@@ -149,6 +151,7 @@ def calibrate(
         else:
             targets.write(source, calibrator)
     show(result, style)
+    ask_how_known([evidence.table], shares.selection)
     return object_strictly(objections)
 
 

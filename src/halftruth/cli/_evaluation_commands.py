@@ -42,6 +42,9 @@ Examples:
   halftruth evaluate scores.csv --score p --label fraud --zeros unlabeled --prior 0.02..0.05
   halftruth evaluate scores.csv --by site --prior 'north=0.2,south=0.08..0.12,east=estimate'
   halftruth evaluate scores.csv --by site --prior-column share
+  halftruth evaluate scores.csv --prior 0.02 --selection rising:1.5 --require 'roc_auc>=0.8'
+  halftruth evaluate scores.csv --prior 0.02 --propensity chance_known
+  halftruth evaluate scores.csv --prior 0.02 --propensity 0:0.1,0.5:0.3,0.8:0.9 --selection 1.2
   halftruth evaluate scores.csv --prior estimate --within 0.01..0.1 --labeled-sample 7/50
   halftruth evaluate scores.csv --unlabeled -1 --prior 0.3 --purity 0.9 --population unlabeled
   halftruth evaluate 'day-*.csv.gz' --by month --weight n --format json --strict > result.json
@@ -61,6 +64,7 @@ Examples:
   halftruth compare scores.csv --score a --score b --score c --prior 0.3 --require 'a,c:roc_auc>0'
   halftruth compare scores.csv --score new --score old --prior 0.3 --by region --weight n --strict
   halftruth compare data.csv --score a --score b --unlabeled -1 --purity 0.9 --population unlabeled
+  halftruth compare data.csv --score a --score b --prior 0.02 --propensity chance_known --selection 1.2
   halftruth compare old.csv new.csv --id case --prior estimate --within 0.01..0.1 --labeled-sample 7/50
   halftruth compare monday.csv tuesday.csv --no-paired --prior 0.02..0.05 --n-resamples 5000 --stratified
   halftruth compare north.csv south.csv --no-paired --prior north.csv=0.2,south.csv=0.08..0.12
@@ -113,6 +117,7 @@ def evaluate(
     """True metrics, with intervals, from a file or table of scores and labels."""
     from halftruth.cli._gates import Gate, judge_results, remark_on_threshold, worst
     from halftruth.cli._group_priors import GroupShares, with_priors
+    from halftruth.cli._how_known import ask_how_known, parse_propensity
     from halftruth.cli._option_values import metric_settings
     from halftruth.cli._outputs import (
         check_page,
@@ -130,12 +135,13 @@ def evaluate(
     gates = [Gate.read(text) for text in require or ()]
     settings = metric_settings(numbers, method=method, lipschitz=lipschitz)
     known = GroupShares.read(shares, by, column=prior_column, engine=rows.engine)
+    chances = parse_propensity(shares.propensity)
     check_page(html, files)
     check_table_file(save_table, files)
     for gate in gates:
         gate.check(settings["metrics"], settings["threshold"])
     with readable_twice(files, needed=prior_column is not None) as paths:
-        source = TableSource(files=paths, by=by, grid=grid, **vars(rows))
+        source = TableSource(files=paths, by=by, grid=grid, propensity=chances, **vars(rows))
         tables = source.tables()
         # The table is kept even if nothing can be said of it: to read the rows may have taken long.
         write_tables(tables, save_table, by)
@@ -148,9 +154,12 @@ def evaluate(
 
     results = with_unevaluated(by_group({name: (name, tables[name]) for name in tables}, evaluated, by))
     remarks = tuple(known.remarks(tables, [name for name, x in results.items() if x.status == "refuted"]))
-    view = view_of({group: EvaluationView(result) for group, result in results.items()}, by)
+    view = view_of(
+        {name: EvaluationView(result, selection=known.selection) for name, result in results.items()}, by
+    )
     view = with_priors(view, known, results, remarks)
     show(view, style)
+    ask_how_known(tables.values(), shares.selection)
     if not isinstance(settings["threshold"], str):  # chosen among the scores
         remark_on_threshold(tables.values(), settings["threshold"])
     noted = {name: replace(result, notes=(*remarks, *result.notes)) for name, result in results.items()}
@@ -216,6 +225,7 @@ def compare(
     """Which model is better: differences with intervals, and where the order hangs on the prior."""
     from halftruth.cli._gates import Gate, judge_results, remark_on_threshold, worst
     from halftruth.cli._group_priors import GroupShares, with_priors
+    from halftruth.cli._how_known import ask_how_known, parse_propensity
     from halftruth.cli._option_values import metric_settings
     from halftruth.cli._outputs import check_page, page_title, readable_twice, write_page
     from halftruth.cli._rendering import object_strictly, show
@@ -230,11 +240,12 @@ def compare(
         raise InputError("compare takes --threshold as a number: choose it by evaluate on other rows.")
     paired = paired and between is None  # groups have cases of their own
     known = GroupShares.read(shares, by or between, models=not paired, column=prior_column)
+    chances = parse_propensity(shares.propensity)
     check_page(html, files)
     if html is not None and by is not None:
         raise InputError("--html does not go with --by: a page compares models in one table. Leave one out.")
     with readable_twice(files, needed=prior_column is not None) as paths:
-        columns = vars(labels) | {"by": by}
+        columns = vars(labels) | {"by": by, "propensity": chances}
         groups = {} if between is None else _groups_of(paths, scores, columns, id, between)
         models = list(groups[""]) if groups else _models(paths, scores, joined_by=id, paired=paired)
         for gate in gates:
@@ -257,12 +268,14 @@ def compare(
     results: dict[str, Any] = by_group({name: (name, groups[name]) for name in groups}, compared, by)
     of_groups = between is not None
     views = {
-        name: x if isinstance(x, Failed) else ComparisonView(x, of_groups) for name, x in results.items()
+        name: x if isinstance(x, Failed) else ComparisonView(x, of_groups, selection=known.selection)
+        for name, x in results.items()
     }
     first_tables = {name: next(iter(tables.values())) for name, tables in groups.items()}
     remarks = tuple(known.remarks(groups[""] if between else first_tables))
     view = with_priors(view_of(views, by), known, results, remarks, pairs=of_groups)
     show(view, style)
+    ask_how_known((table for tables in groups.values() for table in tables.values()), shares.selection)
     for name in models:
         its_tables = [tables[name] for tables in groups.values() if name in tables]
         remark_on_threshold(its_tables, settings["threshold"], name)

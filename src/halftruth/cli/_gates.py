@@ -10,13 +10,13 @@ import math
 import operator
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from halftruth._errors import InputError
+from halftruth._errors import HalftruthError, InputError
 from halftruth.cli._option_values import parse_metric, row_label
 from halftruth.cli._terminal import Status, say, shell_text
 from halftruth.cli._views import Failed
@@ -179,6 +179,27 @@ class Gate:
             return Status.FINE, over and f"holds{over}: {what} is {shown} there."
         return Status.FAILED, f"{what} is {shown}{over}."
 
+    def stands(self, result: Evaluation) -> str:
+        """How far the known positives may be from a random sample before it is no longer supported."""
+        above = self.sign.startswith(">")
+        # A gate on the other end, or on the naive value, is no claim that selection could take away.
+        if result.origin is None or self.field not in ("value", "low" if above else "high"):
+            return ""
+        evidence = result.origin.evidence[""]
+        if evidence.population is None:  # no row is unlabeled
+            return ""
+        try:
+            gamma = result.tipping(self.row, self.limit, claim=">=" if above else "<=")
+        except HalftruthError:  # rows that were put together in another way
+            return ""
+        if math.isinf(gamma):
+            return "stands whatever selection made the positives known."
+        if gamma == 1:
+            return "holds for the value; the interval does not support it, even from a random sample (Γ = 1)."
+        at_most = replace(evidence.selection, gamma=math.floor(100 * gamma) / 100)
+        since = "the propensities may be wrong" if evidence.propensity_given else "positives may be selected"
+        return f"stands up to {at_most}: how far {since} (--selection)."
+
     def _refuse_missing_row(self, rows: Mapping[str, Any], what: str) -> None:
         if self.row not in rows:
             raise InputError(
@@ -206,7 +227,16 @@ def judge_results(
             if why:
                 kind = {Status.FINE: "Note", Status.FAILED: "Failed"}.get(code, "Not identifiable")
                 say(f"{kind}: {f'{name}: ' if name else ''}{gate}: {why}")
+            # Of many groups it would take long to find, and to read.
+            if code is Status.FINE and isinstance(result, Evaluation) and len(results) == 1:
+                _say_how_far(gate, result)
     return worst(codes)
+
+
+def _say_how_far(gate: Gate, result: Evaluation) -> None:
+    stands = gate.stands(result)
+    if stands:
+        say(f"Passed: {gate}: {stands}")
 
 
 def worst(codes: Iterable[Status]) -> Status:

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from halftruth._errors import InputError, MissingColumn, Note, notes_to_dict
+from halftruth.cli._how_known import parse_selection
 from halftruth.cli._option_values import ESTIMATE, share_settings
 from halftruth.cli._options import Population, ShareOptions
 from halftruth.cli._rendering import Block, Cell
 from halftruth.cli._terminal import shell_text
-from halftruth.cli._views import StrictView
+from halftruth.cli._views import StrictView, selection_to_dict
 from halftruth.evidence import Evidence
+from halftruth.evidence._selection import Selection
 from halftruth.files import Source
 from halftruth.files._cell_meanings import group
 from halftruth.files._checked_rows import relation
@@ -34,6 +36,7 @@ PRIOR_FIELDS = ("prior", "prior_low", "prior_high", "prior_source")
 SYMBOLS = {
     "prior": "prior, π = {}",
     "purity": "purity, ρ = {}",
+    "selection": "selection, {}",
     "within": "range of α, {}",
     "labeled_sample": "labeled sample, {}",
 }
@@ -71,6 +74,7 @@ class GroupShares:
                 raise InputError(
                     "--prior-column reads files, and no --engine. Name each: --prior a=0.2,b=0.1."
                 )
+            parse_selection(options.selection)
             return cls(by, options, {}, column)
         if options.prior is None or "=" not in options.prior:
             return cls(by, options, {None: share_settings(options)})
@@ -97,6 +101,11 @@ class GroupShares:
     def of(self, name: str) -> dict[str, Any]:
         """Of one group."""
         return self.named[None if self.is_shared else name]
+
+    @property
+    def selection(self) -> Selection | None:
+        """What is granted of how the positives became known, by all groups; None where nothing was said."""
+        return parse_selection(self.options.selection)
 
     @property
     def is_shared(self) -> bool:
@@ -129,6 +138,9 @@ class GroupShares:
         if self.by is None or not self.is_shared:
             return
         alike = {name: getattr(self.options, name) for name in SYMBOLS}
+        # A random sample of the positives is the same for all, whatever their number.
+        selected = self.selection is not None and self.selection.gamma > 1
+        alike["selection"] = str(self.selection) if selected else None
         if alike["prior"] == ESTIMATE:
             yield Note("prior", f"The prior was estimated for each {self.by} by itself.")
         shared = [
@@ -258,7 +270,8 @@ def with_priors(
         name: dict(zip(PRIOR_FIELDS, (*prior, shares.source(name)), strict=True)) if any(prior) else {}
         for name, prior in used.items()
     }
-    return _WithPriors(view, priors, tuple(remarks), ("first_", "second_") if pairs else ("",))
+    sides = ("first_", "second_") if pairs else ("",)
+    return _WithPriors(view, priors, tuple(remarks), sides, shares.selection)
 
 
 def _used(result: Any) -> list[float | None]:
@@ -281,6 +294,7 @@ class _WithPriors:
     remarks: tuple[Note, ...]
     sides: tuple[str, ...]
     """Of the groups that a row of CSV is about, and begins with: what stands before the names of columns."""
+    selection: Selection | None
 
     def _lines(self) -> list[str]:
         return list(map(shell_text, self.remarks))
@@ -299,7 +313,7 @@ class _WithPriors:
             yield f"π = {', '.join(spans)}"
 
     def to_dict(self) -> dict[str, Any]:
-        told = self.view.to_dict()
+        told = self.view.to_dict() | selection_to_dict(self.selection)
         notes = {name: [*texts, *told.get(name, ())] for name, texts in notes_to_dict(self.remarks).items()}
         return told | {"priors": dict(self.priors)} | notes
 

@@ -16,6 +16,7 @@ import numpy as np
 from halftruth import _checks, _registry
 from halftruth._errors import InputError
 from halftruth._registry import REGISTRY, Metric
+from halftruth.cli._how_known import parse_selection
 from halftruth.evidence import Labeled
 from halftruth.files._number_columns import share_of
 from halftruth.inference._best_threshold import read_aim
@@ -88,7 +89,14 @@ def share_settings(options: ShareOptions) -> dict[str, Any]:
     prior, purity = parse_share(options.prior, "prior"), parse_share(options.purity, "purity")
     known = parse_knowledge(options.within, options.labeled_sample)
     check_shares(known, prior, purity)
-    return {"prior": prior, "purity": purity, "known": known, "population": options.population}
+    selection = parse_selection(options.selection)
+    return {
+        "prior": prior,
+        "purity": purity,
+        "selection": selection,
+        "known": known,
+        "population": options.population,
+    }
 
 
 def check_shares(known: dict[str, Any], prior: Share, purity: Share) -> None:

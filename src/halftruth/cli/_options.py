@@ -23,9 +23,10 @@ from halftruth._errors import HalftruthError
 __all__ = [
     "By", "ConfidenceLevel", "Files", "Format", "GridKind", "Html", "LabelColumnOptions", "LabelOptions",
     "LabeledSample", "Labels", "MetricOptions", "Population", "PopulationIs", "Prior", "PriorColumn",
-    "Purity", "RowOptions", "Seed", "ShareOptions", "Strict", "Style", "Unlabeled", "Weight", "Within",
-    "Zeros", "ZerosMean", "column", "complete_calibrators", "complete_engines", "complete_estimate",
-    "complete_estimators", "complete_intervals", "complete_list", "complete_metrics", "flag", "option",
+    "Propensity", "Purity", "RowOptions", "Seed", "Selection", "ShareOptions", "Strict", "Style",
+    "Unlabeled", "Weight", "Within", "Zeros", "ZerosMean", "column", "complete_calibrators",
+    "complete_engines", "complete_estimate", "complete_estimators", "complete_intervals", "complete_list",
+    "complete_metrics", "complete_selection", "flag", "option",
     "spread",
 ]  # fmt: skip
 
@@ -105,6 +106,7 @@ def _calibrators() -> Iterable[str]:
 
 
 complete_estimate = _offering(lambda: ("estimate",))
+complete_selection = _offering(lambda: ("rising:", "falling:"))
 complete_engines = _offering(lambda: ("spark", "duckdb://", "postgres://"))
 complete_intervals = _offering(lambda: ("percentile", "basic", "normal", "bias-corrected", "fitted"))
 complete_metrics = _offering(_metrics, complete_list)
@@ -171,6 +173,25 @@ Purity = Annotated[
     str | None,
     option("How pure the known positives are: 0.9, 0.8..0.95 or estimate.", "SHARE", complete_estimate),
 ]
+Selection = Annotated[
+    str | None,
+    option(
+        "Γ, how far the known positives may be from a random sample: 1 is one; 1.5: at any score positives "
+        "may be 1.5 times as common, or as rare; rising:1.5 where a high score made them known, falling:1.5.",
+        "[DIRECTION:]GAMMA",
+        complete_selection,
+    ),
+]
+Propensity = Annotated[
+    str | None,
+    option(
+        "The chance that such a positive is known: a column, read for positives; or by ranges of the score, "
+        "0:0.1,0.5:0.3 for 0.1 from 0 up to 0.5 and 0.3 from there. What begins with a number and a colon is "
+        "ranges; a column of such a name stands in double quotes, '\"0:1\"'.",
+        "COLUMN|RANGES",
+        complete_columns,
+    ),
+]
 PopulationIs = Annotated[
     Population, option("All rows, or the unlabeled alone, where positives were drawn apart.")
 ]
@@ -229,6 +250,8 @@ class ShareOptions:
 
     prior: Prior = None
     purity: Purity = None
+    selection: Selection = None
+    propensity: Propensity = None
     population: PopulationIs = Population.all
     within: Within = None
     labeled_sample: LabeledSample = None

@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from halftruth._errors import InputError, MergeError, MissingColumn, MissingDependency, OutsideGrid
+from halftruth.cli._how_known import NO_PROPENSITIES, Propensities, has_propensities
 from halftruth.cli._option_values import ESTIMATE, Share
 from halftruth.cli._options import GridKind, LabelOptions, Population, Zeros
 from halftruth.evidence import Evidence, Labeled, PositiveConfidence, PositiveUnlabeled, SoftLabeled
+from halftruth.evidence._selection import Selection
 from halftruth.files._file_paths import quoted
+from halftruth.files._read_files import EVERY
 from halftruth.prior._belief import PriorEstimate
 from halftruth.table._grid import Grid
 from halftruth.table._score_table import ScoreTable
@@ -36,6 +39,7 @@ class TableSource(LabelOptions):
     id: str | None = None
     engine: str | None = None
     grid: GridKind | None = None
+    propensity: Propensities = NO_PROPENSITIES
 
     # Refusals before anything is read --------------------------------------------------------------------
 
@@ -50,6 +54,7 @@ class TableSource(LabelOptions):
         if self.engine is not None:
             self._check_engine()
         self._refuse_columns_of_saved()
+        self._refuse_propensity()
         if self.grid is not None and not self._row_files:
             raise InputError(
                 f"--grid is about rows that are read; the saved table {self._saved[0]} has its own, or none. "
@@ -66,6 +71,26 @@ class TableSource(LabelOptions):
             raise InputError(
                 f"--by and --label both name the column {self.by!r}, so a group would have one label only. "
                 f"Name another column by --by."
+            )
+
+    def _refuse_propensity(self) -> None:
+        """Refuse propensities where they cannot be, or would not be the same for all models."""
+        given = self.propensity != NO_PROPENSITIES
+        histogram = {"--engine": self.engine, "--grid": self.grid}
+        made = next((option for option, x in histogram.items() if x is not None), None)
+        if given and made is not None:
+            raise InputError(
+                f"--propensity needs the positives row by row, and {made} makes a histogram. Leave one "
+                f"out{', or write the rows to a file' if made == '--engine' else ''}."
+            )
+        if self.propensity.ranges and (len(self._scores) > 1 or self.id is not None):
+            raise InputError(
+                "--propensity by ranges of the score would differ from model to model, and a case has one. "
+                "Write the propensities into a column, and name it."
+            )
+        if self.propensity.column == self.label:
+            raise InputError(
+                f"--propensity and --label both name the column {self.label!r}. Name the column of each."
             )
 
     def _check_engine(self) -> None:
@@ -98,6 +123,7 @@ class TableSource(LabelOptions):
                 "--unlabeled": self.unlabeled,
                 "--score": None if self.score == "score" else self.score,
                 "--label": None if self.label == "label" else self.label,
+                "--propensity": self.propensity.column,
             }
         named = [option for option, column in columns.items() if column is not None]
         if self._saved and named:
@@ -141,9 +167,10 @@ class TableSource(LabelOptions):
             grid = next((table.grid for table in tables.values() if table.grid is not None), None)
             rows = self._read(self._row_files, self.grid or grid)
             if isinstance(rows, dict):
-                return self._settled(rows)
+                settled = self._settled(rows)
+                return {name: self.propensity.of_ranges(table) for name, table in settled.items()}
             tables |= {", ".join(self._row_files): self._settled({"": rows})[""]}
-        return {"": _merged(tables)}
+        return {"": self.propensity.of_ranges(_merged(tables))}
 
     def models(self) -> dict[str, dict[str, ScoreTable]]:
         """The table of each score column, by group; under the empty name, where there is one for all."""
@@ -169,7 +196,9 @@ class TableSource(LabelOptions):
         try:
             if self.engine is not None:
                 return _read_engine(self.engine, files[0], grid, **columns)
-            return ScoreTable.from_file(files, **columns, id=self.id, grid=grid)
+            columns |= {"id": self.id, "propensity": self.propensity.column}
+            most = EVERY if self.propensity.ranges else None  # propensities stay row by row
+            return ScoreTable.from_file(files, **columns, grid=grid, max_rows=most)
         except MissingColumn as error:
             option = self._option_of(error.column)
             if option is None:
@@ -183,6 +212,7 @@ class TableSource(LabelOptions):
     def _option_of(self, column: str) -> str | None:
         """The option by which a column is named."""
         columns = {"--label": self.label, "--weight": self.weight, "--by": self.by, "--id": self.id}
+        columns["--propensity"] = self.propensity.column
         named = [*(("--score", name) for name in self._scores), *columns.items()]
         return next((option for option, name in named if name == column), None)
 
@@ -287,6 +317,7 @@ def evidence_of(
     prior: Share,
     purity: Share,
     population: Population,
+    selection: Selection | None = None,
     known: Mapping[str, Any] | None = None,
 ) -> Evidence:
     """The evidence that a table holds, with what the user knows of its shares."""
@@ -294,11 +325,14 @@ def evidence_of(
         refuse_without_positives(table)
         purity = 1.0 if purity is None else purity
         estimate = _estimated(table, purity, known) if known and prior == ESTIMATE else prior
-        return PositiveUnlabeled.from_table(table, prior=estimate, purity=purity, population=population)
+        given: Any = {"population": population, "selection": (selection or Selection()).as_given()}
+        return PositiveUnlabeled.from_table(table, prior=estimate, purity=purity, **given)
     confidences = any(rows.meaning == "1/confidence" for rows in table.strata.values())
     pointless = {
         "--prior": prior is not None and not confidences,
         "--purity": purity is not None,
+        "--selection": selection is not None,
+        "--propensity": has_propensities(table),
         "--population unlabeled": population is Population.unlabeled,
     }
     for option, is_there in pointless.items():

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from halftruth._errors import HalftruthError, Note, merged_notes
 from halftruth.cli._rendering import Block, Cell, View
 from halftruth.cli._terminal import shell_text
+from halftruth.evidence._selection import Selection
 from halftruth.results._comparison import Comparison
-from halftruth.results._estimate import Estimate, Evaluation
+from halftruth.results._estimate import Estimate, Evaluation, json_number
 from halftruth.results._standing import Standing, gravest
 
 __all__ = [
     "ComparisonView", "EvaluationView", "Failed", "StrictView", "by_group",
-    "group_heading", "headline", "number_objections", "standing_objections", "view_of", "with_unevaluated",
+    "group_heading", "headline", "number_objections", "selection_to_dict", "standing_objections", "view_of",
+    "with_unevaluated",
 ]  # fmt: skip
 
 SCHEMA = 1
@@ -234,8 +236,43 @@ def row_cells(row: Estimate, *more: Cell) -> list[Cell]:
     return [row.confidence_level, row.method, *more, *standing, row.value, row.low, row.high]
 
 
+# What each source of doubt gives alone, where selection is one of them.
+SOURCES = ("sampling", "prior_range", "selection_range")
+SOURCE_COLUMNS = tuple(f"{name}_{end}" for name in SOURCES for end in ("low", "high"))
+
+
+def sources_of(row: Estimate) -> dict[str, list[float | None]]:
+    """The interval of each source of doubt alone."""
+    return {name: [json_number(end) for end in getattr(row, name)] for name in SOURCES}
+
+
+def selection_to_dict(selection: Selection | None) -> dict[str, Any]:
+    """As JSON has it; nothing where nothing was said of it."""
+    return {} if selection is None else {"selection": asdict(selection)}
+
+
 @dataclass(frozen=True)
-class EvaluationView:
+class _Selected:
+    """A result of evidence whose positives may be selected."""
+
+    selection: Selection | None = field(default=None, kw_only=True)
+    """As it was given."""
+
+    @property
+    def _is_selected(self) -> bool:
+        return self.selection is not None and self.selection.gamma > 1
+
+    def _with_sources(self, told: dict[str, Any], rows: Mapping[str, Estimate]) -> None:
+        """Add to the JSON of metrics what each source of doubt gives alone."""
+        for name, row in rows.items() if self._is_selected else ():
+            told["metrics"][name] |= sources_of(row)
+
+    def _source_cells(self, row: Estimate) -> list[Cell]:
+        return [end for ends in sources_of(row).values() for end in ends] if self._is_selected else []
+
+
+@dataclass(frozen=True)
+class EvaluationView(_Selected):
     """One evaluation."""
 
     result: Evaluation
@@ -251,12 +288,15 @@ class EvaluationView:
         return [Block(above=above, header=header, lines=lines, below=why)]
 
     def to_dict(self) -> dict[str, Any]:
-        return self.result.to_dict()
+        told = self.result.to_dict() | selection_to_dict(self.selection)
+        self._with_sources(told, self.result)
+        return told
 
     def records(self) -> Iterator[Sequence[Cell]]:
-        yield ["metric", "naive", "value", "low", "high", *OF_ROW, "status", "reason", *RAW]
+        header = ["metric", "naive", "value", "low", "high", *OF_ROW, "status", "reason", *RAW]
+        yield [*header, *(SOURCE_COLUMNS if self._is_selected else ())]
         for name, row in self.result.items():
-            yield [name, row.naive, *row.shown, *row_cells(row)]
+            yield [name, row.naive, *row.shown, *row_cells(row), *self._source_cells(row)]
 
     def notes(self) -> list[str]:
         return list(map(shell_text, self.result.all_notes()))
@@ -268,7 +308,7 @@ class EvaluationView:
 
 
 @dataclass(frozen=True)
-class ComparisonView:
+class ComparisonView(_Selected):
     """A comparison of two models or more, or of groups, of which none is better by its curve."""
 
     comparison: Comparison
@@ -289,7 +329,10 @@ class ComparisonView:
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        return self.comparison.to_dict()
+        told = self.comparison.to_dict() | selection_to_dict(self.selection)
+        for pair, rows in zip(told["pairs"], self.comparison.pairs.values(), strict=True):
+            self._with_sources(pair, rows)
+        return told
 
     def records(self) -> Iterator[Sequence[Cell]]:
         values = ("first_value", "second_value", "difference", "low", "high")
@@ -304,11 +347,13 @@ class ComparisonView:
             "reason",
             "raw_difference",
             *RAW[1:],
+            *(SOURCE_COLUMNS if self._is_selected else ()),
         ]
         for pair, rows in self.comparison.pairs.items():
             for name, row in rows.items():
                 flips = ";".join(map(repr, row.flips))
-                yield [*pair, name, *row.values, *row.shown, *row_cells(row, flips)]
+                numbers = (*row.values, *row.shown, *row_cells(row, flips))
+                yield [*pair, name, *numbers, *self._source_cells(row)]
 
     def notes(self) -> list[str]:
         return list(map(shell_text, self.comparison.notes))

@@ -32,18 +32,21 @@ class Columns:
     weight: str | None = None
     by: str | None = None
     unlabeled: float | None = None
+    propensity: str | None = None  # read of positive rows alone
 
     def names(self) -> tuple[str, ...]:
         """The columns to read, each once."""
-        names = (*self.scores, self.label, self.weight, self.by)
+        names = (*self.scores, self.label, self.weight, self.by, self.propensity)
         return tuple(dict.fromkeys(name for name in names if name is not None))
 
     def select(self, batch: FileBatch) -> str:
-        """s0, s1, … and the index of the stratum; w and g where there are weights and groups."""
+        """s0, s1, … and the index of the stratum; w, e and g of weights, propensities and groups."""
         values = [f"{number(*numeric(batch, name))} AS s{k}" for k, name in enumerate(self.scores)]
         values.append(f"({stratum(*numeric(batch, self.label), self.unlabeled)})::TINYINT AS stratum")
         if self.weight is not None:
             values.append(f"{number(*numeric(batch, self.weight))} AS w")
+        if self.propensity is not None:
+            values.append(f"{number(*numeric(batch, self.propensity))} AS e")
         if self.by is not None:
             values.append(f"{group(*batch.at(self.by))} AS g")
         return ", ".join(values)

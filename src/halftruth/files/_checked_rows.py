@@ -25,6 +25,7 @@ from halftruth.table._groups import (
     MOST_GROUPS,
     NO_WEIGHT,
     OUTSIDE,
+    STRATA,
     named,
     places,
     refuse_groups,
@@ -33,11 +34,12 @@ from halftruth.table._groups import (
 from halftruth.table._histogram import Bins
 
 __all__ = [
-    "BinnedRows", "ExactRows", "binned_rows", "checked_rows", "exact_rows", "first_bad_cell",
-    "histogram_sql", "number_remedy", "picked", "refuse_no_rows", "refuse_no_weight", "refuse_weights",
-    "relation",
+    "POSITIVE", "BinnedRows", "ExactRows", "binned_rows", "checked_rows", "exact_rows", "first_bad_cell",
+    "histogram_sql", "number_remedy", "picked", "refuse_no_rows", "refuse_no_weight", "refuse_propensities",
+    "refuse_weights", "relation",
 ]  # fmt: skip
 
+POSITIVE = STRATA.index("positive")
 FIRST_ROWS = 1_000_000  # rows among which groups are counted before all rows are read
 ANSWERS = (("yes", "no"), ("y", "n"), ("t", "f"), ("positive", "negative"), ("pos", "neg"))
 """Words for 1 and 0."""
@@ -51,6 +53,8 @@ class ExactRows:
     scores: dict[str, Vector]
     stratum: NDArray[np.int8]
     weight: Vector | None
+    propensity: Vector | None = None
+    """Of positives; of the others it means nothing."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -95,11 +99,12 @@ def exact_rows(source: Source, columns: Columns, max_rows: int) -> dict[str, Exa
 
 def picked(cells: dict[str, Any], columns: Columns, rows: slice | NDArray[np.intp]) -> ExactRows:
     """Some of the rows."""
-    weight = cells.get("w")
+    weight, propensity = cells.get("w"), cells.get("e")
     return ExactRows(
         scores={name: cells[f"s{k}"][rows] + 0.0 for k, name in enumerate(columns.scores)},
         stratum=cells["stratum"][rows],
         weight=None if weight is None else weight[rows],
+        propensity=None if propensity is None else propensity[rows],
     )
 
 
@@ -125,6 +130,10 @@ def checked_rows(source: Source, columns: Columns, max_rows: int) -> dict[str, A
         refuse_labels(source, columns)
     if weight is not None and not weight.any():
         refuse_no_weight(source, columns.weight)
+    if columns.propensity is not None:
+        chance = cells["e"][strata == POSITIVE]
+        if not ((chance > 0) & (chance <= 1)).all():
+            refuse_propensities(source, columns)
     if columns.by is not None:
         cells["g"] = named(cells["g"], columns.by)
     return cells
@@ -136,6 +145,11 @@ def binned_rows(source: Source, columns: Columns, grid: Grid | None) -> dict[str
         raise InputError(
             "Several score columns stay row by row, which a histogram cannot, and there are more rows "
             f"than {arg('max_rows')}. Raise it, or read one score column at a time."
+        )
+    if columns.propensity is not None:
+        raise InputError(
+            "Propensities stay row by row, which a histogram cannot, and there are more rows than "
+            f"{arg('max_rows')}. Raise it, or leave it out."
         )
     if columns.by is not None:
         # Identifiers taken for groups are refused by the first rows, counted no further than that takes.
@@ -242,6 +256,23 @@ def refuse_weights(source: Source, name: str) -> NoReturn:
     )
 
 
+def refuse_propensities(source: Source, columns: Columns) -> NoReturn:
+    """Refuse a propensity of a positive that is missing, no number, or outside (0, 1]."""
+    name = str(columns.propensity)
+
+    def bad(at: str, kind: str) -> str:
+        return f"NOT ({number(at, kind)} > 0 AND {number(at, kind)} <= 1)"
+
+    def positive(at: str, kind: str) -> str:
+        return f"({stratum(at, kind, columns.unlabeled)}) = {POSITIVE}"
+
+    count, first = first_bad_cell(source, name, bad, (columns.label, positive))
+    raise InputError(
+        f"A propensity is the chance that such a positive is known, in (0, 1]; column {quoted(name)} holds "
+        f"{count} on positive row(s) that are none: the first is {first}. {number_remedy(first)}"
+    )
+
+
 def refuse_labels(source: Source, columns: Columns) -> NoReturn:
     """Refuse a label outside the code."""
 
@@ -272,16 +303,24 @@ def _recoded(codes: Iterable[str]) -> str:
     return f"recode {positive} to 1 and {negative} to 0 (or leave it empty where nobody has looked)"
 
 
-def first_bad_cell(source: Source, name: str, bad: IsBad) -> tuple[int, str]:
-    """The number of bad cells; the first with its row, counted from 1 below the header, and file."""
+def first_bad_cell(
+    source: Source, name: str, bad: IsBad, only: tuple[str, IsBad] | None = None
+) -> tuple[int, str]:
+    """The number of bad cells; the first with its row, counted from 1 below the header, and file.
+
+    With ``only``, another column and a condition on it, other rows are not looked at.
+    """
     total, first = 0, ""
     for batch in source.batches:
         at, kind = batch.at(name)
+        where = "true" if only is None else only[1](*batch.at(only[0]))
         for file in batch.files:
-            table, parameters = source.table([file], batch.layout, [name])
+            columns = [name] if only is None else [name, only[0]]
+            table, parameters = source.table([file], batch.layout, columns)
             sql = (
                 f"SELECT count(*) AS n, min(row) AS row, arg_min(coalesce(x::VARCHAR, ''), row) AS text "
-                f"FROM (SELECT row_number() OVER () AS row, {at} AS x FROM {table}) WHERE {bad('x', kind)}"
+                f"FROM (SELECT row_number() OVER () AS row, {at} AS x, {where} AS asked FROM {table}) "
+                f"WHERE asked AND {bad('x', kind)}"
             )
             bad_cells = source.fetch(sql, parameters, [file])
             if bad_cells["n"][0] and not total:

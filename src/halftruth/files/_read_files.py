@@ -10,7 +10,14 @@ import numpy as np
 from halftruth import _checks
 from halftruth._errors import InputError, arg
 from halftruth.files._cell_meanings import Columns
-from halftruth.files._checked_rows import ExactRows, binned_rows, checked_rows, exact_rows, picked
+from halftruth.files._checked_rows import (
+    POSITIVE,
+    ExactRows,
+    binned_rows,
+    checked_rows,
+    exact_rows,
+    picked,
+)
 from halftruth.files._duckdb_source import Source
 from halftruth.files._file_paths import Paths, printable, quoted
 from halftruth.table._grid import Grid
@@ -30,6 +37,7 @@ def read(
     unlabeled: float | None = None,
     by: str | None = None,
     id: str | None = None,  # noqa: A002  the word that users know
+    propensity: str | None = None,
     grid: Grid | None = None,
     max_rows: int | None = None,
     threads: int | None = None,
@@ -39,9 +47,9 @@ def read(
     ``path`` is a path, a glob, a directory, "-" for standard input, or a list of these: CSV and TSV with a
     header, JSON lines (also with .gz or .zst), Parquet, Arrow. Several files are one table, in sorted order.
     Labels are 1 or true for positives, 0 or false for negatives, empty or NaN for unlabeled rows, for which
-    ``unlabeled`` is another code. Several columns of ``score`` stay row by row.
+    ``unlabeled`` is another code. Several columns of ``score`` stay row by row, and so do propensities.
 
-    Up to ``max_rows`` rows (500,000 unless given; no limit for several columns) come as they are, more as a
+    Up to ``max_rows`` rows (500,000 unless given; no limit for rows that stay so) come as they are, more as a
     histogram on ``grid``: that of probabilities where all scores lie in [0, 1], else that of margins.
 
     With ``by`` the result is a dict by value of that column as text, sorted, numbers by size. With ``id``, a
@@ -50,7 +58,7 @@ def read(
     """
     scores = tuple(score) if isinstance(score, (list, tuple)) else (score,)
     needed = [*(("score", column) for column in scores), ("label", label)]
-    optional = [("weight", weight), ("by", by), ("id", id)]
+    optional = [("weight", weight), ("by", by), ("id", id), ("propensity", propensity)]
     for name, column in needed + [pair for pair in optional if pair[1] is not None]:
         if not isinstance(column, str):
             raise InputError(argument=name, must="be the name of a column", got=repr(column))
@@ -60,10 +68,12 @@ def read(
         unlabeled = _checks.unlabeled_code(unlabeled)
     if grid is not None:
         _checks.instance(grid, "grid", Grid)
-    usual = MAX_ROWS if len(scores) == 1 else EVERY
+    usual = MAX_ROWS if len(scores) == 1 and propensity is None else EVERY
     limit = usual if max_rows is None else _checks.count(max_rows, "max_rows", least=0)
     grouped = by if id is None else id
-    columns = Columns(scores=scores, label=label, weight=weight, by=grouped, unlabeled=unlabeled)
+    columns = Columns(
+        scores=scores, label=label, weight=weight, by=grouped, unlabeled=unlabeled, propensity=propensity
+    )
     if id is not None:
         if by is not None or not isinstance(path, (list, tuple)) or len(path) < 2:
             raise InputError(
@@ -122,10 +132,13 @@ def _same_labels(
     first: tuple[str, dict[str, int], ExactRows], other: tuple[str, ExactRows], columns: Columns
 ) -> None:
     name, ids, rows = first
-    differ = np.flatnonzero(rows.stratum != other[1].stratum)
+    differ, column, what = np.flatnonzero(rows.stratum != other[1].stratum), columns.label, "label"
+    if columns.propensity is not None and not len(differ):
+        unlike = (rows.stratum == POSITIVE) & (rows.propensity != other[1].propensity)
+        differ, column, what = np.flatnonzero(unlike), columns.propensity, "propensity"
     if len(differ):
         case = next(case for case, row in ids.items() if row == differ[0])
         raise InputError(
-            f"{name} and {other[0]} disagree in column {quoted(columns.label)} on {len(differ)} case(s), "
-            f"e.g. {quoted(case)}. One case has one label."
+            f"{name} and {other[0]} disagree in column {quoted(column)} on {len(differ)} case(s), "
+            f"e.g. {quoted(case)}. One case has one {what}."
         )

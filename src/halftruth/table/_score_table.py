@@ -21,6 +21,7 @@ from halftruth.table._strata import (
     MEANINGS,
     NEGATIVE,
     POSITIVE,
+    PROPENSITY,
     SOFT,
     STRATA,
     UNLABELED,
@@ -77,6 +78,7 @@ class ScoreTable:
         by: str | None = None,
         *,
         id: str | None = None,  # noqa: A002  the word that users know
+        propensity: str | None = None,
         grid: Grid | str | None = None,
         max_rows: int | None = None,
     ) -> Any:
@@ -100,6 +102,9 @@ class ScoreTable:
         id : str, optional
             A column that tells cases apart, where each of several files holds other scores of the same cases:
             one table for each file, row-aligned: {file: table}.
+        propensity : str, optional
+            Its column holds, for each positive, the chance that such a positive is known; cells of other
+            rows are not read. Rows with it are always kept as they are.
         max_rows : int, optional
             Up to this many rows are kept as they are, and results equal those of arrays; more become a
             histogram, and every metric has a certified bound on what that changes. By default 500,000;
@@ -120,12 +125,14 @@ class ScoreTable:
         if isinstance(path, (str, Path)) and str(path).endswith(".npz"):
             raise InputError(f"{path} looks like a saved table: use ScoreTable.load.")
         columns: dict[str, Any] = {"score": score, "label": label, "weight": weight, "by": by, "id": id}
+        columns["propensity"] = propensity
         read = files.read(path, **columns, unlabeled=unlabeled, grid=_as_grid(grid), max_rows=max_rows)
 
         def tables(rows: Any) -> Any:
             if isinstance(rows, files.BinnedRows):
                 return cls(rows.strata)
-            every = {k: cls(_of_columns(x, rows.stratum, rows.weight)) for k, x in rows.scores.items()}
+            others = rows.stratum, rows.weight, rows.propensity
+            every = {k: cls(_of_columns(x, *others)) for k, x in rows.scores.items()}
             return every[score] if isinstance(score, str) else every
 
         one = by is None and id is None
@@ -308,13 +315,22 @@ class ScoreTable:
         return self._strata.support()
 
 
-def _of_columns(score: Vector, stratum: NDArray[np.int8], weight: Vector | None) -> dict[str, StratumRows]:
+def _of_columns(
+    score: Vector, stratum: NDArray[np.int8], weight: Vector | None, propensity: Vector | None = None
+) -> dict[str, StratumRows]:
     """The rows of each stratum, in their order; ``stratum`` counts in the order of `STRATA`."""
     masks = {name: stratum == k for k, name in enumerate(STRATA[:3])}
-    return {
-        name: StratumRows(score=score[mask], weight=None if weight is None else weight[mask])
-        for name, mask in masks.items()
-    }
+
+    def rows(name: str, mask: NDArray[np.bool_]) -> StratumRows:
+        value = None if propensity is None or name != POSITIVE else 1 / propensity[mask]
+        return StratumRows(
+            score=score[mask],
+            weight=None if weight is None else weight[mask],
+            value=value,
+            meaning=None if value is None else PROPENSITY,
+        )
+
+    return {name: rows(name, mask) for name, mask in masks.items()}
 
 
 def _as_grid(grid: Grid | str | None) -> Grid | None:

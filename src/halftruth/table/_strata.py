@@ -17,18 +17,19 @@ from halftruth.table._sorted_rows import SortedRows
 from halftruth.table._support import SOFT, Cells, Support
 
 __all__ = [
-    "BINNED", "MEANINGS", "NEGATIVE", "POSITIVE", "SOFT", "SOFT_LABEL", "STRATA", "TOP_CLASS", "UNLABELED",
-    "VOTE_SHARE", "Strata", "StratumRows",
+    "BINNED", "MEANINGS", "NEGATIVE", "POSITIVE", "PROPENSITY", "SOFT", "SOFT_LABEL", "STRATA", "TOP_CLASS",
+    "UNLABELED", "VOTE_SHARE", "Strata", "StratumRows",
 ]  # fmt: skip
 
 POSITIVE, UNLABELED, NEGATIVE = "positive", "unlabeled", "negative"
 STRATA = (POSITIVE, UNLABELED, NEGATIVE, SOFT)
 SOFT_LABEL, VOTE_SHARE, TOP_CLASS = "soft label", "share of votes", "largest of many classes"
+PROPENSITY = "1/propensity"
 MEANINGS = {
     SOFT_LABEL: (0.0, 1.0),
     VOTE_SHARE: (0.0, 1.0),
     TOP_CLASS: (0.0, 1.0),
-    "1/propensity": (1.0, np.inf),
+    PROPENSITY: (1.0, np.inf),
     "1/confidence": (1.0, np.inf),
 }
 """What values can be, and between which limits they lie."""

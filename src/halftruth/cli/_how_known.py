@@ -1,0 +1,132 @@
+"""How the positives became known: `--selection`, `--propensity`, and the question where neither was given."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from halftruth._errors import InputError
+from halftruth.cli._terminal import say
+from halftruth.evidence._selection import Selection, selection_of
+from halftruth.table._score_table import POSITIVE, UNLABELED, ScoreTable
+from halftruth.table._strata import PROPENSITY, StratumRows
+
+__all__ = [
+    "NO_PROPENSITIES", "Propensities", "ask_how_known", "has_propensities", "parse_propensity",
+    "parse_selection",
+]  # fmt: skip
+
+QUESTION = (
+    "How did the positives become known? By chance, as a random sample: --selection 1 says so. By a score: "
+    "--selection rising:1.5.",
+    "By some sources, or early: look by --by, measure Γ by selection_benchmark, pass --selection Γ. At known "
+    "chances: --propensity COLUMN.",
+)
+RANGES = "'0:0.1,0.5:0.3': 0.1 from score 0 up to 0.5, 0.3 from there"
+
+
+def parse_selection(text: str | None) -> Selection | None:
+    """What is granted of how the positives became known; None where nothing was said of it."""
+    if text is None:
+        return None
+    direction, colon, number = text.rpartition(":")
+    try:
+        gamma = float(number)
+    except ValueError:
+        gamma = np.nan
+    if np.isnan(gamma) or (colon and direction not in ("rising", "falling")):
+        point = re.sub(r"(?<=\d),(?=\d)", ".", text)
+        raise InputError(
+            f"--selection must be Γ, a number from 1 such as 1.5, or a direction and Γ, rising:1.5 or "
+            f"falling:1.5; got {text!r}.{f' Write {point}.' if point != text else ''}"
+        )
+    return selection_of((direction, gamma) if colon else gamma)
+
+
+# --propensity COLUMN, or score ranges ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Propensities:
+    """The chance that a positive is known: a column of the file, or one for each range of scores."""
+
+    column: str | None = None
+    ranges: tuple[tuple[float, float], ...] = ()
+    """The score at which each begins, ascending, and the propensity from there."""
+
+    def of_ranges(self, table: ScoreTable) -> ScoreTable:
+        """The table, its positives with the propensities of their ranges; as it is, where there are none."""
+        known = table.strata.get(POSITIVE)
+        if not self.ranges or known is None:
+            return table
+        if not isinstance(known, StratumRows):
+            raise InputError(
+                "--propensity needs the positives row by row, and this table is a histogram. Pass the rows."
+            )
+        if known.meaning is not None:
+            raise InputError("The rows have propensities already. Leave --propensity out.")
+        starts, chances = np.asarray(self.ranges).T
+        place = np.searchsorted(starts, known.score, side="right") - 1
+        below = int((place < 0).sum())
+        if below:
+            raise InputError(
+                f"--propensity begins at score {starts[0]:g}, and {below} positive(s) score less: the lowest "
+                f"{known.score.min():g}. Begin there, or at -inf."
+            )
+        named = replace(known, value=1 / chances[place], meaning=PROPENSITY)
+        return ScoreTable({**table.strata, POSITIVE: named})
+
+
+NO_PROPENSITIES = Propensities()
+
+
+def parse_propensity(text: str | None) -> Propensities:
+    """A column by its name, also in double quotes; or ranges, which begin with a number and a colon."""
+    if text is None:
+        return NO_PROPENSITIES
+    if text.startswith('"'):
+        return Propensities(column=next(csv.reader([text]))[0])
+    if not text:
+        raise InputError(f"--propensity must name a column, or ranges of scores such as {RANGES}.")
+    if not _is_number(text.partition(":")[0]) or ":" not in text:
+        return Propensities(column=text)
+    try:
+        starts, chances = np.array([list(map(float, item.split(":"))) for item in text.split(",")]).T
+        right = not np.isnan(starts).any() and (starts[1:] > starts[:-1]).all()
+    except ValueError:
+        right, chances = False, np.empty(0)
+    if not right or not ((chances > 0) & (chances <= 1)).all():
+        raise InputError(
+            f"--propensity by ranges must have ascending scores, each with a propensity in (0, 1], like "
+            f"{RANGES}; got {text!r}. A column of such a name stands in double quotes."
+        )
+    return Propensities(ranges=tuple(zip(starts.tolist(), chances.tolist(), strict=True)))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def has_propensities(table: ScoreTable) -> bool:
+    """Whether positives come with the chance at which each became known."""
+    known = table.strata.get(POSITIVE)
+    return known is not None and known.meaning == PROPENSITY
+
+
+# Asked early -----------------------------------------------------------------------------------------
+
+
+def ask_how_known(tables: Iterable[ScoreTable], selection: str | None) -> None:
+    """Ask on stderr, once, where positives among unlabeled rows were taken for a random sample unsaid."""
+    unsaid = ({POSITIVE, UNLABELED} <= set(table.strata) and not has_propensities(table) for table in tables)
+    if selection is None and any(unsaid):
+        for line in QUESTION:
+            say(f"Note: {line}")
