@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -126,9 +126,9 @@ def _origin_of(origin: Origin | None) -> Origin:
     return origin
 
 
-def _refuse_full_labels(evidence: Any) -> Evidence:
+def _refuse_full_labels(evidence: Evidence) -> Evidence:
     """The evidence, where it has known positives beside unlabeled rows."""
-    if isinstance(evidence, Evidence) and evidence.population is not None:
+    if evidence.population is not None:
         return evidence
     raise InputError(
         f"Only positives among unlabeled rows can be selected; {evidence!r} has none. A claim on full labels "

@@ -28,6 +28,7 @@ FEW_EFFECTIVE = 300  # rows of unequal weights
 FEW_SOFT = 30  # positives that soft labels add up to
 RARE, HARDLY_FOUND = 0.01, 0.1  # share of positives, and average precision
 USUAL = 1.5  # selection at which a result is read where none was granted, to show what hangs on it
+NOTHING_HANGS = 1e-9  # what selection moves less than this, as a share that was given, it does not move
 FEWEST_RESAMPLES = 40  # below this a 95% interval reaches beyond what was drawn
 MATTERS = 0.05  # of an interval's width: what compression changes below that is not worth a note
 
@@ -89,7 +90,9 @@ def on_selection(evidence: Evidence, requests: Sequence[Request], support: Suppo
     near = ModelRows(evidence, support).near(
         [request], (at, *(replace(at, extreme=extreme) for extreme in extremes))
     )[request]
-    low, high = np.clip(request.at(evidence.measure()) + near[1:] - near[0], *request.limits)
+    low, high = np.sort(np.clip(request.at(evidence.measure()) + near[1:] - near[0], *request.limits))
+    if high - low < NOTHING_HANGS:
+        return
     what = (
         f"the propensities off by a factor of up to {USUAL:g} at some scores"
         if evidence.propensity_given
@@ -98,7 +101,7 @@ def on_selection(evidence: Evidence, requests: Sequence[Request], support: Suppo
     )
     yield Note(
         "selection",
-        f"Were {what}, {first} would be {figure(min(low, high))} to {figure(max(low, high))}, sampling error "
+        f"Were {what}, {first} would be {figure(low)} to {figure(high)}, sampling error "
         f"apart ({call(f'selection={USUAL:g}', f'--selection {USUAL:g}')}).",
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from halftruth._errors import Note, arg, call
+from halftruth._errors import Note
 from halftruth.evidence import Evidence, Scenario
 from halftruth.inference._influence import identified_range
 from halftruth.prior._law_tests import can_be_mixed, enough_to_mix
@@ -282,7 +282,7 @@ def _unmixed(evidence: Evidence) -> tuple[Note, ...]:
     note = (
         f"{positives} or the random choice of the known negatives is refuted by the data: whatever the share "
         f"of positives, the two do not mix to the scores of the unlabeled (confidence {SURE:g}). Say how the "
-        f"positives became known ({arg('selection')}), or leave out what is no random sample of its class."
+        "positives became known, by a selection, or leave out what is no random sample of its class."
     )
     return (Note("refuted", note),)
 
@@ -308,11 +308,10 @@ def _refuted(evidence: Evidence, confidence_level: float) -> tuple[Note, ...]:
     # Rounded up: what is named must suffice.
     explains = np.ceil(100 * claimed / max(at_random, 1e-12)) / 100
     at_gamma = "" if gamma == 1 else f", even with a selection of Γ = {gamma:g}"
-    in_python, in_shell = f'selection=("rising", {explains:.3g})', f"--selection rising:{explains:.3g}"
     cause = (
         "Were the known positives found because they score high? Then they are no random sample: say how far "
-        f"from one they may be, by {call(in_python, in_shell)} at the least. Lowering the prior would only "
-        "hide it. If they are a random sample, the prior is too high, or they are less pure."
+        f"from one they may be, by a rising selection of Γ = {explains:.3g} at the least. Lowering the prior "
+        "would only hide it. If they are a random sample, the prior is too high, or they are less pure."
     )
     if evidence.propensity_given:
         cause = "Doubt the propensities, or lower the prior."

@@ -176,7 +176,7 @@ class ModelRows:
             return {r: r.at(before) for r in requests}
         full = self.evidence.table.support
         # What a tilt changes is smooth in the rows: of very many, some thousands of joined ones tell it.
-        rows = self._fine if full.of_many_rows else None
+        rows = self._fine if full.of_many_rows or len(full.score) > 2 * FINE_ATOMS else None
         rule = self.evidence.rule(full.sums(), scenario)
         measure = rule.over(full) if rows is None else None
         out = {}
