@@ -148,6 +148,14 @@ def resampling(scale: float) -> None:
     section(f"Intervals, {N_RESAMPLES:,} resamples", *HEAD)
     ours = seconds(lambda: ht.evaluate(ht.PositiveUnlabeled(p, u, prior=MODEL_PRIOR)), 2)
     compared(f"the whole default table, {n:,} scores / np.sort of them", ours, sort, "≤ 15")
+    selected = seconds(lambda: ht.evaluate(ht.PositiveUnlabeled(p, u, prior=MODEL_PRIOR, selection=1.5)), 2)
+    compared(f"the same over selection (Γ = 1.5), {n:,} scores / without", selected, ours, "≤ 2.5")
+    few = p[:2000], u[:20_000]
+    alone, selected = (
+        seconds(lambda g=g: ht.evaluate(ht.PositiveUnlabeled(*few, prior=MODEL_PRIOR, selection=g)), 5)
+        for g in (1.0, 1.5)
+    )
+    compared("the same over selection, 22,000 scores / without", selected, alone, "≤ 2.5")
     rng = np.random.default_rng(0)
     for n in (1_000, 10_000, 100_000):
         draw = ht.simulate.GaussianClasses(prior=MODEL_PRIOR).draw(n, 0)

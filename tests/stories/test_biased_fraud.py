@@ -128,6 +128,6 @@ def test_a_new_model_on_cases_that_the_old_one_found(
     assert run(*gated, f"roc_auc.low>={wrong}")[0] == 1
     status, _, err = run(*gated, f"roc_auc.low>={right}")
     assert status == 0
-    stands = re.search(r"Passed: .* stands up to Γ = ([\d.]+), rising with the score", err)
+    stands = re.search(r"Passed: .* stands up to a selection of Γ = ([\d.]+), rising with the score", err)
     assert stands is not None
     assert found.gamma <= float(stands[1]) < 50

@@ -197,8 +197,8 @@ class Gate:
         if gamma == 1:
             return "holds for the value; the interval does not support it, even from a random sample (Γ = 1)."
         at_most = replace(evidence.selection, gamma=math.floor(100 * gamma) / 100)
-        since = "the propensities may be wrong" if evidence.propensity_given else "positives may be selected"
-        return f"stands up to {at_most}: how far {since} (--selection)."
+        bears = "propensities that are off by" if evidence.propensity_given else "a selection of"
+        return f"stands up to {bears} {at_most}, with sampling error."
 
     def _refuse_missing_row(self, rows: Mapping[str, Any], what: str) -> None:
         if self.row not in rows:

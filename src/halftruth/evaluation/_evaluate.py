@@ -162,7 +162,7 @@ def evaluate(
         notes=(
             *([choice.note] if choice else []),
             *remarks.on_evidence(evidence, by_default=metrics is None),
-            *remarks.on_selection(evidence, requests, run.support),
+            *remarks.on_selection(evidence, requests),
             *remarks.on_resamples(n_resamples),
             *span.notes,
             *remarks.on_prior(evidence, identified_range(evidence, run.support, one_sample=one_sample)),

@@ -18,7 +18,6 @@ from halftruth.results._estimate import Estimate, figure
 from halftruth.results._standing import is_possible
 from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED
 from halftruth.table._strata import StratumRows
-from halftruth.table._support import Support
 
 __all__ = ["MATTERS", "bias_bound", "compressed", "on_evidence", "on_prior", "on_resamples", "on_row"]
 __all__ += ["on_selection"]
@@ -77,7 +76,7 @@ def _on_few_rows(evidence: Evidence) -> Iterator[Note]:
         yield Note("small_sample", text)
 
 
-def on_selection(evidence: Evidence, requests: Sequence[Request], support: Support) -> Iterator[Note]:
+def on_selection(evidence: Evidence, requests: Sequence[Request]) -> Iterator[Note]:
     """How far the first number hangs on the known positives being a random sample, where that is taken."""
     if evidence.population is None or evidence.selection.gamma > 1 or evidence.lone_positive:
         return
@@ -85,12 +84,10 @@ def on_selection(evidence: Evidence, requests: Sequence[Request], support: Suppo
     request = next(r for r in requests if r.label == first)
     if request.is_distance or np.isnan(request.at(evidence.measure())):
         return
-    at = evidence.scenario
     extremes = evidence.with_selection(USUAL).selection.extremes
-    near = ModelRows(evidence, support).near(
-        [request], (at, *(replace(at, extreme=extreme) for extreme in extremes))
-    )[request]
-    low, high = np.sort(np.clip(request.at(evidence.measure()) + near[1:] - near[0], *request.limits))
+    laws = tuple(replace(evidence.scenario, extreme=extreme) for extreme in extremes)
+    values = ModelRows(evidence, evidence.table.support).exact([request], laws)[request]
+    low, high = np.sort(np.clip(values, *request.limits))
     if high - low < NOTHING_HANGS:
         return
     what = (

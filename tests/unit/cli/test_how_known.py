@@ -428,11 +428,11 @@ def test_a_gate_that_passed_says_how_far_it_stands(run: Any) -> None:
     result = ht.evaluate(evidence(), ["roc_auc"], n_resamples=50)
     limit = result["roc_auc"].low - 0.1
     gamma = result.tipping("roc_auc", limit)
-    stands = f"stands up to Γ = {np.floor(100 * gamma) / 100:g}: how far positives may be selected"
+    stands = f"stands up to a selection of Γ = {np.floor(100 * gamma) / 100:g}"
     for row in ("roc_auc", "roc_auc.low"):
-        assert gated(run, f"{row}>={limit}") == f"Passed: {row}>={limit}: {stands} (--selection)."
-    assert "rising with the score: how far" in gated(run, f"roc_auc>={limit}", "--selection", "rising:1.1")
-    assert "how far the propensities may be wrong" in gated(
+        assert gated(run, f"{row}>={limit}") == f"Passed: {row}>={limit}: {stands}, with sampling error."
+    assert "rising with the score, with" in gated(run, f"roc_auc>={limit}", "--selection", "rising:1.1")
+    assert "stands up to propensities that are off by Γ" in gated(
         run, f"roc_auc>={limit}", "--propensity", "chance"
     )
 
