@@ -24,7 +24,7 @@ DOCS := $(VENV)/.halftruth-docs
 export HALFTRUTH_DRAWS
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-browser check format dist docs examples bench prior-study interval-study clean
+.PHONY: help demo test test-slow test-browser check format dist docs examples bench prior-study propensity-study interval-study clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -96,6 +96,9 @@ bench: $(DEV)  ## speed against other libraries, as ratios
 
 prior-study: $(DEV)  ## compare the estimators of the prior, writes docs/prior-estimators.md (needs HALFTRUTH_DATA)
 	$(PY) -m tools.prior_study $(STUDY_ARGS)
+
+propensity-study: $(DEV)  ## compare estimates of who gets a label, writes docs/propensity-estimators.md (needs HALFTRUTH_DATA)
+	$(PY) -m tools.propensity_study $(STUDY_ARGS)
 
 interval-study: $(DEV)  ## how often intervals hold the truth, writes docs/intervals.md (hours on two cores)
 	$(PY) -m tools.interval_study $(STUDY_ARGS)

@@ -72,8 +72,13 @@ from halftruth.prior._estimate_prior import estimate_prior as estimate_prior
 from halftruth.prior._estimate_prior import estimate_prior_and_purity as estimate_prior_and_purity
 from halftruth.prior._estimate_prior import prior_upper_bound as prior_upper_bound
 from halftruth.prior._from_features import estimate_prior_from_features as estimate_prior_from_features
+from halftruth.prior._propensity import PropensityEstimate as PropensityEstimate
+from halftruth.prior._propensity import estimate_propensity as estimate_propensity
+from halftruth.prior._scar_features import scar_test_from_features as scar_test_from_features
 from halftruth.prior._scar_test import ScarTest as ScarTest
 from halftruth.prior._scar_test import scar_test as scar_test
+from halftruth.prior._selection_benchmark import SelectionBenchmark as SelectionBenchmark
+from halftruth.prior._selection_benchmark import selection_benchmark as selection_benchmark
 from halftruth.rank_bounds._bound_results import CurveBounds as CurveBounds
 from halftruth.rank_bounds._bound_results import MetricBounds as MetricBounds
 from halftruth.rank_bounds._bounds import bounds as bounds

@@ -105,6 +105,7 @@ RESULTS = {
     "Difference",
     "PriorAndPurity",
     "ScarTest",
+    "SelectionBenchmark",
     "CurveBounds",
     "MetricBounds",
     "CalibrationTest",

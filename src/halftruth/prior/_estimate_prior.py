@@ -103,6 +103,7 @@ def estimate_prior(
     """
     weights = positive_weight, unlabeled_weight, negative_weight
     inputs = read_inputs(positive, unlabeled, negative, purity, weights)
+    inputs.refuse_selection()
     known = read_knowledge(inputs.purity, within, labeled_sample)
     level = _checks.confidence_level(confidence_level)
     return _alpha(inputs, method, known, level, n_resamples, rng)
@@ -190,6 +191,7 @@ def estimate_prior_and_purity(
     >>> noisy = ht.PositiveUnlabeled(p, u, prior=both.prior, purity=both.purity)
     """
     inputs = read_inputs(positive, unlabeled, None, 1.0, (positive_weight, unlabeled_weight, None))
+    inputs.refuse_selection()
     inputs = replace(inputs, purity=1.0)  # what an evidence says of it is not asked for
     return _both(inputs, method, _checks.confidence_level(confidence_level), n_resamples, rng)
 

@@ -45,6 +45,8 @@ class EstimateInputs:
     population: str
     # Whether unlabeled rows between two positives may stand at one score: not where roles are exchanged.
     joined: bool = True
+    gamma: float = 1.0
+    """How far the known positives may be from a random sample."""
 
     @cached_property
     def samples(self) -> Samples:
@@ -57,10 +59,19 @@ class EstimateInputs:
         return NEGATIVE in self.table.strata
 
     def upper(self, level: float) -> float:
-        """The largest α that the scores do not refute: with purity ρ, α f_P ≤ ρ f_U."""
+        """The largest α that the scores do not refute: with purity ρ, α f_P ≤ ρ f_U; w f_P may be f_P/Γ."""
         samples = self.samples
         sizes = samples.n_positive, samples.n_unlabeled
-        return self.purity * upper_bound(samples.positive, samples.unlabeled, *sizes, level)
+        bound = self.gamma * self.purity * upper_bound(samples.positive, samples.unlabeled, *sizes, level)
+        return min(bound, self.purity)
+
+    def refuse_selection(self) -> None:
+        """Raise where the evidence says that its known positives are no random sample."""
+        if self.gamma > 1:
+            raise InputError(
+                f"An estimate of the prior takes the known positives for a random sample, which "
+                f"{arg('selection')} denies. Leave that out, or pass {arg('prior', 'estimate')} beside it."
+            )
 
     def possible(self, known: Knowledge) -> Knowledge:
         """What is known, without what the scores refute beyond doubt."""
@@ -220,7 +231,8 @@ def read_inputs(
                 f"evidence; got {type(positive).__name__} alone."
             )
         refuse_to_estimate(table, positive.purity, positive.population)
-        return EstimateInputs(table, positive.purity.value, positive.population)
+        gamma = positive.selection.gamma
+        return EstimateInputs(table, positive.purity.value, positive.population, gamma=gamma)
     _refuse_labels(positive, unlabeled)
     named = zip((POSITIVE, UNLABELED, NEGATIVE), (positive, unlabeled, negative), weights, strict=True)
     strata = {}

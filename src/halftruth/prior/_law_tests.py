@@ -11,7 +11,7 @@ from halftruth.prior._upper_bound import FEWEST_RANKED, LOWER_SIDE, Tail, ranks_
 
 __all__ = [
     "Sample", "aligned", "can_be_mixed", "counted", "enough_to_mix", "mixture_law", "one_law", "pile_up",
-    "share_within",
+    "share_beyond", "share_within",
 ]  # fmt: skip
 
 Sample = tuple[Vector, Vector]  # distinct scores, ascending, and the number of rows at each
@@ -106,7 +106,7 @@ def one_law(counts: Vector, n: int, rng: np.random.Generator) -> float:
         margins = size.astype(np.int64), pool.astype(np.int64)
         return statistic(random_table.rvs(*margins, size=m, random_state=rng))
 
-    return _share_beyond(statistic(counts), drawn, n, counts.size)
+    return share_beyond(statistic(counts), drawn, n, counts.size)
 
 
 def mixture_law(counts: Vector, weights: tuple[float, float], n: int, rng: np.random.Generator) -> float:
@@ -132,7 +132,7 @@ def mixture_law(counts: Vector, weights: tuple[float, float], n: int, rng: np.ra
         tables = [rng.multinomial(int(rows), law, m) for rows, law in zip(size, laws, strict=True)]
         return statistic(np.stack(tables, axis=1))
 
-    return _share_beyond(statistic(counts), drawn, n, counts.size)
+    return share_beyond(statistic(counts), drawn, n, counts.size)
 
 
 def enough_to_mix(*rows: float) -> bool:
@@ -224,7 +224,7 @@ def _polynomials(mass: Vector, orders: int) -> Vector:
     return np.asarray(orthonormal[:, 1:] / root)
 
 
-def _share_beyond(observed: Vector, drawn: Callable[[int], Vector], n: int, width: int) -> float:
+def share_beyond(observed: Vector, drawn: Callable[[int], Vector], n: int, width: int) -> float:
     """(1 + draws at least as far) / (1 + draws), which is valid at any number of draws."""
     step = max(1, CHUNK // width)
     limit = float(observed) - 1e-9 * (1 + abs(float(observed)))

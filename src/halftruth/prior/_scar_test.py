@@ -35,7 +35,12 @@ from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
 __all__ = ["ScarTest", "scar_test"]
 
 FEWEST_MIXED = 50  # rows of the mixture itself: with 5 in place of 50 its test had a size of .10 for .05
-WORDS = {"prior": "the prior", "purity": "the purity", "random negatives": "the random choice of negatives"}
+WORDS = {
+    "prior": "the prior",
+    "purity": "the purity",
+    "random negatives": "the random choice of negatives",
+    "no drift": "a class that does not change with time at equal features",
+}
 
 
 def scar_test(
@@ -203,7 +208,7 @@ def _prior_check(inputs: _ScarInputs) -> Outcome:
     shares = f"α = {alpha:.4g} and purity {rho:.4g}"
     says = f"The scores are possible with {shares}."
     refuted = f"Known positives pile up more than the unlabeled allow with {shares}."
-    return replace(check, p_value=pile_up(p, u, claimed), says=says), f"{refuted} {_jointly(check.concerns)}"
+    return replace(check, p_value=pile_up(p, u, claimed), says=says), f"{refuted} {jointly(check.concerns)}"
 
 
 def _source_check(inputs: _ScarInputs, source: ArrayLike, n: int, rng: np.random.Generator) -> Outcome:
@@ -233,7 +238,7 @@ def _negative_check(inputs: _ScarInputs, n: int, rng: np.random.Generator) -> Ou
     check = replace(check, p_value=mixture_law(counts, inputs.range_of(_share_of_known), n, rng), says=says)
     return check, (
         f"The unlabeled are no mixture of known positives and negatives with {share.replace('some', 'any')} "
-        f"of positives. {_jointly(concerns)}"
+        f"of positives. {jointly(concerns)}"
     )
 
 
@@ -262,7 +267,7 @@ def _labeled_checks(
         counts = aligned(counted(rows), counted(positives), inputs.samples[UNLABELED])
         concerns = (SCAR, "purity", *(["prior"] if inputs.shares else []))
         check = replace(check, p_value=mixture_law(counts, weights, n, rng), concerns=concerns)
-        refuted = f"The known positives are no mixture of those found and of negatives. {_jointly(concerns)}"
+        refuted = f"The known positives are no mixture of those found and of negatives. {jointly(concerns)}"
     yield check, refuted
     if size is not None and inputs.shares:
         limits = inputs.range_of(lambda alpha, _: alpha)
@@ -277,7 +282,7 @@ def _share_of_known(alpha: float, rho: float) -> float:
     return alpha / rho
 
 
-def _jointly(concerns: tuple[str, ...]) -> str:
+def jointly(concerns: tuple[str, ...]) -> str:
     words = [WORDS.get(word, word) for word in concerns]
     return f"This refutes {', '.join(words[:-1])} and {words[-1]} jointly, not SCAR alone."
 
@@ -308,6 +313,8 @@ class Check:
     refuted: bool = False
     concerns: tuple[str, ...] = (SCAR,)  # what cannot all be true if it is refuted
     says: str = ""
+    statistic: float | None = None
+    differs: tuple[tuple[str, float], ...] = ()  # features, the most different first, and how much
 
     @property
     def tests_scar(self) -> bool:
@@ -361,9 +368,11 @@ class ScarTest:
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         head = {"refuted": self.refuted, "p_value": self.p_value, "confidence_level": self.confidence_level}
-        rows = [
-            asdict(c) | {"p_value": json_number(c.p_value), "concerns": list(c.concerns)} for c in self.checks
-        ]
+        rows = []
+        for c in self.checks:
+            row = asdict(c) | {"p_value": json_number(c.p_value), "concerns": list(c.concerns)}
+            more = {"statistic": json_number(c.statistic), "differs": dict(c.differs)} if c.differs else {}
+            rows.append({k: v for k, v in row.items() if k not in {"statistic", "differs"}} | more)
         return head | {"checks": rows, **notes_to_dict(self.notes)}
 
     def __str__(self) -> str:
@@ -392,10 +401,12 @@ def judged_by_holm(checks: Sequence[Outcome], error: float) -> tuple[Check, ...]
     return tuple(judged(*pair) for pair in checks)
 
 
-def notes_on(judged: tuple[Check, ...], n: int, error: float) -> Iterator[Note]:
+def notes_on(
+    judged: tuple[Check, ...], n: int, error: float, unseen: Sequence[Note] = (UNSEEN,)
+) -> Iterator[Note]:
     """What a reader should know of the checks."""
     tested = [check for check in judged if check.tests_scar]
-    yield UNSEEN
+    yield from unseen
     if [check.name for check in tested] == ["prior"]:
         yield ONE_SIDED
     if not tested:
