@@ -152,7 +152,8 @@ def test_at_rest_the_page_shows_what_was_evaluated(tmp_path: Path, open_page: An
     row = result["roc_auc"]
     least, most = (figure(end) for end in row.selection_range)
     assert page.inner_text("#bias-says") == (
-        "If at some scores positives are up to 1.5 times as common, or as rare, as among the known ones, ROC AUC "
+        "If at some scores a positive is up to 1.5 times as likely to be known, or as unlikely, as the average "
+        "one, ROC AUC "
         f"lies between {least} and {most} ({figure(row.low)} to {figure(row.high)} with sampling error)."
     )
 
@@ -192,9 +193,7 @@ def test_sentences_follow(tmp_path: Path, open_page: Any) -> None:
     text = page.inner_text("#bias-says")
     home = report.data["models"][0]["home"]
     low, high = metrics_of(page)["roc_auc", "interval", "0"].split(" to ")
-    assert text.startswith(
-        "If at some scores positives are up to 1.5 times as common, or as rare, as among the "
-    )
+    assert text.startswith("If at some scores a positive is up to 1.5 times as likely to be known, or as ")
     assert f" ({low} to {high} with sampling error). Without sampling error: Average precision 0." in text
     least, most = (float(x) for x in text.split("lies between ")[1].split(" (")[0].split(" and "))
     assert float(low) < least < home["roc_auc"]["value"] < most < float(high)

@@ -291,7 +291,7 @@ def _matches_python(
     model, requests = _model(case), _requests(case)
     metrics = [metric_of(request) for request in requests]
     assert all(metric["twin"] for metric in metrics)
-    law = extreme and {**vars(extreme), "edge": model["selection"]["edge"]}
+    law = extreme and {**vars(extreme), **{k: model["selection"][k] for k in ("edge", "slack")}}
     found = _evaluated(page, AT, model=model, metrics=metrics, prior=prior, purity=purity, extreme=law)
     with np.errstate(all="ignore"):
         measure = measure_at(model, _evidence(case), prior, purity, extreme)
@@ -335,7 +335,7 @@ def test_the_largest_and_the_smallest_law(
     model, evidence, extreme = _model(case), _evidence(case), Extreme(gamma, upward)
     requests = [request for request in _requests(case) if request.is_distance]
     metrics = [metric_of(request) for request in requests]
-    law = {**vars(extreme), "edge": model["selection"]["edge"]}
+    law = {**vars(extreme), **{k: model["selection"][k] for k in ("edge", "slack")}}
     found = _evaluated(page, TILTED, model=model, metrics=metrics, prior=prior, purity=purity, extreme=law)
     with np.errstate(all="ignore"):
         plain = measure_at(model, evidence, prior, purity)

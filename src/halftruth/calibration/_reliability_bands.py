@@ -110,12 +110,16 @@ class Drawing:
 
     def _times(self) -> tuple[float, float]:
         """By how much selection may lower or raise the frequency at any one score."""
-        evidence = self.evidence
-        for extreme in evidence.selection.extremes:
-            at = replace(evidence.scenario, extreme=extreme)
-            tilt = evidence.rule(evidence.table.support.sums(), at).tilt
-            return (1.0, 1.0) if tilt is None else (float(tilt.low), float(tilt.high))
-        return 1.0, 1.0
+        evidence, gamma = self.evidence, self.evidence.selection.gamma
+        if gamma == 1:
+            return 1.0, 1.0
+        sums, (extreme, _) = evidence.table.support.sums(), evidence.selection.extremes
+        tilts = [evidence.rule(sums, replace(s, extreme=extreme)).tilt for s in self._scenarios()]
+        least = min(float(tilt.low) for tilt in tilts if tilt is not None)
+        most = max(float(tilt.high) for tilt in tilts if tilt is not None)
+        # A prior that was estimated, or identified, rests on the known positives too.
+        own = gamma if evidence.prior.value is None or evidence.prior.replicates is not None else 1.0
+        return least / own, most * own
 
 
 def _in_and_out(

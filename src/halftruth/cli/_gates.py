@@ -35,6 +35,7 @@ _GATE = re.compile(
 )
 REFUTED = "the data refute what was given, so its numbers decide nothing. {}"
 UNREFUTED = "the part of the prior's range that the data do not refute"
+GRANTED = " over the selection that was granted"
 WHOLE = "the whole of the prior's range, part of which the data refute"
 Verdict = tuple[Status, str]  # the status of a gate, and why
 
@@ -158,6 +159,10 @@ class Gate:
         if turned:  # second minus first: what was the low end is the high end of the difference turned round
             value, low, high, centers = -value, -high, -low, [-center for center in centers]
         numbers = [{"value": value, "low": low, "high": high}[self.field]]
+        if self.field == "value" and len(row.selected) > 1 and row.status == "ok":
+            # The value is that of a random sample: what was granted says that it may be another.
+            ends = np.clip(row.selection_range, *row.shown_limits).tolist()
+            return self._judge([-end for end in ends] if turned else ends, what, GRANTED)
         if row.status != "partly refuted":
             return self._judge(numbers, what)
         if self.field == "value":

@@ -185,7 +185,8 @@ class GroupShares:
             "contradiction",
             f"Known positives are {shares[low]:.2%} of {self.by} = {low} and {shares[high]:.2%} of {self.by} "
             f"= {high}: chance does not explain that. If positives are found alike everywhere, the priors "
-            f"differ by the same factor, and one is wrong for some. Name each: --prior '{low}=…,{high}=…'.",
+            f"differ by the same factor, and one is wrong for some: name each, --prior '{low}=…,{high}=…'. "
+            "If not, --selection says how far the known ones may be from a random sample.",
         )
 
 

@@ -21,10 +21,9 @@ __all__ = [
 ]  # fmt: skip
 
 QUESTION = (
-    "How did the positives become known? By chance, as a random sample: --selection 1 says so. By a score: "
-    "--selection rising:1.5.",
-    "By some sources, or early: look by --by, measure Γ by selection_benchmark, pass --selection Γ. At known "
-    "chances: --propensity COLUMN.",
+    "How did the positives become known? As a random sample: --selection 1 says so. By this score: "
+    "--selection rising:1.5. By another one, or by some sources: --selection 1.5. At known chances: "
+    "--propensity COLUMN."
 )
 RANGES = "'0:0.1,0.5:0.3': 0.1 from score 0 up to 0.5, 0.3 from there"
 
@@ -128,5 +127,4 @@ def ask_how_known(tables: Iterable[ScoreTable], selection: str | None) -> None:
     """Ask on stderr, once, where positives among unlabeled rows were taken for a random sample unsaid."""
     unsaid = ({POSITIVE, UNLABELED} <= set(table.strata) and not has_propensities(table) for table in tables)
     if selection is None and any(unsaid):
-        for line in QUESTION:
-            say(f"Note: {line}")
+        say(f"Note: {QUESTION}")

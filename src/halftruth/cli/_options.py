@@ -176,8 +176,8 @@ Purity = Annotated[
 Selection = Annotated[
     str | None,
     option(
-        "Γ, how far the known positives may be from a random sample: 1 is one; 1.5: at any score positives "
-        "may be 1.5 times as common, or as rare; rising:1.5 where a high score made them known, falling:1.5.",
+        "Γ, how far the known positives may be from a random sample: 1 is one; 1.5: at any score the chance "
+        "to be known is 1/1.5 to 1.5 times the average; rising:1.5, falling:1.5 if it does so in the score.",
         "[DIRECTION:]GAMMA",
         complete_selection,
     ),

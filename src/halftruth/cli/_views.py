@@ -15,7 +15,7 @@ from halftruth.cli._rendering import Block, Cell, View
 from halftruth.cli._terminal import shell_text
 from halftruth.evidence._selection import Selection
 from halftruth.results._comparison import Comparison
-from halftruth.results._estimate import Estimate, Evaluation, json_number
+from halftruth.results._estimate import SOURCES, Estimate, Evaluation
 from halftruth.results._standing import Standing, gravest
 
 __all__ = [
@@ -236,14 +236,7 @@ def row_cells(row: Estimate, *more: Cell) -> list[Cell]:
     return [row.confidence_level, row.method, *more, *standing, row.value, row.low, row.high]
 
 
-# What each source of doubt gives alone, where selection is one of them.
-SOURCES = ("sampling", "prior_range", "selection_range")
 SOURCE_COLUMNS = tuple(f"{name}_{end}" for name in SOURCES for end in ("low", "high"))
-
-
-def sources_of(row: Estimate) -> dict[str, list[float | None]]:
-    """The interval of each source of doubt alone."""
-    return {name: [json_number(end) for end in getattr(row, name)] for name in SOURCES}
 
 
 def selection_to_dict(selection: Selection | None) -> dict[str, Any]:
@@ -262,13 +255,8 @@ class _Selected:
     def _is_selected(self) -> bool:
         return self.selection is not None and self.selection.gamma > 1
 
-    def _with_sources(self, told: dict[str, Any], rows: Mapping[str, Estimate]) -> None:
-        """Add to the JSON of metrics what each source of doubt gives alone."""
-        for name, row in rows.items() if self._is_selected else ():
-            told["metrics"][name] |= sources_of(row)
-
     def _source_cells(self, row: Estimate) -> list[Cell]:
-        return [end for ends in sources_of(row).values() for end in ends] if self._is_selected else []
+        return [end for name in SOURCES for end in getattr(row, name)] if self._is_selected else []
 
 
 @dataclass(frozen=True)
@@ -288,9 +276,7 @@ class EvaluationView(_Selected):
         return [Block(above=above, header=header, lines=lines, below=why)]
 
     def to_dict(self) -> dict[str, Any]:
-        told = self.result.to_dict() | selection_to_dict(self.selection)
-        self._with_sources(told, self.result)
-        return told
+        return self.result.to_dict() | selection_to_dict(self.selection)
 
     def records(self) -> Iterator[Sequence[Cell]]:
         header = ["metric", "naive", "value", "low", "high", *OF_ROW, "status", "reason", *RAW]
@@ -329,10 +315,7 @@ class ComparisonView(_Selected):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        told = self.comparison.to_dict() | selection_to_dict(self.selection)
-        for pair, rows in zip(told["pairs"], self.comparison.pairs.values(), strict=True):
-            self._with_sources(pair, rows)
-        return told
+        return self.comparison.to_dict() | selection_to_dict(self.selection)
 
     def records(self) -> Iterator[Sequence[Cell]]:
         values = ("first_value", "second_value", "difference", "low", "high")

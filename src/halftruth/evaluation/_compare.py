@@ -13,16 +13,17 @@ import numpy as np
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg, is_refuted
+from halftruth._registry import headline
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence, as_evidence
 from halftruth.inference import _notes as remarks
 from halftruth.inference._influence import identified_range
 from halftruth.inference._model_difference import Match
 from halftruth.inference._prior_range import Range, prior_range
-from halftruth.inference._requests import ModelRows, read_requests
+from halftruth.inference._requests import ModelRows, Request, read_requests
 from halftruth.prior._belief import Belief
 from halftruth.results._comparison import Comparison, Difference
-from halftruth.results._estimate import Evaluation, Origin, Pages
+from halftruth.results._estimate import Evaluation, Origin, Pages, figure
 
 __all__ = ["compare"]
 
@@ -106,6 +107,7 @@ def compare(
         match = Match(sides[a], sides[b], requests, span, keep, paired=paired, stratified=stratified)
         pairs[a, b] = match.differences(n_resamples, stream, level)
         unrefuted[a, b] = match.unrefuted
+    notes += _on_selection(evidence, requests, keep, level, stratified) if paired else []
     joined = [note for rows in pairs.values() for name, row in rows.items() for note in _joined(name, row)]
     distances = [Note("bias", INFLATED.format(r.label)) for r in requests if r.is_distance]
     return Comparison(
@@ -131,6 +133,38 @@ def compare(
         notes=tuple(dict.fromkeys([*notes, *distances, *joined])),
         subjects={} if paired else {str(note): names for note, names in told},
     )
+
+
+def _on_selection(
+    evidence: Mapping[str, Evidence],
+    requests: tuple[Request, ...],
+    keep: tuple[float, ...],
+    level: float,
+    stratified: bool | None,
+) -> list[Note]:
+    """How far the first difference of two models hangs on the known positives being a random sample."""
+    first = headline(r.label for r in requests)
+    request = next(r for r in requests if r.label == first)
+    if any(e.population is None or e.selection.gamma > 1 or e.lone_positive for e in evidence.values()):
+        return []
+    (a, b), several = list(evidence)[:2], len(evidence) > 2
+    try:
+        sides = [evidence[name].with_selection(remarks.USUAL) for name in (a, b)]
+    except InputError:  # what else was given leaves no room for it
+        return []
+    span = _shared_range([prior_range(e, level) for e in sides])
+    rows = [ModelRows(e, e.table.support.coarse(MAX_ATOMS, keep)) for e in sides]
+    match = Match(rows[0], rows[1], (request,), (span, span), keep, paired=True, stratified=stratified)
+    low, high = match.over_selection(request)
+    if not high - low > remarks.NOTHING_HANGS:
+        return []
+    of = f" of {a} and {b}" if several else ""
+    text = (
+        f"Were positives of some scores up to {remarks.USUAL:g} times as likely to be known as the average "
+        f"one, or as unlikely, the difference of {first}{of} would be {figure(low)} to {figure(high)}, "
+        "sampling error apart."
+    )
+    return [Note("selection", text)]
 
 
 def _checked(models: Mapping[str, Evidence]) -> dict[str, Evidence]:

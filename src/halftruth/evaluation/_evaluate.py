@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from numbers import Integral
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from halftruth import _checks
-from halftruth._errors import InputError, arg, bare
+from halftruth._errors import InputError, arg, bare, is_refuted
 from halftruth.evaluation._chosen_threshold import Choice, ChosenRequest, ChosenRows
 from halftruth.evaluation._estimation import Estimation
 from halftruth.evidence import Evidence, as_evidence
@@ -150,11 +150,14 @@ def evaluate(
         alpha=rows.get(ALPHA),
         threshold=limit,
         unrefuted=span.unrefuted,
+        selection=asdict(evidence.selection) if evidence.selection.gamma > 1 else None,
         origin=Origin(
             evidence={"": evidence},
             requests=requests,
             one_sample=one_sample,
             n_resamples=n_resamples,
+            method=method,
+            model=model,
             # A generator has no seed to keep.
             seed=int(rng) if isinstance(rng, Integral) else 0,
         ),
@@ -162,7 +165,7 @@ def evaluate(
         notes=(
             *([choice.note] if choice else []),
             *remarks.on_evidence(evidence, by_default=metrics is None),
-            *remarks.on_selection(evidence, requests),
+            *([] if is_refuted(span.notes) else remarks.on_selection(evidence, requests)),
             *remarks.on_resamples(n_resamples),
             *span.notes,
             *remarks.on_prior(evidence, identified_range(evidence, run.support, one_sample=one_sample)),

@@ -298,7 +298,7 @@ def _figures_of(row: Estimate, value: float) -> Figures:
         "high": json_number(row.high),
     }
     if row.selected:
-        at_random = row.over(range(row.n_plain))
+        at_random = row.over(range(row.n_plain or 0))
         out["plain"] = [json_number(end) for end in (at_random.low, at_random.high)]
         out["selected"] = [json_number(end) for end in row.selection_range]
     return out
@@ -411,7 +411,9 @@ def _selection_of(evidence: Evidence) -> SelectionData | None:
     scenario = Scenario(prior=0.5, purity=1.0, extreme=biased.selection.extremes[0])
     tilt = biased.rule(biased.table.support.sums(), scenario).tilt
     edge = [] if tilt is None or tilt.edge is None else tilt.edge.tolist()
-    return {"gamma": evidence.selection.gamma, "direction": evidence.selection.direction, "edge": edge}
+    given = evidence.selection
+    slack = 1.0 if tilt is None else tilt.slack
+    return {"gamma": given.gamma, "direction": given.direction, "edge": edge, "slack": slack}
 
 
 def _least_purity(evidence: Evidence, span: Span | None) -> float | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -50,12 +52,19 @@ def tipping_of_metric(
                 values = np.clip(values, *request.limits)
             return float(np.min(sign * (values - limit)))
         run = Estimation(
-            selected, (request,), span, result.threshold, origin.n_resamples, one_sample=origin.one_sample
+            selected,
+            (request,),
+            span,
+            result.threshold,
+            origin.n_resamples,
+            one_sample=origin.one_sample,
+            model=origin.model or ModelRows,
         )
-        drawn = run.estimates(np.random.default_rng(origin.seed), row.confidence_level, None)[request]
+        rng = np.random.default_rng(origin.seed)
+        drawn = run.estimates(rng, row.confidence_level, origin.method)[request]
         return sign * ((drawn.low if sign > 0 else drawn.high) - limit)
 
-    return _least_gamma(margin)
+    return _least_gamma(partial(_falls, margin=margin))
 
 
 def tipping_of_order(
@@ -69,7 +78,7 @@ def tipping_of_order(
     """See `Comparison.tipping`."""
     origin = _origin_of(comparison.origin)
     pair = next(iter(comparison.pairs)) if pair is None else pair
-    rows = comparison[pair]
+    rows = comparison[pair if pair in comparison.pairs else pair[::-1]]
     name = headline(rows) if metric is None else metric
     if name not in rows:
         raise InputError(argument="metric", must=f"be one of {', '.join(rows)}", got=repr(metric))
@@ -93,7 +102,7 @@ def tipping_of_order(
         # An order that is told apart from none has all of its interval on one side of 0.
         return float(sign * ends[0 if sign > 0 else 1]) - np.finfo(float).tiny
 
-    return _least_gamma(margin)
+    return _least_gamma(partial(_falls, margin=margin))
 
 
 def _least_gamma(margin: Callable[[float], float]) -> float:
@@ -109,7 +118,8 @@ def _least_gamma(margin: Callable[[float], float]) -> float:
         high = min(2 * high, float(np.log(MOST)))
     # A secant from both ends, the end that stays halved (Illinois): few steps on what is nearly a line.
     while high - low > PRECISE:
-        at = low + (high - low) * first / (first - last)
+        # Where nothing is said beyond a point, halves.
+        at = low + (high - low) * (first / (first - last) if math.isfinite(last) else 0.5)
         at = float(np.clip(at, low + PRECISE / 4, high - PRECISE / 4))
         value = margin(float(np.exp(at)))
         if value >= 0:
@@ -139,3 +149,13 @@ def _refuse_full_labels(evidence: Evidence) -> Evidence:
 def _with_gamma(evidence: Evidence, gamma: float) -> Evidence:
     """The same evidence where selection, in the direction that was given, goes up to Γ."""
     return evidence.with_selection(replace(evidence.selection, gamma=gamma).as_given())
+
+
+def _falls(gamma: float, margin: Callable[[float], float]) -> float:
+    """The margin; nothing stands where so much selection does not go with what else was given."""
+    try:
+        return margin(gamma)
+    except InputError:
+        if gamma == 1:
+            raise
+        return -math.inf

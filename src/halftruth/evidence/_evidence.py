@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal, Self
 
+import numpy as np
+
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg
 from halftruth.evidence._positive_mass import StrataNoise
@@ -39,6 +41,8 @@ class Scenario:
     purity: Number = 1.0
     extreme: Extreme | None = None
     """Which law the positives have, of those that selection allows; None: that of the known ones (SCAR)."""
+    identified_by: Extreme | None = None
+    """Under which law the evidence identifies the prior, where it does: any that selection allows may."""
     times: float = 1.0
     """What replicates of an estimated prior are multiplied by: with selection it may be off by a factor."""
 
@@ -180,7 +184,8 @@ class Evidence(ABC):
 
     def measure_at(self, scenario: Scenario) -> ScoreMeasure:
         """The measure of the rows as they came, under a scenario."""
-        if "_measure" in vars(self) and scenario == self.scenario:
+        one = np.ndim(scenario.prior) == np.ndim(scenario.purity) == 0
+        if one and "_measure" in vars(self) and scenario == self.scenario:
             return self._measure
         support = self.table.support
         return self.rule(support.sums(), scenario).over(support)

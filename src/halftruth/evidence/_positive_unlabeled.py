@@ -36,7 +36,8 @@ __all__ = ["POPULATIONS", "PositiveUnlabeled"]
 POPULATIONS: tuple[Population, ...] = ("unlabeled", "all")
 PROPENSITY = "1/propensity"
 BLOCK_ATOMS = 4096  # distinct scores among which blocks of known positives are sought
-MOST_TILTED = 1e6  # where noisy positives may be multiplied without end, only the unlabeled limit them
+MOST_TILTED = 1e6  # where noise leaves no bound on what positives are multiplied by
+MOST_MIXED = 0.999  # of α, where selection leaves it unbounded: at 1 there is no negative
 _SHARES = 'a number, a pair (low, high), a PriorEstimate or "estimate"'
 
 
@@ -67,10 +68,10 @@ class PositiveUnlabeled(Evidence):
         "unlabeled": the unlabeled sample is the population (two samples, case-control).
         "all": known and unlabeled rows together are the population (one table).
     selection : float or (direction, float)
-        Γ ≥ 1, how far the known positives may be from a random sample: at any score positives are at most Γ
-        times as common, or as rare, as among the known ones. ``("rising", Γ)``: they were found because they
-        scored high, so that the others score lower; ``("falling", Γ)``: the reverse. Values are those of a
-        random sample (Γ = 1, SCAR); intervals cover all that Γ allows.
+        Γ ≥ 1, how far the known positives may be from a random sample: at any score a positive's chance to be
+        known is 1/Γ to Γ times the average. ``("rising", Γ)``: high scores have the higher chance, as where
+        positives were found by this score; ``("falling", Γ)``: low ones have. Values are those of a random
+        sample (Γ = 1, SCAR); intervals cover all that Γ allows.
     positive_weight, unlabeled_weight, negative_weight : array, optional
 
     Examples
@@ -120,7 +121,7 @@ class PositiveUnlabeled(Evidence):
                 strata[NEGATIVE] = _rows(negative, negative_weight, NEGATIVE)
             table = ScoreTable(strata)
         self._set(table, prior=prior, purity=purity, population=population, selection=selection)
-        self.propensity = propensity if hasattr(propensity, "replicates") else None
+        self.propensity = _estimate_of(propensity, positive_weight)
 
     @classmethod
     def from_labels(
@@ -164,6 +165,7 @@ class PositiveUnlabeled(Evidence):
         score = _checks.scores(y_score, "y_score")
         masks = _checks.partial_labels(y, "y", unlabeled=unlabeled, length=len(score))
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
+        estimate = None
         if propensity is not None:
             estimate = propensity if hasattr(propensity, "replicates") else None
             if estimate is not None and len(estimate) == len(score):
@@ -179,7 +181,7 @@ class PositiveUnlabeled(Evidence):
 
         strata = {name: stratum(name, mask) for name, mask in masks.items() if mask.any()}
         out = cls.from_table(ScoreTable(strata), **shares)
-        out.propensity = None if propensity is None else estimate
+        out.propensity = _estimate_of(estimate, None if weight is None else weight[masks[POSITIVE]])
         return out
 
     @classmethod
@@ -234,12 +236,8 @@ class PositiveUnlabeled(Evidence):
                 f"labels depend on x. Pass {arg('propensity')} with {arg('purity', 1)}, or {arg('purity')} "
                 "without propensity."
             )
-        if self.selection.gamma > 1 and self.population == "all" and self._all_are_known:
-            raise InputError(
-                f"{arg('selection')} is about positives that are not known, and every {bare('propensity')} "
-                f"is 1: all of them are. Leave {arg('selection')} out, or check the propensities."
-            )
         self._check_shares()
+        self._check_selection()
 
     def _ask_strata(self) -> None:
         """What the rows at hand answer: again wherever they are others."""
@@ -272,6 +270,7 @@ class PositiveUnlabeled(Evidence):
         out = copy(self)
         out.selection = selection_of(selection)
         out._ask_strata()
+        out._check_selection()
         return out
 
     def _check_shares(self) -> None:
@@ -318,13 +317,6 @@ class PositiveUnlabeled(Evidence):
         yield from () if self.propensity is None else self.propensity.notes
 
     @property
-    def _all_are_known(self) -> bool:
-        """Whether the propensities say that no positive is left to be found."""
-        known = self.table.strata[POSITIVE]
-        values = known.value if isinstance(known, StratumRows) else None
-        return values is not None and bool((values == 1).all())
-
-    @property
     def _positive_column(self) -> Column:
         """The column of the positives' distribution."""
         return (POSITIVE, "value" if self.propensity_given else "weight")
@@ -340,31 +332,32 @@ class PositiveUnlabeled(Evidence):
 
     @property
     def assumption(self) -> Note:  # type: ignore[override]
-        gamma = self.selection.gamma
+        gamma, purity = self.selection.gamma, self.purity.value
         if self.propensity is not None:
             text = f"Assumes the propensities that were estimated ({self.propensity.method})"
             # Where it has notes, one of them says what it rests on.
-            text += "" if self.propensity.notes else f": {self.propensity.assumption}"
+            text += "" if self.propensity.notes else f": {self.propensity.assumption.removesuffix('.')}"
         elif self.propensity_given:
             text = "Assumes the propensities given: P(labeled | positive, x)"
-        elif self.purity.value == 1:
+        elif gamma > 1:
+            text = f"Assumes that a share {purity:g} of the known positives are positive, the rest a random "
+            text = "Assumes" if purity == 1 else f"{text}sample of the negatives, and"
+            lean = {"any": "", "rising": ", higher at high scores", "falling": ", higher at low scores"}
+            text += (
+                f" that at any score a positive's chance to be known is {1 / gamma:.3g} to {gamma:g} times "
+                f"the average{lean[self.selection.direction]} (selection, Γ = {gamma:g}). Values ignore "
+                "that, as of a random sample; intervals cover it"
+            )
+        elif purity == 1:
             text = "Assumes that the known positives are a random sample of all positives (SCAR)"
         else:
             text = (
-                f"Assumes that a share {self.purity.value:g} of the known positives are a random sample "
+                f"Assumes that a share {purity:g} of the known positives are a random sample "
                 f"of the positives (SCAR) and the rest a random sample of the negatives"
             )
-        text = text.removesuffix(".") + "."
-        if gamma > 1:
-            beside = "as these propensities have it" if self.propensity_given else "as among the known ones"
-            lean = {"rising": " at high scores", "falling": " at low scores"}.get(
-                self.selection.direction, ""
-            )
-            text = (
-                f"Assumes that at every score positives are at most {gamma:g} times as common, or as rare, "
-                f"{beside} ({self.selection}): values are those of a random sample"
-                f"{f', of which too many are known{lean}' if lean else ''}; intervals cover what that allows."
-            )
+        text += "."
+        if self.propensity_given and gamma > 1:
+            text += f" Values take them as right; intervals cover factors up to {gamma:g} (selection)."
         if NEGATIVE in self.table.strata:
             text += " Known negatives are taken as a random sample of the negatives."
             if not enough_to_mix(*(len(self.table.strata[x]) for x in (UNLABELED, POSITIVE, NEGATIVE))):
@@ -397,13 +390,21 @@ class PositiveUnlabeled(Evidence):
         """π from propensities over one table, or from known negatives; None from P and U alone."""
         sizes = Sizes.of(sums)
         if self.propensity_given and self.population == "all":
-            return total(sums, self._positive_column) / sizes.n
+            prior = total(sums, self._positive_column) / sizes.n
+            if extreme is None:
+                return prior
+            # Propensities that are all too high, or too low, by the factor granted; known ones are positive.
+            factor = extreme.gamma if extreme.upward else 1 / extreme.gamma
+            return np.clip(factor * prior, ratio(sizes.positive, sizes.n), MOST_MIXED)
         if NEGATIVE not in self.table.strata:
             return None
         if extreme is not None:  # the law that positives may have instead is what mixes with the negatives'
             column = self._positive_column
             sums = dict(sums) | {column: extreme.tilt.law(sums[column])}
         alpha = mixture_share(sums, self._positive_column, purity)
+        if extreme is not None:
+            # Where that law is no longer above the negatives', nothing bounds the share.
+            alpha = np.where(alpha > 0, np.minimum(alpha, MOST_MIXED * purity), MOST_MIXED * purity)
         return alpha if self.population == "unlabeled" else sizes.pi(alpha, purity)
 
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
@@ -411,7 +412,7 @@ class PositiveUnlabeled(Evidence):
         if scenario.prior is not None:
             prior, alpha = self._shares(sizes, scenario.prior, purity)
         else:
-            prior = self.identified_prior(sums, purity, scenario.extreme)
+            prior = self.identified_prior(sums, purity, scenario.identified_by)
             if prior is None:
                 return self._rule_without_prior(scenario.extreme)
             alpha = prior if self.population == "unlabeled" else sizes.alpha(prior, purity)
@@ -452,20 +453,59 @@ class PositiveUnlabeled(Evidence):
         if self.population == "all" and not self.propensity_given:
             # Known positives are among the positives: w falls nowhere below the share of these that is known.
             least = np.clip(ratio(purity * sizes.positive, prior * sizes.n), least, 1.0)
+        low, high = (
+            np.minimum(w * self._on_pure(w, sizes, prior, purity, alpha), MOST_TILTED)
+            for w in (least, np.asarray(extreme.gamma))
+        )
+        # How many rows of a block are positive is known to a share of some n^(−1/3): so much leave they get.
+        slack = 1 + self.table.effective_rows(POSITIVE) ** (-1 / 3)
+        return replace(extreme.tilt, low=low, high=high, edge=self._blocks, slack=slack)
 
-        def on_pure(w: Number) -> Number:
-            # Of P = ρ K + (1−ρ) f₀ and U = α w K + (1−α) f₀ the positives' w K is so much of SCAR's f̂₁.
-            rest = purity * (1 - alpha) - (1 - purity) * alpha * np.asarray(w)
-            return np.where(rest > 0, w * (purity - alpha) / np.where(rest > 0, rest, 1.0), np.inf)
+    def _on_pure(self, w: Number, sizes: Sizes, prior: Number, purity: Number, alpha: Number) -> Number:
+        """What w of the known true positives is of SCAR's f̂₁, divided by w; inf where that has no bound."""
+        # Of P = ρ K + (1−ρ) f₀ and U = α u K + (1−α) f₀ the positives' w K is so much of it. In two samples u
+        # is w; in one table unlabeled positives are those of the population without the known ones.
+        u = np.asarray(w, dtype=np.float64)
+        if self.population == "all":
+            u = ratio(prior * sizes.n * u - purity * sizes.positive, alpha * sizes.unlabeled)
+            u = np.where(np.isnan(u), 1.0, u)
+        rest = purity * (1 - alpha) - (1 - purity) * alpha * u
+        return np.where(rest > 0, (purity - alpha) / np.where(rest > 0, rest, 1.0), np.inf)
 
-        low, high = on_pure(least), np.minimum(on_pure(extreme.gamma), MOST_TILTED)
-        return replace(extreme.tilt, low=low, high=high, edge=self._blocks)
+    def _check_selection(self) -> None:
+        """Refuse a selection that goes with nothing else that was given."""
+        gamma = self.selection.gamma
+        if gamma == 1:
+            return
+        known = self.table.strata[POSITIVE]
+        value = known.value if isinstance(known, StratumRows) else None
+        if self.population == "all" and value is not None and (value == 1).all():
+            raise InputError(
+                f"{arg('selection')} is about positives that are not known, and every {bare('propensity')} "
+                f"is 1: all of them are. Leave {arg('selection')} out, or check the propensities."
+            )
+        purities = [self.purity.value, *self.purity.ends()]
+        if min(x for x in purities if x is not None) == 1:
+            return
+        if self.prior.value is None or self.prior.replicates is not None:
+            raise InputError(
+                f"{arg('selection')} together with {bare('purity')} < 1 needs a {bare('prior')}: a number or "
+                "a range. Without one nothing says how many of the unlabeled look like the known positives."
+            )
+        for prior, purity in product(self.prior.ends(), purities):
+            alpha = self._shares(self._sizes, prior, purity)[1]
+            pi = self._shares(self._sizes, prior, purity)[0]
+            if np.isinf(self._on_pure(gamma, self._sizes, pi, purity, alpha)):
+                raise InputError(
+                    f"{arg('selection')} must be smaller at a purity of {purity:g} and a share of "
+                    f"{alpha:.3g} positives among the unlabeled, got Γ = {gamma:g}: known positives that are "
+                    "none would then hide any law of the others. Grant less, or check the purity."
+                )
 
     @cached_property
     def _blocks(self) -> Vector:
         """Scores at which blocks of known positives begin; in each, positives are at most all rows."""
-        # Of n known positives n^(2/3) in each block: how many of its rows are positive is known to a share of
-        # some n^(−1/3), and the blocks become finer all the same.
+        # Of n known positives n^(2/3) in each block: what is known of it and its size both become finer.
         masses = self.table.support.coarse(BLOCK_ATOMS)
         count = np.cumsum(masses.sums()[self._positive_column])
         n = int(np.cbrt(self.table.effective_rows(POSITIVE)))
@@ -568,6 +608,13 @@ def _estimated(
     known = belief(purity, "purity", closed_at_one=True)
     refuse_to_estimate(table, known, population)
     return estimate_alpha(table, known.value or 1.0), purity
+
+
+def _estimate_of(propensity: Any, weight: Any) -> Any:
+    """An estimate of the propensities at the rows that count; None where they are given as they are."""
+    if not hasattr(propensity, "replicates"):
+        return None
+    return propensity if weight is None else propensity.at(np.asarray(weight) > 0)
 
 
 def _rows(values: Any, weight: Any, name: str, propensity: Any = None) -> StratumRows:

@@ -64,11 +64,14 @@ class Selection:
 def selection_of(given: object) -> Selection:
     """Read a `selection` argument."""
     direction, gamma = given if isinstance(given, (tuple, list)) and len(given) == 2 else ("any", given)
-    if isinstance(gamma, (tuple, list)):
-        raise InputError(argument="selection", must='be a number or a pair ("rising", Γ)', got=repr(given))
     advice = (
-        "It is Γ: 1 for a random sample of the positives (SCAR), 1.5 where at some score they may be 1.5 "
-        "times as common, or as rare, as among the known ones."
+        "It is Γ, a number from 1 (a random sample, SCAR): with 1.5 a positive's chance to be known is at any"
+        ' score 1/1.5 to 1.5 times the average. Or a pair: ("rising", 1.5) where high scores have the higher '
+        'chance, ("falling", 1.5) where low ones have.'
     )
+    directions: tuple[Direction, ...] = get_args(Direction)
+    if direction not in directions or isinstance(gamma, (str, tuple, list)):
+        must = 'be Γ or a pair ("rising", Γ), ("falling", Γ)'
+        raise InputError(argument="selection", must=must, got=repr(given), remedy=advice)
     gamma = _checks.inside(gamma, "selection", 1.0, np.inf, closed="left", advice=advice)
-    return Selection(gamma, _checks.choice(direction, "selection", get_args(Direction)))
+    return Selection(gamma, _checks.choice(direction, "selection", directions))

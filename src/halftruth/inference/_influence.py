@@ -31,6 +31,7 @@ Gradient = Mapping[Column, Vector]
 """∂f/∂sums by (stratum, "weight" or "value"), (n_scores,)."""
 
 STEP = 1e-3  # part of a sum by which it moves up and down: far above rounding, and no sum changes its sign
+REDRAWN = 500  # draws of what was estimated of the rows
 ROUNDING = 1e-14  # smaller changes, relative to the value, are none
 
 
@@ -124,7 +125,12 @@ def identified_range(evidence: Evidence, support: Support, *, one_sample: bool) 
         return None
     values = priors(with_batch_axis(evidence.table.support.sums()))
     slopes = gradients(priors, support)
-    errors = np.sqrt([variance(slopes[i], support, one_sample=one_sample) for i in values])
+    squares = np.asarray([variance(slopes[i], support, one_sample=one_sample) for i in values])
+    if evidence.values_are_estimated:
+        ranks = np.random.default_rng(0).random(REDRAWN)
+        drawn = priors(evidence.redrawn(with_batch_axis(support.sums()), support, ranks))
+        squares = squares + [spread_of(drawn[i]) for i in values]
+    errors = np.sqrt(squares)
     low, high = normal_interval(np.concatenate(list(values.values())), errors, 0.99)
     return None if np.isnan(low) else (low, high)
 

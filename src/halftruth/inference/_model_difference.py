@@ -257,19 +257,28 @@ class Match:
         simple = all(e.noise is None and e.purity.value == 1 and not e.purity.is_range for e in sides)
         if not simple or span.unknown or len(self.pairs[0]) != 3 * self.n_plain:
             return {}
-        extreme = span.scenarios[-1].extreme
         plain = [span.scenarios[i] for i in span.by_law[0]]
+        sums = self.a.evidence.table.support.sums()
+        rules = (self.a.evidence.rule(sums, span.scenarios[i]).tilt for i in span.by_law[1])
+        tilts = [replace(tilt, edge=None, still=False) for tilt in rules if tilt is not None]
         out: dict[Request, list[tuple[Vector, Vector]]] = {}
         for draws in self.groups:
-            if extreme is None or not isinstance(draws.rows, PairedRows):
+            if not isinstance(draws.rows, PairedRows):
                 continue
-            tilts = [replace(extreme.tilt, upward=up, still=False) for up in (False, True)]
             linear = [r for r in draws.requests if r.metric is not None and r.metric.linear]
             a, b = ([model.by_atom(linear, s) for s in plain] for model in draws.models)
             for r in linear:
                 values = [draws.rows.along(POSITIVE, x[r], y[r]) for x, y in zip(a, b, strict=True)]
-                out[r] = [_tilted_means(values, tilt) for tilt in tilts]
+                out[r] = [
+                    _tilted_means(values, [replace(tilt, upward=up) for tilt in tilts])
+                    for up in (False, True)
+                ]
         return out
+
+    def over_selection(self, request: Request) -> tuple[float, float]:
+        """What a difference may be over selection alone, without sampling error."""
+        values = self._with_one_selection(request, None, None)[0][list(self._selected)]
+        return float(np.nanmin(values)), float(np.nanmax(values))
 
     @property
     def _selected(self) -> tuple[int, ...]:
@@ -376,10 +385,10 @@ class Match:
         return out
 
 
-def _tilted_means(samples: list[tuple[Vector, Vector]], tilt: Tilt) -> tuple[Vector, Vector]:
-    """By how much a tilt along values with weights moves their mean, and what it multiplies its error by."""
+def _tilted_means(samples: list[tuple[Vector, Vector]], tilts: list[Tilt]) -> tuple[Vector, Vector]:
+    """By how much tilts along values with weights move their mean, and what they multiply its error by."""
     moved, stretched = [], []
-    for values, weight in samples:
+    for (values, weight), tilt in zip(samples, tilts, strict=True):
         order = np.argsort(values, kind="stable")
         value, share = values[order], weight[order] / weight.sum()
         law = tilt.law(share)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from halftruth._errors import Note, bare, call
+from halftruth._errors import InputError, Note, bare, call
 from halftruth._registry import headline
 from halftruth.evidence import Evidence
 from halftruth.inference._requests import ModelRows, Request
@@ -20,7 +20,7 @@ from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED
 from halftruth.table._strata import StratumRows
 
 __all__ = ["MATTERS", "bias_bound", "compressed", "on_evidence", "on_prior", "on_resamples", "on_row"]
-__all__ += ["on_selection"]
+__all__ += ["NOTHING_HANGS", "USUAL", "on_selection"]
 
 FEW_POSITIVES = 20
 FEW_EFFECTIVE = 300  # rows of unequal weights
@@ -84,7 +84,10 @@ def on_selection(evidence: Evidence, requests: Sequence[Request]) -> Iterator[No
     request = next(r for r in requests if r.label == first)
     if request.is_distance or np.isnan(request.at(evidence.measure())):
         return
-    extremes = evidence.with_selection(USUAL).selection.extremes
+    try:
+        extremes = evidence.with_selection(USUAL).selection.extremes
+    except InputError:  # what else was given leaves no room for it
+        return
     laws = tuple(replace(evidence.scenario, extreme=extreme) for extreme in extremes)
     values = ModelRows(evidence, evidence.table.support).exact([request], laws)[request]
     low, high = np.sort(np.clip(values, *request.limits))
@@ -132,7 +135,10 @@ def on_prior(evidence: Evidence, identified: tuple[float, float] | None) -> Iter
     low, high = identified
     remedy = "leave them out" if population == "unlabeled" else "leave their label empty"
     negatives = f"that the known negatives are a random sample of the negatives (if not, {remedy})"
-    suspect = negatives if NEGATIVE in evidence.table.strata else "the propensities or confidences"
+    suspect = "the propensities" if evidence.propensity_given else "the confidences"
+    if evidence.values_are_estimated:
+        suspect += ", which should be estimated with this prior"
+    suspect = negatives if NEGATIVE in evidence.table.strata else suspect
     ends = evidence.prior_ends()
     if not ends:
         text = f"The prior is identified by the evidence itself: {low:.4g} to {high:.4g} (99%)."
@@ -169,7 +175,11 @@ def _on_estimates(evidence: Evidence) -> Iterator[Note]:
 def on_row(request: Request, measure: ScoreMeasure, estimate: Estimate) -> tuple[Note, ...]:
     """What happened to one metric."""
     metric = request.metric
-    return () if metric is None else tuple(_on_metric(metric, request, measure, estimate))
+    if metric is not None:
+        return tuple(_on_metric(metric, request, measure, estimate))
+    if len(estimate.selected) > 1 and not request.counts_rows:
+        return (Note("selection", "over selection it holds if it only rises or falls with true positives."),)
+    return ()
 
 
 def _on_metric(metric: Metric, request: Request, measure: ScoreMeasure, estimate: Estimate) -> Iterator[Note]:
@@ -202,7 +212,7 @@ def _on_metric(metric: Metric, request: Request, measure: ScoreMeasure, estimate
         yield compressed(estimate.compression)
     if request.inflated:
         yield Note("bias", "noise inflates the value; the interval allows for that and may lie below it.")
-    if estimate.centers is not None and estimate.n_plain < len(estimate.centers):
+    if len(estimate.selected) > 1:
         if metric.selection == "unknown":
             yield Note(
                 "selection", "what selection may change of it is not bounded: all that is possible is."

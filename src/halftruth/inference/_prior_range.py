@@ -81,6 +81,9 @@ def prior_range(evidence: Evidence, confidence_level: float) -> Range:
     estimated = evidence.prior.estimate is not None and evidence.scores_bound_prior
     factors = (1.0, 1 / evidence.selection.gamma, evidence.selection.gamma) if estimated else (1.0,)
     more = [[_scaled(s, x, evidence) for s in tilted] for x in factors]
+    if not unknown and evidence.prior.value is None:
+        # The prior that the evidence identifies is another under another law, in whichever way that bends.
+        more = [[replace(s, identified_by=law) for s in tilted] for law in (None, *extremes)]
     blocks = [[replace(s, extreme=extreme) for s in block] for extreme in extremes for block in more]
     starts = len(scenarios) + len(tilted) * np.arange(len(blocks))
     kept = plain.unrefuted
@@ -96,7 +99,7 @@ def prior_range(evidence: Evidence, confidence_level: float) -> Range:
         scenarios=(*scenarios, *(s for block in blocks for s in block)),
         unrefuted=kept
         and tuple(i for start in (0, *starts.tolist()) for i in (np.asarray(kept) + start).tolist()),
-        selected=(plain.middle, *(starts[:: len(factors)] + plain.middle).tolist()),
+        selected=(plain.middle, *(starts + plain.middle).tolist()),
     )
 
 
@@ -309,9 +312,10 @@ def _refuted(evidence: Evidence, confidence_level: float) -> tuple[Note, ...]:
     explains = np.ceil(100 * claimed / max(at_random, 1e-12)) / 100
     at_gamma = "" if gamma == 1 else f", even with a selection of Γ = {gamma:g}"
     cause = (
-        "Were the known positives found because they score high? Then they are no random sample: say how far "
-        f"from one they may be, by a rising selection of Γ = {explains:.3g} at the least. Lowering the prior "
-        "would only hide it. If they are a random sample, the prior is too high, or they are less pure."
+        "Were the known positives found because they score high? Then they are no random sample: grant a "
+        f"rising selection. Less than Γ = {explains:.3g} does not explain this, and the true one may be "
+        "several times that. Lowering the prior would only hide it. If they are a random sample, the prior "
+        "is too high, or they are less pure."
     )
     if evidence.propensity_given:
         cause = "Doubt the propensities, or lower the prior."

@@ -140,10 +140,11 @@ class ModelRows:
         """Values of these sums of the joined rows."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             rule = self.evidence.rule(sums, scenario)
-            of = (sums, scenario.prior, scenario.purity)
+            of = (sums, scenario.prior, scenario.purity, scenario.identified_by)
             # The two extreme laws come after the plain one, of which they need the masses and the distances.
-            last = self._last.get("of", (None, None, None))
-            if rule.tilt is None or any(a is not b for a, b in zip(of, last, strict=True)):
+            last = self._last.get("of", ())
+            same = len(last) == len(of) and all(a is b for a, b in zip(of, last, strict=True))
+            if rule.tilt is None or not same:
                 before = replace(rule, tilt=None).apply(self.support.score, sums)
                 self._last.update(of=of, measure=before, values={})
             before, known = self._last["measure"], self._last["values"]
@@ -171,25 +172,23 @@ class ModelRows:
         return {r: np.asarray([values[r] for values in by_scenario]) for r in requests}
 
     def _exact(self, requests: tuple[Request, ...], scenario: Scenario) -> dict[Request, float]:
-        before = self.evidence.measure_at(replace(scenario, extreme=None))
+        plain = replace(scenario, extreme=None)
+        before = self.evidence.measure_at(plain)
         if scenario.extreme is None:
             return {r: r.at(before) for r in requests}
         full = self.evidence.table.support
-        # What a tilt changes is smooth in the rows: of very many, some thousands of joined ones tell it.
-        rows = self._fine if full.of_many_rows or len(full.score) > 2 * FINE_ATOMS else None
         rule = self.evidence.rule(full.sums(), scenario)
-        measure = rule.over(full) if rows is None else None
         out = {}
-        for r in requests:
-            if r.is_distance and rule.tilt is not None:
-                out[r] = float(r.moved(r.at(before), before, rule.tilt))
-            elif measure is not None:
-                out[r] = r.at(measure)
-        if rows is not None:
-            rest = [r for r in requests if r not in out]
-            ends = (replace(scenario, extreme=None), scenario)
-            out |= {r: r.at(before) + float(np.diff(x)[0]) for r, x in rows.near(rest, ends).items()}
-        return out
+        if rule.tilt is not None:
+            distances = (r for r in requests if r.is_distance)
+            out = {r: float(r.moved(r.at(before), before, rule.tilt)) for r in distances}
+        rest = [r for r in requests if r not in out]
+        # What a tilt changes is smooth in the rows: of very many, some thousands of joined ones tell it.
+        if full.of_many_rows or len(full.score) > 2 * FINE_ATOMS:
+            near = self._fine.near(rest, (plain, scenario))
+            return out | {r: r.at(before) + float(np.diff(x)[0]) for r, x in near.items()}
+        measure = rule.over(full)
+        return out | {r: r.at(measure) for r in rest}
 
     @cached_property
     def _fine(self) -> ModelRows:

@@ -31,6 +31,8 @@ class Tilt:
     high: Number
     upward: bool
     edge: Vector | None = None
+    slack: float = 1.0
+    """By how much a block may pass its whole mass, for noise."""
     still: bool = False
     """Whether labels lean the other way only, so that this law is the one before any tilt."""
 
@@ -60,7 +62,7 @@ class Tilt:
             start = np.flatnonzero(np.diff(block, prepend=block[0] - 1))
             of_block, room = (np.add.reduceat(x, start, axis=-1) for x in (pos, mass))
             with np.errstate(divide="ignore", invalid="ignore"):
-                most = np.where(of_block > 0, room / of_block, 1.0)
+                most = np.where(of_block > 0, self.slack * room / of_block, 1.0)
             limit = (np.clip(most, 1.0, np.maximum(high, 1.0)) - low) * of_block
             # What a block may take, on top of all that those before it did.
             before = np.cumsum(limit, axis=-1) - limit

@@ -56,6 +56,7 @@ class SelectionData(TypedDict):
     direction: str
     edge: list[float]
     """Scores at which blocks begin; in each, positives are at most all rows."""
+    slack: float  # and by how much they may pass them, for noise
 
 
 class ModelData(TypedDict):

@@ -27,12 +27,14 @@ from halftruth.results._intervals import interval_of, normal_interval, score_int
 from halftruth.results._standing import OK, Judged, Standing, is_possible, reaches, standing_of
 
 __all__ = [
-    "INFLUENCE", "SCORE", "Estimate", "Evaluation", "Origin", "Paged", "Pages", "aligned", "data_frame",
-    "figure", "interval_name", "interval_text", "json_number", "judged", "share_text", "value_text",
+    "INFLUENCE", "SCORE", "SOURCES", "Estimate", "Evaluation", "Origin", "Paged", "Pages", "aligned",
+    "data_frame", "figure", "interval_name", "interval_text", "json_number", "judged", "share_text",
+    "value_text",
 ]  # fmt: skip
 
 SCHEMA = 1
 INFLUENCE, SCORE = "influence", "influence, score"
+SOURCES = ("sampling", "prior_range", "selection_range")  # of doubt: what each gives alone
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,10 +98,10 @@ class Estimate(Judged):
     bound: float | None = None
     identified: tuple[float, float] | None = None
     compression: float | None = None
-    scenario: int = 0
-    """Of what is not known for sure, the setting of the value: its place in ``centers``."""
-    n_plain: int = 1
-    """How many of ``centers``, the first ones, take the known positives for a random sample."""
+    scenario: int | None = None
+    """Of what is not known for sure, the setting of the value: its place in ``centers``; None: the middle."""
+    n_plain: int | None = None
+    """How many of ``centers``, the first ones, take the known positives for a random sample; None: all."""
     selected: tuple[int, ...] = ()
     """Those of ``centers`` that differ from the value by selection alone."""
     prior_ends: tuple[float, float] | None = None
@@ -139,8 +141,8 @@ class Estimate(Judged):
             unseen=None if self.unseen is None else self.unseen[kept],
             share_rows=None if self.share_rows is None else self.share_rows[kept],
             replicates=None if self.replicates is None else np.atleast_2d(self.replicates)[kept],
-            scenario=kept.index(self.scenario) if self.scenario in kept else len(kept) // 2,
-            n_plain=sum(i < self.n_plain for i in kept),
+            scenario=kept.index(self._place) if self._place in kept else len(kept) // 2,
+            n_plain=None if self.n_plain is None else sum(i < self.n_plain for i in kept),
             selected=(),
         )
         if self.method == "none":
@@ -152,7 +154,7 @@ class Estimate(Judged):
     def standard_error(self) -> float | None:
         if self.errors is None or math.isnan(self.value):
             return None
-        return float(self.errors[self.scenario])
+        return float(self.errors[self._place])
 
     # What each source of doubt gives alone. Together they give (low, high), which is no sum of them.
 
@@ -161,23 +163,29 @@ class Estimate(Judged):
         """The interval from the rows (and an estimate's error) alone, at the value's own prior under SCAR."""
         if math.isnan(self.value) or self.method == "none":
             return math.nan, math.nan
-        alone = self.over([self.scenario])
+        alone = self.over([self._place])
         return alone.low, alone.high
+
+    @property
+    def _place(self) -> int:
+        if self.scenario is not None or self.centers is None:
+            return self.scenario or 0
+        return len(self.centers) // 2
 
     @property
     def prior_range(self) -> tuple[float, float]:
         """What the value may be over the range of the prior and the purity alone, without sampling error."""
-        return self.prior_ends or self._range(range(self.n_plain))
+        return self.prior_ends or self._range(slice(self.n_plain))
 
     @property
     def selection_range(self) -> tuple[float, float]:
         """What the value may be over the selection allowed alone, without sampling error."""
-        return self._range(self.selected or (self.scenario,))
+        return self._range(list(self.selected or (self._place,)))
 
-    def _range(self, scenarios: Sequence[int]) -> tuple[float, float]:
+    def _range(self, scenarios: Any) -> tuple[float, float]:
         if self.centers is None:
             return self.value, self.value
-        values = self.centers[list(scenarios)]
+        values = self.centers[scenarios]
         if np.isnan(values).all():
             return math.nan, math.nan
         return float(np.nanmin(values)), float(np.nanmax(values))
@@ -222,6 +230,9 @@ class Estimate(Judged):
         numbers["identified"] = None if self.identified is None else [json_number(x) for x in self.identified]
         unbounded = self.compression is not None and math.isinf(self.compression)
         numbers["compression"] = "unbounded" if unbounded else json_number(self.compression)
+        if len(self.selected) > 1:
+            for name in SOURCES:
+                numbers[name] = [json_number(end) for end in getattr(self, name)]
         return {**numbers, "method": self.method, **self.standing.to_dict(), **notes_to_dict(self.notes)}
 
 
@@ -260,6 +271,10 @@ class Origin:
     requests: tuple[Any, ...]
     one_sample: bool
     n_resamples: int
+    method: str | None = None
+    """By which intervals were asked for."""
+    model: Any = None
+    """How rows are drawn again, where a threshold was chosen by them."""
     seed: int = 0
     """With which the page of a comparison evaluates each model by itself."""
 
@@ -333,6 +348,8 @@ class Evaluation(Judged, Paged, Mapping[str, Estimate]):
     threshold: float | None = None
     unrefuted: tuple[int, ...] | None = None
     """Of a range of priors that is refuted in part: the scenarios that are not."""
+    selection: Mapping[str, Any] | None = None
+    """How far known positives may be from a random sample, gamma and direction, where that was granted."""
     origin: Origin | None = field(default=None, repr=False)
     pages: Pages[Evaluation] | None = field(default=None, repr=False)
 
@@ -413,6 +430,7 @@ class Evaluation(Judged, Paged, Mapping[str, Estimate]):
             "refuted": self.refuted,
             **self.standing.to_dict(),
             **notes_to_dict(self.notes),
+            **({} if self.selection is None else {"selection": dict(self.selection)}),
         }
 
     def to_frame(self) -> Any:

@@ -163,7 +163,7 @@ def test_a_refuted_prior_names_selection_first_and_the_gamma_that_explains_it() 
     result = ht.evaluate(ht.PositiveUnlabeled(known, unlabeled, prior=1 / 6), ["roc_auc"], n_resamples=100)
     assert result.status == "refuted"
     assert "random sample" in result.reason
-    gamma = float(result.reason.split("rising selection of Γ = ")[1].split(" at")[0])
+    gamma = float(result.reason.split("Less than Γ = ")[1].split(" does")[0])
     explained = ht.PositiveUnlabeled(known, unlabeled, prior=1 / 6, selection=("rising", gamma))
     assert not ht.evaluate(explained, ["roc_auc"], n_resamples=100).refuted
     too_little = ht.PositiveUnlabeled(known, unlabeled, prior=1 / 6, selection=1 + (gamma - 1) / 2)

@@ -206,6 +206,10 @@ class Calibrator:
         low, high = measure.span
         flat = low < high and np.ptp(fitted.curve(np.linspace(low, high, 9))) < 1e-9
         self.curve_, self.notes_ = fitted.curve, (*fitted.notes, FLAT) if flat else fitted.notes
+        gamma = getattr(getattr(evidence, "selection", None), "gamma", 1.0)
+        if gamma > 1:
+            text = f"of a random sample; selection may make it {gamma:g} times as high or low."
+            self.notes_ += (Note("selection", f"The curve is that {text}"),)
         self.prior_ = float(measure.prior)
         self._fitted, self._fitted_with = method, self.get_params()
         return self

@@ -95,9 +95,9 @@ const {
   /** The smallest law of the positives and the largest, but for one that labels do not lean to. */
   function extremes(i) {
     const { selection: gamma } = state.shares[i];
-    const { direction, edge } = models[i].selection ?? {};
+    const { direction, edge, slack } = models[i].selection ?? {};
     const sides = { rising: [false], falling: [true] }[direction] ?? [false, true];
-    return gamma === 1 ? [] : sides.map((upward) => ({ gamma, upward, edge }));
+    return gamma === 1 ? [] : sides.map((upward) => ({ gamma, upward, edge, slack }));
   }
 
   /** Intervals of a model at its shares, by label [low, high, and what bias alone gives]; null before computed. */

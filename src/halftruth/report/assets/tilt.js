@@ -5,22 +5,25 @@ const { reachOf, tilt, tiltOf } = (() => {
   const MOST = 1e6; // where noisy positives may be multiplied without end, only the unlabeled limit them
 
   /** What positives are multiplied by, ``low`` to ``high``, where those among the known ones may be by 1/Γ to Γ. */
-  function tiltOf({ gamma, upward, edge }, { population, base }, size, pi, alpha, purity) {
+  function tiltOf({ gamma, upward, edge, slack }, { population, base }, size, pi, alpha, purity) {
     let least = 1 / gamma;
     if (population === "all" && base === "weight") {
       least = clip(ratio(purity * size.positive, pi * size.n), least, 1);
     }
     const onPure = (w) => {
-      const rest = purity * (1 - alpha) - (1 - purity) * alpha * w;
+      // Unlabeled positives of one table are those of the population without the known ones.
+      let u = population === "all" ? ratio(pi * size.n * w - purity * size.positive, alpha * size.unlabeled) : w;
+      if (Number.isNaN(u)) u = 1;
+      const rest = purity * (1 - alpha) - (1 - purity) * alpha * u;
       return rest > 0 ? (w * (purity - alpha)) / rest : Infinity;
     };
-    const [low, high] = [onPure(least), Math.min(onPure(gamma), MOST)];
+    const [low, high] = [least, gamma].map((w) => Math.min(onPure(w), MOST));
     const moved = high > low ? ((high - 1) * (1 - low)) / (high - low) : 0;
-    return { low, high, upward, edge, moved, meanSquare: low + high - low * high };
+    return { low, high, upward, edge, slack, moved, meanSquare: low + high - low * high };
   }
 
   /** Moves the positives' mass in place: from the first score on, as much as each block and all of them allow. */
-  function tilt({ low, high, upward, edge }, score, mass, pos) {
+  function tilt({ low, high, upward, edge, slack }, score, mass, pos) {
     const total = sum(pos);
     const cuts = [0, ...edge.map((start) => firstAt(score, start)), score.length];
     const blocks = cuts.slice(1).map((end, b) => [cuts[b], end]);
@@ -28,7 +31,7 @@ const { reachOf, tilt, tiltOf } = (() => {
     for (const [start, end] of upward ? blocks.reverse() : blocks) {
       const [own, all] = [sum(pos, start, end), sum(mass, start, end)];
       // No negative negatives; what passes the whole mass before any tilt is noise, or refuted.
-      const limit = (clip(own > 0 ? all / own : 1, 1, Math.max(high, 1)) - low) * own;
+      const limit = (clip(own > 0 ? (slack * all) / own : 1, 1, Math.max(high, 1)) - low) * own;
       let inside = 0;
       for (let k = start; k < end; k++) {
         const i = upward ? start + end - 1 - k : k;

@@ -84,7 +84,7 @@
     }
     if (moved) {
       const lacks = selection > 1 && exact ? "; calibration errors are without sampling error" : "";
-      const beyond = `As evaluated, at ${here}; where positives are biased, taken as exact.`;
+      const beyond = `At ${here}; only intervals follow the bias, curves and thresholds do not.`;
       text = `${exact ? `At ${here}, taken as exact.` : beyond} An interval is – where it has no closed form${lacks}.`;
     }
     write(at("state"), (linked || !text ? "" : `${name}. `) + text);
@@ -99,14 +99,14 @@
     const propensity = base === "value";
     let text = `These numbers take ${propensity ? "the propensities given as right" : RANDOM}.`;
     if (selection > 1) {
-      const whom = propensity ? "as the propensities say" : "as among the known ones";
+      const whom = propensity ? "as the propensities say" : "as the average one";
       const first = metrics.find(({ label }) => label === data.headline);
       const [noise, bias] = spreadOf(state.shown, first);
       const claim = `${first.title}${models.length > 1 ? ` of ${name}` : ""} lies between ${written(first, bias, " and ")}`;
       const wide = noise.includes(NaN) ? "" : ` (${written(first, noise, " to ")} with sampling error)`;
       text =
-        `If ${LEAN[given.direction]}at some scores positives are up to ${selection} times as common, or as rare, ` +
-        `${whom}, ${bias.includes(NaN) ? "intervals are as wide as here" : claim + wide}.`;
+        `If ${LEAN[given.direction]}at some scores a positive is up to ${selection} times as likely to be known, ` +
+        `or as unlikely, ${whom}, ${bias.includes(NaN) ? "intervals are as wide as here" : claim + wide}.`;
       const others = metrics.map((metric) => [metric, ...spreadOf(state.shown, metric)]).filter(
         ([, ends, alone]) => ends.includes(NaN) && !alone.includes(NaN),
       );
