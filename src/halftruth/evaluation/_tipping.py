@@ -78,7 +78,8 @@ def tipping_of_order(
     """See `Comparison.tipping`."""
     origin = _origin_of(comparison.origin)
     pair = next(iter(comparison.pairs)) if pair is None else pair
-    rows = comparison[pair if pair in comparison.pairs else pair[::-1]]
+    pair = pair if pair in comparison.pairs else (pair[1], pair[0])
+    rows = comparison[pair]
     name = headline(rows) if metric is None else metric
     if name not in rows:
         raise InputError(argument="metric", must=f"be one of {', '.join(rows)}", got=repr(metric))

@@ -113,3 +113,38 @@ def test_the_same_cases_have_one_selection():
     models["poor"] = models["poor"].with_selection(1.5)
     with pytest.raises(ht.InputError, match="selection"):
         ht.compare(models, ["roc_auc"], n_resamples=0)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{}, {"n_resamples": 0}, {"method": "basic"}, {"threshold": "max f1"}],
+    ids=["default", "closed form", "basic", "chosen threshold"],
+)
+def test_what_the_interval_does_not_hold_never_stood(evidence, how):
+    """It is found as the interval was made: just above its low end nothing stood, just below it did."""
+    result = ht.evaluate(
+        evidence, ["average_precision", "precision"], **{"threshold": 1.0, "n_resamples": 100} | how
+    )
+    for name, row in result.items():
+        assert result.tipping(name, row.low + 1e-6) == 1.0
+        assert result.tipping(name, row.low - 0.02) > 1.0
+
+
+def test_either_order_of_a_pair_is_understood():
+    comparison = ht.compare(_models(), ["roc_auc"], n_resamples=100)
+    assert comparison.tipping(pair=("poor", "good")) == comparison.tipping(pair=("good", "poor"))
+
+
+def test_a_comparison_says_what_its_first_difference_hangs_on():
+    (note,) = (n for n in ht.compare(_models(), ["roc_auc"], n_resamples=0).notes if n.kind == "selection")
+    low, high = ht.compare(_models(1.5), ["roc_auc"], n_resamples=0)["roc_auc"].selection_range
+    assert f"would be {low:.3f} to {high:.3f}" in note
+
+
+def test_selection_that_the_purity_does_not_bear_ends_the_search():
+    rng = np.random.default_rng(0)
+    positive = np.append(rng.normal(1.5, 1, 320), rng.normal(0, 1, 80))
+    unlabeled = np.append(rng.normal(1.5, 1, 2500), rng.normal(0, 1, 2500))
+    evidence = ht.PositiveUnlabeled(positive, unlabeled, prior=0.5, purity=0.8)
+    result = ht.evaluate(evidence, ["roc_auc"], n_resamples=0)
+    assert 1 < result.tipping("roc_auc", 0.1) <= 4.01  # ρ(1−α)/((1−ρ)α) = 4

@@ -76,3 +76,41 @@ def test_what_it_rests_on_is_told() -> None:
     note = ht.PropensityEstimate(value=E, prior=0.3, method="by hand", assumption="nothing is wrong")
     evidence = ht.PositiveUnlabeled(POSITIVE, UNLABELED, prior=0.3, propensity=note)
     assert "estimated (by hand): nothing is wrong." in evidence.assumption
+
+
+def test_rows_without_weight_leave_the_estimate_too() -> None:
+    weight = np.ones(120)
+    weight[:20] = 0
+    rows = [
+        ht.evaluate(
+            ht.PositiveUnlabeled(p, UNLABELED, prior=0.3, propensity=e, positive_weight=w),
+            ["roc_auc"],
+            n_resamples=100,
+        )["roc_auc"]
+        for p, e, w in (
+            (POSITIVE, _estimate(1.0), weight),
+            (POSITIVE[20:], _estimate(1.0).at(np.arange(20, 120)), np.ones(100)),
+        )
+    ]
+    assert (rows[0].low, rows[0].high) == (rows[1].low, rows[1].high)
+    y = np.append(np.ones(120), np.full(800, np.nan))
+    whole = np.append(weight, np.ones(800))
+    labels = ht.PositiveUnlabeled.from_labels(
+        y, np.append(POSITIVE, UNLABELED), propensity=_estimate(1.0), sample_weight=whole
+    )
+    assert ht.evaluate(labels, ["roc_auc"], n_resamples=50)["roc_auc"].low > 0
+
+
+def test_the_prior_that_they_identify_has_their_error() -> None:
+    """The 99% range that refutes a prior is as wide as the estimate is uncertain."""
+    level = np.linspace(0.7, 1.3, 41)[:, None]
+    uncertain = ht.PropensityEstimate(value=E, replicates=np.clip(E * level, 0.01, 1), prior=0.3)
+    known, estimated = (
+        ht.evaluate(
+            ht.PositiveUnlabeled(POSITIVE, UNLABELED, propensity=e, population="all", prior=0.34), ["roc_auc"],
+            n_resamples=0,
+        )
+        for e in (E, uncertain)
+    )  # fmt: skip
+    assert known.refuted
+    assert not estimated.refuted

@@ -201,3 +201,40 @@ def test_every_result_says_what_hangs_on_scar() -> None:
 
 def test_scenarios_without_selection_are_as_they_were() -> None:
     assert Scenario(prior=0.1) == Scenario(prior=0.1, extreme=None, times=1.0)
+
+
+def test_impure_positives_bear_only_so_much_selection_and_need_a_prior() -> None:
+    purity = {"purity": 0.8, "prior": 0.5}
+    with pytest.raises(ht.InputError, match=r"must be smaller at a purity of 0\.8"):
+        ht.PositiveUnlabeled(POSITIVE, UNLABELED, selection=5, **purity)
+    # Γ may reach ρ(1−α)/((1−ρ)α) = 4.
+    assert ht.PositiveUnlabeled(POSITIVE, UNLABELED, selection=3.9, **purity).selection.gamma == 3.9
+    with pytest.raises(ht.InputError, match="needs a prior"):
+        ht.PositiveUnlabeled(POSITIVE, UNLABELED, selection=1.5, purity=0.9)
+
+
+def test_what_estimates_the_prior_by_a_random_sample_refuses_or_widens() -> None:
+    none, some = (ht.PositiveUnlabeled(POSITIVE, UNLABELED, selection=x) for x in (1, 1.5))
+    assert ht.prior_upper_bound(some) == pytest.approx(1.5 * ht.prior_upper_bound(none))
+    with pytest.raises(ht.InputError, match="random sample"):
+        ht.estimate_prior(some)
+
+
+def test_callables_and_calibrators_say_what_they_leave_out() -> None:
+    evidence = ht.PositiveUnlabeled(POSITIVE, UNLABELED, prior=0.1, selection=1.5)
+    result = ht.evaluate(evidence, {"own": lambda measure: float(measure.total)}, n_resamples=50)
+    assert any("only rises or falls" in note for note in result["own"].notes)
+    assert any("random sample" in note for note in ht.Calibrator("isotonic").fit(evidence).notes_)
+
+
+def test_a_result_says_under_which_selection_it_was_made() -> None:
+    stored = _evaluate("two samples", ("rising", 1.5)).to_dict()
+    assert stored["selection"] == {"gamma": 1.5, "direction": "rising"}
+    assert set(stored["metrics"]["roc_auc"]) >= {"sampling", "prior_range", "selection_range"}
+    assert "selection" not in _evaluate("two samples", 1).to_dict()
+
+
+def test_propensities_that_may_all_be_wrong_leave_the_prior_open() -> None:
+    row = _evaluate("propensities in one table", 1.5)["prevalence"]
+    low, high = row.selection_range
+    assert (low, high) == pytest.approx((max(row.value / 1.5, 150 / 1150), 1.5 * row.value))
