@@ -50,9 +50,7 @@ def _chances(prior: float, law: str) -> tuple[np.ndarray, np.ndarray]:
     score = np.sort(_model(prior).draw_class(1, 200_000, rng=0).score)
     rank = np.arange(len(score)) / len(score)
     if law == "smooth":
-        # Rises with the rank from 1/Γ to Γ; it is divided by its mean below, which only brings w nearer to 1.
-        chance = GAMMA ** (2 * rank - 1)
-        return score, chance / chance.mean()
+        return score, 1 + (1 - 1 / GAMMA) * (2 * rank - 1)  # in proportion to the rank, from 1/Γ on
     # A share of 1/(Γ+1) of all positives is known Γ times as often as the average one, the rest 1/Γ times.
     of_share = rank >= GAMMA / (GAMMA + 1) if law == "high scores" else rank < 1 / (GAMMA + 1)
     return score, np.where(of_share, GAMMA, 1 / GAMMA)

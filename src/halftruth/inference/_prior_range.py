@@ -314,8 +314,8 @@ def _refuted(evidence: Evidence, confidence_level: float) -> tuple[Note, ...]:
     cause = (
         "Were the known positives found because they score high? Then they are no random sample: grant a "
         f"rising selection. Less than Γ = {explains:.3g} does not explain this, and the true one may be "
-        "several times that. Lowering the prior would only hide it. If they are a random sample, the prior "
-        "is too high, or they are less pure."
+        "several times that. Lowering the prior would only hide it. If they are a random sample, lower "
+        "the prior, or doubt the purity."
     )
     if evidence.propensity_given:
         cause = "Doubt the propensities, or lower the prior."
