@@ -167,7 +167,7 @@ def assert_as_measured(share, power, n):
 @pytest.mark.parametrize("name", HOLDS)
 def test_random_labels_are_seldom_refuted(name, draws, monkeypatch):
     monkeypatch.setattr(held_out, "N_TREES", 50)
-    n = draws(300 if "trees" in name else 1_000)
+    n = draws(150 if "trees" in name else 400)
     share = refuted(HOLDS[name], n, [41, list(HOLDS).index(name)])
     assert share <= ERROR + 2 * np.sqrt(ERROR * (1 - ERROR) / n)
 
