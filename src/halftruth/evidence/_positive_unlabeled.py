@@ -345,8 +345,8 @@ class PositiveUnlabeled(Evidence):
             lean = {"any": "", "rising": ", higher at high scores", "falling": ", higher at low scores"}
             text += (
                 f" that at any score a positive's chance to be known is {1 / gamma:.3g} to {gamma:g} times "
-                f"the average{lean[self.selection.direction]} (selection, Γ = {gamma:g}). Values ignore "
-                "that, as of a random sample; intervals cover it"
+                f"the average{lean[self.selection.direction]} (selection, Γ = {gamma:g}). Values take "
+                "them for a random sample; intervals cover the rest"
             )
         elif purity == 1:
             text = "Assumes that the known positives are a random sample of all positives (SCAR)"

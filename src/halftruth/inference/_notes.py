@@ -80,10 +80,14 @@ def on_selection(evidence: Evidence, requests: Sequence[Request]) -> Iterator[No
     """How far the first number hangs on the known positives being a random sample, where that is taken."""
     if evidence.population is None or evidence.selection.gamma > 1 or evidence.lone_positive:
         return
-    first = headline(r.label for r in requests)
-    request = next(r for r in requests if r.label == first)
-    if request.is_distance or np.isnan(request.at(evidence.measure())):
+    told_first = headline(r.label for r in requests)
+    ordered = sorted(requests, key=lambda r: r.label != told_first)
+    # Without a prior the first that has a value all the same.
+    valued = (r for r in ordered if not r.is_distance and not np.isnan(r.at(evidence.measure())))
+    request = next(valued, None)
+    if request is None:
         return
+    first = request.label
     try:
         extremes = evidence.with_selection(USUAL).selection.extremes
     except InputError:  # what else was given leaves no room for it
@@ -178,7 +182,9 @@ def on_row(request: Request, measure: ScoreMeasure, estimate: Estimate) -> tuple
     if metric is not None:
         return tuple(_on_metric(metric, request, measure, estimate))
     if len(estimate.selected) > 1 and not request.counts_rows:
-        return (Note("selection", "over selection it holds if it only rises or falls with true positives."),)
+        return (
+            Note("selection", "over selection its interval holds if it only rises or falls with recall."),
+        )
     return ()
 
 
@@ -214,9 +220,7 @@ def _on_metric(metric: Metric, request: Request, measure: ScoreMeasure, estimate
         yield Note("bias", "noise inflates the value; the interval allows for that and may lie below it.")
     if len(estimate.selected) > 1:
         if metric.selection == "unknown":
-            yield Note(
-                "selection", "what selection may change of it is not bounded: all that is possible is."
-            )
+            yield Note("selection", "nothing bounds what selection may change in it: all is possible.")
         elif metric.distance:
             yield Note("selection", "over selection its interval is an outer bound, wider than need be.")
     replicates = estimate.replicates
