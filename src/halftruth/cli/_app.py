@@ -10,7 +10,13 @@ from typer.core import TyperGroup
 
 from halftruth._errors import MissingDependency
 from halftruth._version import __version__
-from halftruth.cli import _bayes_error_command, _calibrate_command, _evaluation_commands, _prior_command
+from halftruth.cli import (
+    _bayes_error_command,
+    _calibrate_command,
+    _evaluation_commands,
+    _prior_command,
+    _review_command,
+)
 from halftruth.cli._options import spread
 from halftruth.cli._terminal import Status
 
@@ -84,6 +90,7 @@ app.command(epilog=_evaluation_commands.COMPARE_EXAMPLES)(spread(_evaluation_com
 app.command(epilog=_prior_command.EXAMPLES)(spread(_prior_command.prior))
 app.command(epilog=_calibrate_command.EXAMPLES)(spread(_calibrate_command.calibrate))
 app.command(epilog=_bayes_error_command.EXAMPLES)(spread(_bayes_error_command.bayes_error))
+app.command(epilog=_review_command.EXAMPLES)(spread(_review_command.plan_review))
 app.add_typer(reproduce)
 
 

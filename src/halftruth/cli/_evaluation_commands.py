@@ -53,6 +53,7 @@ Examples:
   halftruth evaluate scores.csv --prior 0.3 --n-resamples 5000 --rng 1 --method basic --stratified
   halftruth evaluate lake/scores --engine spark --prior 0.3 --by month --save-table scores.npz
   halftruth evaluate scores --engine postgres://me@host/db --prior 0.3 --grid margin --save-table today.npz
+  halftruth evaluate scores.csv --reviewed to_review.csv --known-positive found --threshold 0.5
   halftruth evaluate monday.npz tuesday.npz --prior 0.02
   cat scores.csv | halftruth evaluate - --prior 0.3 --metrics calibration_error --lipschitz 2
 """
@@ -112,6 +113,13 @@ def evaluate(
             "Exit 1 unless this holds, e.g. 'roc_auc>=0.9' or 'roc_auc.low>0.85'; may be repeated.", "GATE"
         ),
     ] = None,
+    reviewed: Annotated[
+        list[str] | None,
+        option("A file of plan-review with its labels filled in; may be repeated, one a round.", "FILE"),
+    ] = None,
+    known_positive: Annotated[
+        str | None, column("With --reviewed: column of 1 for rows known to be positive, else 0.")
+    ] = None,
     strict: Strict = False,
 ) -> int:
     """True metrics, with intervals, from a file or table of scores and labels."""
@@ -140,6 +148,21 @@ def evaluate(
     check_table_file(save_table, files)
     for gate in gates:
         gate.check(settings["metrics"], settings["threshold"])
+    if reviewed:
+        return _evaluate_reviewed(
+            files,
+            rows,
+            (shares, by, save_table),
+            reviewed,
+            known_positive,
+            settings,
+            style,
+            html,
+            gates,
+            strict,
+        )
+    if known_positive is not None:
+        raise InputError("--known-positive goes with --reviewed. Elsewhere a label of 1 says it.")
     with readable_twice(files, needed=prior_column is not None) as paths:
         source = TableSource(files=paths, by=by, grid=grid, propensity=chances, **vars(rows))
         tables = source.tables()
@@ -165,6 +188,39 @@ def evaluate(
     noted = {name: replace(result, notes=(*remarks, *result.notes)) for name, result in results.items()}
     write_page(noted if by else results[""], html, page_title(files, source.score_columns), by)
     required = judge_results(gates, {group_heading(by, name): result for name, result in results.items()})
+    return worst([required, object_strictly(view.objections() if strict else ())])
+
+
+def _evaluate_reviewed(
+    files: list[str],
+    rows: RowOptions,
+    others: tuple[ShareOptions, str | None, str | None],
+    reviews: list[str],
+    known_positive: str | None,
+    settings: dict[str, Any],
+    style: Any,
+    html: str | None,
+    gates: list[Any],
+    strict: bool,
+) -> int:
+    """The same from scores of which some were reviewed: the labels come from the reviews alone."""
+    from halftruth.cli._gates import judge_results, worst
+    from halftruth.cli._outputs import page_title, write_page
+    from halftruth.cli._rendering import object_strictly, show
+    from halftruth.cli._review_command import reviewed_evidence
+    from halftruth.cli._views import EvaluationView, view_of
+
+    if others != (ShareOptions(), None, None) or rows.engine is not None:
+        raise InputError(
+            "--reviewed goes without --prior and what else says how many are positive, --by, --save-table "
+            "and --engine: the reviews say it. Leave those out."
+        )
+    evidence = reviewed_evidence(files, rows.score, rows.weight, known_positive, reviews)
+    result = _evaluated(evidence, settings, grouped=False)
+    view = view_of({"": EvaluationView(result)}, None)
+    show(view, style)
+    write_page(result, html, page_title(files, [rows.score]), None)
+    required = judge_results(gates, {"": result})
     return worst([required, object_strictly(view.objections() if strict else ())])
 
 

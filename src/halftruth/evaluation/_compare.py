@@ -86,6 +86,11 @@ def compare(
     if paired not in (True, False):
         raise InputError(argument="paired", must="be True or False", got=repr(paired))
     evidence, of_prior = _with_one_prior(_checked(models), paired=bool(paired))
+    if any(e.multiplied for e in evidence.values()):
+        raise InputError(
+            "Models cannot be compared by reviewed cases yet: no interval is known for their difference. "
+            f"Evaluate each by itself with {arg('evaluate')}."
+        )
     difference = _difference_of_shares(evidence)
     if paired and difference:
         raise InputError(difference)

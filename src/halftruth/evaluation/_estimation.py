@@ -26,6 +26,7 @@ __all__ = ["FEWER_ATOMS", "Estimation"]
 
 MAX_ATOMS = 384  # distinct scores on which resamples are drawn; see `Support.coarse`
 FEWER_ATOMS = 128  # distinct scores for gradients: standard errors are within 2% of those from every row
+SAME = 1e-12
 FEW_RESAMPLES = 500  # resamples of a metric that has no derivative, where none were asked for
 
 
@@ -57,16 +58,23 @@ class Estimation:
         self.evidence, self.requests, self.span, self.n_resamples = evidence, requests, span, n_resamples
         self.one_sample, self.make_model = one_sample, model
         full, n_atoms = evidence.table.support, MAX_ATOMS if n_resamples else FEWER_ATOMS
-        # Rates have rows of their own (`_groups`), but for those at a threshold that rows choose, and of
-        # mixed estimates: no other row is to move with the threshold.
-        apart = model is ModelRows and evidence.noise is None
+        # Rates have rows of their own (`_groups`), but for those at a threshold that rows choose, of mixed
+        # estimates, and where what a row stands for hangs on its score: no other row is to move with it.
+        self.rates_apart = evidence.noise is None and not evidence.multiplied
+        apart = model is ModelRows and self.rates_apart
         self.support = full.coarse(n_atoms, () if threshold is None or apart else (threshold,))
+        if evidence.multiplied:
+            self.support = self.support.with_strata(evidence.multiplied)
         self.point = {request: request.at(evidence.measure()) for request in requests}
         measures = [evidence.measure()]
         self.centers = {request: np.asarray([value]) for request, value in self.point.items()}
         if span.scenarios != (evidence.scenario,):
             measures = [evidence.measure_at(scenario) for scenario in span.scenarios[: span.n_plain]]
             self.centers = ModelRows(evidence, self.support).exact(requests, span.scenarios)
+        if span.unknown and evidence.multiplied:
+            # What is the same whatever is not known has a value all the same.
+            known = {r: x[0] for r, x in self.centers.items() if np.ptp(x) <= SAME}
+            self.point |= {r: float(x) for r, x in known.items() if np.isnan(self.point[r])}
         self.without_prior: ScoreMeasure | None = None
         if evidence.prior.estimate is not None and evidence.scores_bound_prior:
             self.without_prior = evidence.measure_at(replace(evidence.scenario, prior=None))
@@ -108,7 +116,7 @@ class Estimation:
         rates: dict[float | None, list[Request]] = {None: []}
         local, rest = [], []
         for request in self.requests:
-            if request.counts_rows and self.evidence.noise is None:
+            if request.counts_rows and self.rates_apart:
                 rates.setdefault(request.parameters.get("threshold"), []).append(request)
             elif request.places == "ends":
                 local.append(request)
@@ -158,7 +166,7 @@ class Estimation:
             for request, slope in slopes.items():
                 of = out[request]
                 of.variance[i] = variance(slope, support, one_sample=self.one_sample)
-                of.shift[i], of.unseen[i] = unseen(slope, support, request.places)
+                of.shift[i], of.unseen[i] = unseen(slope, support, request.places, self.evidence.multiplied)
             joined = model.joined
             if self.evidence.values_are_estimated:
                 joined = self.evidence.redrawn(joined, support, rng.random(FEW_RESAMPLES))
@@ -176,7 +184,14 @@ class Estimation:
         of_shares = rng.spawn(1)[0]
         with progress("Resampling", n, long=long) as advance:
             start = 0
-            for sums in weighted_sums(model.support, n, rng, draws.places, one_sample=self.one_sample):
+            for sums in weighted_sums(
+                model.support,
+                n,
+                rng,
+                draws.places,
+                one_sample=self.one_sample,
+                multiplied=self.evidence.multiplied,
+            ):
                 size = next(iter(sums.values())).shape[0]
                 chunk = slice(start, start + size)
                 if self.evidence.values_are_estimated:
@@ -217,8 +232,9 @@ class Estimation:
         centers = self.centers[request]
         degrees = degrees_of(self.support) if request.places == "anywhere" else np.inf
         share_rows = None
-        if self.span.unknown:
-            # The highest priors not refuted may be impossible for a metric: only what is possible bounds it.
+        if self.span.unknown or self.evidence.multiplied:
+            # The highest priors not refuted may be impossible for a metric, and so may what few reviews that
+            # stand for many rows make of it: only what is possible bounds it.
             centers = np.clip(centers, *limits)
             replicates = None if replicates is None else np.clip(replicates, *limits)
         undefined = np.isnan(self.point[request]) and not self.span.unknown

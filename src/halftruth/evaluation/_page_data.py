@@ -80,7 +80,10 @@ def page_data(
     left_out: Mapping[str, Evaluation] | None = None,
 ) -> PageData:
     """All that a page says of results, as plain data."""
-    drawn = len(results) <= MOST_DRAWN and all(result.origin for result in results.values())
+    origins = [result.origin for result in results.values()]
+    # The scripts know nothing of reviews: their page has the tables alone.
+    plain = all(origin is not None and not origin.evidence[""].multiplied for origin in origins)
+    drawn = len(results) <= MOST_DRAWN and plain
     models = _models(results, comparison) if drawn else _tables_only(results)
     shown = {
         name: _as_shown(result, model["home"])
@@ -124,6 +127,8 @@ def _steps(result: Evaluation) -> tuple[Step, ...]:
     if result.refuted:
         return ()
     origin = _origin(result)
+    if origin.evidence[""].multiplied:  # `plan_review` says what more reviews would bring
+        return ()
     return next_steps(
         origin.evidence[""],
         origin.requests,

@@ -9,14 +9,15 @@ from halftruth.evidence._evidence import Evidence, Scenario
 from halftruth.evidence._labeled import Labeled
 from halftruth.evidence._positive_confidence import PositiveConfidence
 from halftruth.evidence._positive_unlabeled import PositiveUnlabeled
+from halftruth.evidence._reviewed import Reviewed
 from halftruth.evidence._soft_labeled import SoftLabeled
 
 __all__ = [
-    "KINDS", "Evidence", "Labeled", "PositiveConfidence", "PositiveUnlabeled", "Scenario", "SoftLabeled",
-    "as_evidence",
+    "KINDS", "Evidence", "Labeled", "PositiveConfidence", "PositiveUnlabeled", "Reviewed", "Scenario",
+    "SoftLabeled", "as_evidence",
 ]  # fmt: skip
 
-KINDS: tuple[type[Evidence], ...] = (Labeled, SoftLabeled, PositiveUnlabeled, PositiveConfidence)
+KINDS: tuple[type[Evidence], ...] = (Labeled, SoftLabeled, PositiveUnlabeled, PositiveConfidence, Reviewed)
 """All kinds, in the order in which they are named to a user."""
 
 

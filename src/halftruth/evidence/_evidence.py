@@ -17,6 +17,7 @@ from halftruth.evidence._positive_mass import StrataNoise
 from halftruth.evidence._selection import Extreme, GivenSelection, Selection
 from halftruth.measure._arithmetic import NOTHING, Number, OwnMass
 from halftruth.measure._mass_rule import Coefficients, MassRule
+from halftruth.measure._pseudo_labels import Fill
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior._belief import Belief, Share
 from halftruth.table._score_table import ScoreTable
@@ -43,6 +44,11 @@ class Scenario:
     """Which law the positives have, of those that selection allows; None: that of the known ones (SCAR)."""
     identified_by: Extreme | None = None
     """Under which law the evidence identifies the prior, where it does: any that selection allows may."""
+    sensitivity: Number = 1.0
+    specificity: Number = 1.0
+    """Of whoever reviewed the rows."""
+    fill: Fill | None = None
+    """What rows are taken for that nobody could look at."""
     times: float = 1.0
     """What replicates of an estimated prior are multiplied by: with selection it may be off by a factor."""
 
@@ -118,6 +124,9 @@ class Evidence(ABC):
     null_models: ClassVar[tuple[NullModel, ...]] = ("bootstrap",)
     """How rows of calibrated scores may be drawn, the sharpest first; the last one always can be."""
 
+    multiplied: tuple[str, ...] = ()
+    """Strata whose rows stand for as many others as a known chance along the score says."""
+
     assumption: Note | None = None  # what the correction rests on, in one sentence
 
     naive_reading: ClassVar[str] = "unlabeled cases counted as negatives"
@@ -174,6 +183,14 @@ class Evidence(ABC):
         """The scenario of the point estimate."""
         return Scenario(prior=self.prior.value, purity=self.purity.value)
 
+    def scenarios(self) -> tuple[tuple[Scenario, ...], tuple[Note, ...]] | None:
+        """Settings that intervals must cover, with notes; None where only shares are unknown."""
+        return None
+
+    def drawn(self, scenario: Scenario, n: int, rng: np.random.Generator) -> Scenario:
+        """The scenario of ``n`` resamples, with what was estimated beside the shares drawn again."""
+        return scenario
+
     def measure(self) -> ScoreMeasure:
         """The measure (μ̂, μ̂₁) at the value of the prior: the middle of a range, an estimate's value."""
         return self._measure
@@ -184,8 +201,8 @@ class Evidence(ABC):
 
     def measure_at(self, scenario: Scenario) -> ScoreMeasure:
         """The measure of the rows as they came, under a scenario."""
-        one = np.ndim(scenario.prior) == np.ndim(scenario.purity) == 0
-        if one and "_measure" in vars(self) and scenario == self.scenario:
+        numbers = (scenario.prior, scenario.purity, scenario.sensitivity, scenario.specificity)
+        if not any(map(np.ndim, numbers)) and "_measure" in vars(self) and scenario == self.scenario:
             return self._measure
         support = self.table.support
         return self.rule(support.sums(), scenario).over(support)

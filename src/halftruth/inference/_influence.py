@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from halftruth._checks import Vector
 from halftruth.evidence import Evidence
 from halftruth.results._intervals import normal_interval
-from halftruth.table._resampling import Places, part_of, place_shares
+from halftruth.table._resampling import Places, part_of, place_shares, usual_rows
 from halftruth.table._support import SOFT, Cells, Column, Sums, Support, with_batch_axis
 
 __all__ = [
@@ -72,13 +72,16 @@ def variance(gradient: Gradient, support: Support, *, one_sample: bool) -> float
     return sum(scatter(mean, count, within) for count, mean, within in parts)
 
 
-def unseen(gradient: Gradient, support: Support, places: Places) -> tuple[float, float]:
+def unseen(
+    gradient: Gradient, support: Support, places: Places, multiplied: tuple[str, ...] = ()
+) -> tuple[float, float]:
     """What a part of a row more in each stratum adds: to the value, and to its variance."""
-    share = place_shares(support, places)
+    multiplied = tuple(name for name in multiplied if name in support.strata)
+    share = place_shares(support, places, multiplied)
     shift = added = 0.0
     for name, cells in support.strata.items():
         part = part_of(places, cells, soft=name == SOFT)
-        for row in cells.usual_rows(soft=name == SOFT):
+        for row in usual_rows(support, name, multiplied):
             influence = sum(row[c] * gradient[name, c] for c in ("weight", "value") if (name, c) in gradient)
             shift += part * float(np.sum(share * influence))
             added += part * float(np.sum(share * influence**2))

@@ -69,6 +69,8 @@ def prior_range(evidence: Evidence, confidence_level: float) -> Range:
     Where positives were selected, these come first, and again under each of the two extreme laws.
     """
     unknown = evidence.measure().unidentified is not None
+    if (own := evidence.scenarios()) is not None:
+        return Range(*own, unknown=unknown)
     plain = (_unrefuted if unknown else _given)(evidence, confidence_level)
     extremes = evidence.selection.extremes
     if not extremes:
@@ -139,7 +141,7 @@ def drawn_scenarios(
     """The scenarios of ``n`` resamples: an estimate's replicates, each as often as the others."""
     prior, purity = evidence.prior, evidence.purity
     if prior.replicates is None and purity.replicates is None:
-        return scenarios
+        return tuple(evidence.drawn(scenario, n, rng) for scenario in scenarios)
     # Replicates of prior and purity that were made together are drawn together.
     paired = (
         prior.replicates is not None

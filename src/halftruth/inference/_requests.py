@@ -140,7 +140,14 @@ class ModelRows:
         """Values of these sums of the joined rows."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             rule = self.evidence.rule(sums, scenario)
-            of = (sums, scenario.prior, scenario.purity, scenario.identified_by)
+            of = (
+                sums,
+                scenario.prior,
+                scenario.purity,
+                scenario.identified_by,
+                scenario.sensitivity,
+                scenario.fill,
+            )
             # The two extreme laws come after the plain one, of which they need the masses and the distances.
             last = self._last.get("of", ())
             same = len(last) == len(of) and all(a is b for a, b in zip(of, last, strict=True))

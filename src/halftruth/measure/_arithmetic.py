@@ -37,11 +37,13 @@ class OwnMass(NamedTuple):
 
     ``pos`` is what it adds to μ₁ beyond what it adds to μ, and is taken off. ``mass`` is one row of μ, and is
     added where known positives lie beside the population: E[(n+1)/(X+1)] ≈ 1/p of a binomial X, where n/X is
-    biased. Both are 0 where each row has its label.
+    biased. Both are 0 where each row has its label. ``squares``, of rows that stand for many others: Σ v² − v
+    of what they add to μ₁ at each score; what a row's own part adds to ∫ precision dμ₁ is that over μ.
     """
 
     pos: Number = 0.0
     mass: Number = 0.0
+    squares: Number = None
 
     def scale(self, positives: Number, total: Number) -> Vector:
         """The factor that makes the precision of all cases the prior again."""
@@ -191,7 +193,7 @@ class Sweep:
         """The sweep that the precision of known positives is read from."""
         if own is NOTHING:
             return self
-        pos, mass = (np.asarray(x)[..., None] for x in own)
+        pos, mass = (np.asarray(x)[..., None] for x in (own.pos, own.mass))
         return replace(self, tp=self.tp - pos, predicted=self.predicted + mass)
 
     def _next_populated(self) -> np.ndarray:

@@ -11,10 +11,12 @@ import numpy as np
 from halftruth._checks import Vector
 from halftruth.measure._arithmetic import NOTHING, Number, OwnMass
 from halftruth.measure._bins import Noise, StratumNoise
+from halftruth.measure._pseudo_labels import PseudoLabels
 from halftruth.measure._score_measure import MassName, ScoreMeasure
 from halftruth.measure._sorted_measure import SortedMeasure, SortedRowsMeasure
 from halftruth.measure._tilt import Tilt
 from halftruth.table._sorted_rows import SortedRows
+from halftruth.table._strata import NEGATIVE, POSITIVE
 from halftruth.table._support import Column, LazySums, SortedSupport, Sums, Support
 
 __all__ = ["Coefficients", "MassRule", "total"]
@@ -46,6 +48,8 @@ class MassRule:
     own: OwnMass = NOTHING
     tilt: Tilt | None = None
     """What the positives' mass is multiplied by along the score, where selection may have moved them."""
+    labels: PseudoLabels | None = None
+    """What makes labels of reviews, before the sums are combined."""
 
     @property
     def neg_mass(self) -> Coefficients:
@@ -89,6 +93,8 @@ class MassRule:
 
     def apply(self, score: Vector, sums: Sums) -> ScoreMeasure:
         """The measure of these sums at the distinct scores."""
+        if self.labels is not None:
+            sums = self.labels.of(score, sums)
         # A coefficient over resamples gives its mass a leading axis, which the others then get as well.
         mass, pos_mass, neg_mass = np.broadcast_arrays(
             *(_combine(of, sums) for of in (self.mass, self.pos_mass, self.neg_mass))
@@ -101,7 +107,7 @@ class MassRule:
             size=self.size,
             alpha=self.alpha,
             unidentified=self.unidentified,
-            own=self.own,
+            own=self.own if self.labels is None else self._own_squares(sums),
             noise=self._noise(score, sums),
         )
         return measure if self.tilt is None else self.tilted(measure)
@@ -111,6 +117,16 @@ class MassRule:
         assert self.tilt is not None
         pos_mass = self.tilt.of(measure.score, measure.mass, measure.pos_mass)
         return replace(measure, pos_mass=pos_mass, neg_mass=measure.mass - pos_mass, own=self.own, memo={})
+
+    def _own_squares(self, sums: Sums) -> OwnMass:
+        """Of rows that stand for many: what judges itself at each score, Σ v² where a label has Σ v."""
+        reviewed = [name for name in (POSITIVE, NEGATIVE) if (name, "value") in sums]
+        if not reviewed:
+            return NOTHING
+        excess = sum(sums[name, "square"] - sums[name, "value"] for name in reviewed)
+        # Random weights g multiply v², and E[g²] = 2 where E[g] = 1: twice as much then judges itself.
+        times = 2.0 if np.size(excess) > np.shape(excess)[-1] else 1.0
+        return OwnMass(squares=times * np.asarray(excess))
 
     def _noise(self, score: Vector, sums: Sums) -> Noise:
         def adds(of: Coefficients, name: str) -> tuple[Vector, Vector]:

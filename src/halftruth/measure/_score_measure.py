@@ -198,7 +198,10 @@ class ScoreMeasure:
         """∫ precision dμ₁ over the falling thresholds, each known positive's read from the others."""
         sweep = self.sweep
         precision = sweep.without(self.own).precision[..., 1:]
-        return self.of_precision(integral(precision, self.pos_mass[..., ::-1]))
+        area = integral(precision, self.pos_mass[..., ::-1])
+        if self.own.squares is not None:
+            area = area - np.nansum(ratio(self.own.squares[..., ::-1], sweep.predicted[..., 1:]), axis=-1)
+        return self.of_precision(area)
 
     def of_precision(self, area: Number) -> Area:
         """The area from ∫ precision dμ₁ without a known positive's own part."""

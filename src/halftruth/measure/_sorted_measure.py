@@ -167,7 +167,7 @@ class SortedMeasure(ScoreMeasure):
 
     @cached_property
     def _pass_sums(self) -> PassSums:
-        return self.support.pass_sums(*self.shares.values(), own=self.own)
+        return self.support.pass_sums(*self.shares.values(), own=(self.own.pos, self.own.mass))
 
     def roc_area(self) -> Area:
         return Area(self._pass_sums.roc_area, self.positives, self.negatives)

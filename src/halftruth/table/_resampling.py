@@ -7,7 +7,7 @@ sample, a bootstrap's interval has no width, and one that is honest has.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from halftruth._checks import Vector
 from halftruth.table._support import SOFT, Cells, Sums, Support
 
 MANY_ROWS = 200  # of which one percent of the variance of a mean is left out
+NEAR = 12  # reviewed rows around a score that say how many cases one of them stands for there
 CHUNK = 1 << 17  # numbers in one array of a chunk of resamples: small enough to stay in a processor's cache
 Places = Literal["anywhere", "ends"]
 """Where the part of a row falls: at the score of any row, or one at either end."""
@@ -35,10 +36,16 @@ def resampled_sums(
 
 
 def weighted_sums(
-    support: Support, n_resamples: int, rng: np.random.Generator, places: Places, *, one_sample: bool
+    support: Support,
+    n_resamples: int,
+    rng: np.random.Generator,
+    places: Places,
+    *,
+    one_sample: bool,
+    multiplied: tuple[str, ...] = (),
 ) -> Iterator[Sums]:
     """The same with random weights on the rows, and a part of a row more in each stratum."""
-    extra = UnseenRows(support, places)
+    extra = UnseenRows(support, places, multiplied)
     for size in chunks(n_resamples, len(support.score)):
         yield reweigh(support, size, rng, extra, one_sample=one_sample)
 
@@ -67,7 +74,50 @@ def part_of(places: Places, cells: Cells, *, soft: bool) -> float:
     return 0.25 if places == "anywhere" and equal else 0.5
 
 
-def place_shares(support: Support, places: Places) -> Vector:
+def usual_rows(support: Support, name: str, multiplied: tuple[str, ...]) -> list[dict[str, Any]]:
+    """What a row of a stratum adds in effect, by column.
+
+    In strata that are ``multiplied``, as reviewed rows are by the chance of a review, what a row adds
+    hangs on
+    where it lies, and rows of all of them tell it: at each score Σu²/Σu of those around it.
+    """
+    cells = support.strata[name]
+    rows = cells.usual_rows(soft=name == SOFT)
+    if name not in multiplied or not any(support.strata[x].value is not None for x in multiplied):
+        return rows
+    total = squares = np.zeros(len(support.score))
+    count = np.zeros(len(support.score))
+    for other in (support.strata[x] for x in multiplied):
+        at, number = other.atom, other.count
+        weight = np.ones(len(at)) if other.weight is None else other.weight
+        value = weight if other.value is None else other.value
+        square = weight if other.value is None else other.squares
+        total = total + np.bincount(at, number * value, len(count))
+        squares = squares + np.bincount(at, number * square, len(count))
+        count = count + np.bincount(at, number, len(count))
+    around = _around(count)
+    (row,) = rows
+    times = around(squares) / around(total)
+    return [{"weight": row["weight"], "value": row["weight"] * times, "square": row["weight"] * times**2}]
+
+
+def _around(count: Vector) -> Callable[[Vector], Vector]:
+    """Sums over the rows around each score: of its own, and of neighbours until they are `NEAR`."""
+    below = np.append(0.0, np.cumsum(count))
+    middle = (below[1:] + below[:-1]) / 2
+    half = np.maximum(count, min(NEAR, below[-1])) / 2
+    # A window of ranks that does not pass either end.
+    low = np.clip(middle - half, 0.0, below[-1] - 2 * half)
+    high = low + 2 * half
+
+    def sums(values: Vector) -> Vector:
+        cumulative = np.append(0.0, np.cumsum(values))
+        return np.asarray(np.interp(high, below, cumulative) - np.interp(low, below, cumulative))
+
+    return sums
+
+
+def place_shares(support: Support, places: Places, multiplied: tuple[str, ...] = ()) -> Vector:
     """How many of the parts fall on each score.
 
     One at either end; or one anywhere, in every power of ten of ranks from the top and from the bottom
@@ -77,7 +127,13 @@ def place_shares(support: Support, places: Places) -> Vector:
         share = np.zeros(len(support.score))
         share[[0, -1]] = 1.0
         return share
-    below = np.append(0.0, np.cumsum(support.pool))
+    pool = support.pool
+    if multiplied:
+        n = len(support.score)
+        pool = np.sum(
+            [np.bincount(x.atom, x.count, n) for k, x in support.strata.items() if k in multiplied], 0
+        )
+    below = np.append(0.0, np.cumsum(pool))
     above = below[-1] - below
     return np.asarray(np.diff(np.log1p(below) - np.log1p(above)) / (2 * np.log1p(below[-1])))
 
@@ -85,11 +141,12 @@ def place_shares(support: Support, places: Places) -> Vector:
 class UnseenRows:
     """What the rows of each stratum did not show, as a part of a usual row."""
 
-    def __init__(self, support: Support, places: Places) -> None:
+    def __init__(self, support: Support, places: Places, multiplied: tuple[str, ...] = ()) -> None:
         self.places, self.last = places, len(support.score) - 1
-        self.reach = np.cumsum(place_shares(support, places))
+        multiplied = tuple(name for name in multiplied if name in support.strata)
+        self.reach = np.cumsum(place_shares(support, places, multiplied))
         self.rows = {
-            name: (part_of(places, cells, soft=name == SOFT), cells.usual_rows(soft=name == SOFT))
+            name: (part_of(places, cells, soft=name == SOFT), usual_rows(support, name, multiplied))
             for name, cells in support.strata.items()
         }
 
@@ -115,7 +172,7 @@ class Unseen(NamedTuple):
 
     place: NDArray[Any]
     part: Vector
-    row: dict[str, float]
+    row: dict[str, Any]  # numbers, or one for each score
 
 
 def reweigh(
@@ -142,7 +199,9 @@ def reweigh(
     for name, parts in unseen.items():
         for place, part, row in parts:
             for column, adds in row.items():
-                sums[name, column][np.arange(n), place] += part * scale[name] * adds
+                if (name, column) in sums:
+                    each = adds[place] if np.ndim(adds) else adds
+                    sums[name, column][np.arange(n), place] += part * scale[name] * each
     return sums
 
 

@@ -17,20 +17,23 @@ from halftruth.table._sorted_rows import SortedRows
 from halftruth.table._support import SOFT, Cells, Support
 
 __all__ = [
-    "BINNED", "MEANINGS", "NEGATIVE", "POSITIVE", "PROPENSITY", "SOFT", "SOFT_LABEL", "STRATA", "TOP_CLASS",
-    "UNLABELED", "VOTE_SHARE", "Strata", "StratumRows",
+    "BINNED", "MEANINGS", "NEGATIVE", "OPEN_ROWS", "POSITIVE", "PROPENSITY", "REVIEWED", "SOFT", "SOFT_LABEL",
+    "STRATA", "TOP_CLASS", "UNLABELED", "VOTE_SHARE", "Strata", "StratumRows",
 ]  # fmt: skip
 
 POSITIVE, UNLABELED, NEGATIVE = "positive", "unlabeled", "negative"
 STRATA = (POSITIVE, UNLABELED, NEGATIVE, SOFT)
 SOFT_LABEL, VOTE_SHARE, TOP_CLASS = "soft label", "share of votes", "largest of many classes"
 PROPENSITY = "1/propensity"
+REVIEWED, OPEN_ROWS = "1/chance of review", "rows of unknown class behind it"
 MEANINGS = {
     SOFT_LABEL: (0.0, 1.0),
     VOTE_SHARE: (0.0, 1.0),
     TOP_CLASS: (0.0, 1.0),
     PROPENSITY: (1.0, np.inf),
     "1/confidence": (1.0, np.inf),
+    REVIEWED: (0.0, np.inf),
+    OPEN_ROWS: (0.0, np.inf),
 }
 """What values can be, and between which limits they lie."""
 BINNED = (SOFT_LABEL, VOTE_SHARE)  # values whose sums a histogram holds
@@ -73,6 +76,11 @@ class StratumRows:
 
     def concatenate(self, other: StratumRows) -> StratumRows:
         """These rows, then the other's."""
+        one, two = self, other
+        if {one.meaning, two.meaning} in ({None, REVIEWED}, {None, OPEN_ROWS}):
+            # Every row of a census was reviewed for certain, and there is nothing that nobody could know.
+            plain = 1.0 if REVIEWED in (one.meaning, two.meaning) else 0.0
+            return one.valued(plain).concatenate(two.valued(plain))
         refuse_other_meaning(self.meaning, other.meaning)
         weight = value = None
         if self.weight is not None or other.weight is not None:
@@ -81,6 +89,13 @@ class StratumRows:
             value = np.concatenate([self.value, other.value])
         score = np.concatenate([self.score, other.score])
         return StratumRows(score=score, weight=weight, value=value, meaning=self.meaning)
+
+    def valued(self, plain: float) -> StratumRows:
+        """The same rows with their values, where plain rows have this one."""
+        if self.value is not None:
+            return self
+        meaning = REVIEWED if plain else OPEN_ROWS
+        return replace(self, value=np.full(len(self), plain), meaning=meaning)
 
     @property
     def is_plain(self) -> bool:
@@ -146,7 +161,8 @@ class Strata(Mapping[str, "StratumRows | Bins"]):
                     got=f"{type(stratum).__name__} for {name!r}",
                     remedy="Make tables from evidence, e.g. Labeled(y_true, y_score).table.",
                 )
-        if SOFT in strata and len(strata) > 1:
+        reviewed = any(rows.meaning == REVIEWED for rows in strata.values())
+        if SOFT in strata and len(strata) > 1 and not reviewed:
             raise MergeError(
                 "Soft-labeled rows cannot share a table with positive, unlabeled or negative rows. "
                 "Give the hard labels as soft labels 0 and 1 instead."
@@ -192,8 +208,8 @@ class Strata(Mapping[str, "StratumRows | Bins"]):
             return self
         if any(rows.meaning not in (None, *BINNED) for rows in self.values()):
             raise InputError(
-                "Propensities, confidences and labels of many classes stay exact rows: of values a histogram "
-                "holds binary soft labels alone. Use the table as it is."
+                "Propensities, confidences, chances of review and labels of many classes stay exact rows: of "
+                "values a histogram holds binary soft labels alone. Use the table as it is."
             )
         if not self:
             return self

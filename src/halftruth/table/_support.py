@@ -252,6 +252,16 @@ class Support:
             return Support(score=score, strata=self.strata, edge=edge)
         return self
 
+    def with_strata(self, strata: Iterable[str]) -> Support:
+        """With these strata, without a row where none was seen: what was not seen may be of them."""
+        missing = [name for name in strata if name not in self.strata]
+        if not missing:
+            return self
+        none = np.zeros(0)
+        nobody = Cells(atom=none.astype(np.intp), count=none.astype(np.int64), weight=none, value=none)
+        cells = {**self.strata, **dict.fromkeys(missing, nobody)}
+        return Support(score=self.score, strata=cells, edge=self.edge)
+
     def _joined(self, score: Vector, group: Index, strata: Iterable[str], *, alike: bool) -> Support:
         nobody = Cells(atom=np.zeros(0, dtype=np.intp), count=np.zeros(0, dtype=np.int64))
         joined = {name: cells.joined(group, alike=alike) for name, cells in self.strata.items()}

@@ -76,7 +76,7 @@ def examples_of(command: Any) -> list[list[str]]:
 
 def test_the_commands() -> None:
     papers = {"jain", "claesen", "pu-ece", "bpm", "bayes-error"}
-    top = {"evaluate", "compare", "prior", "calibrate", "bayes-error", "demo"}
+    top = {"evaluate", "compare", "prior", "calibrate", "bayes-error", "plan-review", "demo"}
     assert set(NAMES) == top | {f"reproduce {paper}" for paper in papers}
 
 

@@ -60,7 +60,8 @@ def test_a_new_kind_has_every_other_answer(rows, tmp_path):
 
 def test_what_is_no_evidence_is_told_all_kinds():
     with pytest.raises(
-        ht.InputError, match="Labeled, SoftLabeled, PositiveUnlabeled or PositiveConfidence, got list"
+        ht.InputError,
+        match="Labeled, SoftLabeled, PositiveUnlabeled, PositiveConfidence or Reviewed, got list",
     ):
         as_evidence([1, 0])
     assert all(getattr(ht, kind.__name__) is kind for kind in KINDS)

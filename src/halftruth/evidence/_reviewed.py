@@ -1,0 +1,506 @@
+"""Reviewed: somebody looked at some of the cases, each with a chance that is known or can be estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from hashlib import sha256
+from itertools import product
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError, Note, NotIdentifiable, arg
+from halftruth.evidence._evidence import Evidence, Scenario
+from halftruth.evidence._labeled import labels_as_given
+from halftruth.evidence._review_guess import best_guess, guess_from, review_rates
+from halftruth.measure._mass_rule import MassRule
+from halftruth.measure._pseudo_labels import Fill, PseudoLabels
+from halftruth.measure._score_measure import ScoreMeasure
+from halftruth.prior._belief import Belief, Share, belief
+from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
+from halftruth.table._strata import OPEN_ROWS, REVIEWED, SOFT_LABEL, StratumRows
+from halftruth.table._support import Sums
+
+__all__ = ["Reviewed", "fingerprint"]
+
+SAID = (POSITIVE, NEGATIVE)  # what reviewers said of a row
+N_CUTS = 16  # scores from which rows that nobody could look at may be positive
+LEAST_YOUDEN = 0.05  # of sensitivity + specificity − 1: below, reviewers say next to nothing
+FEW_REVIEWED = 20
+_MODELS = '"auto", "none", "score", "blocks", "logistic", a Calibrator or a function of the scores'
+
+
+class Reviewed(Evidence):
+    """Scores of all rows, labels of those that were reviewed: μ̂ = Σ δ_s, μ̂₁ = Σ (p̂ + R (y − p̂)/e) δ_s.
+
+    e is the chance of a row to be reviewed, R whether it was, p̂ a guess of P(positive | score). Whatever the
+    guess, the estimate is right on average; where it is good, it is narrow. With p̂ = 0 it is inverse
+    probability weighting, with the rates of blocks of scores it is calibrated to the known law of the scores.
+
+    Parameters
+    ----------
+    y_score : (n,) array
+        Scores of all rows of the population, whether anybody looked at them or not.
+    label : (n,) array of 1, 0 and NaN
+        What reviewers said; NaN or None where nobody looked.
+    probability : number or (n,) array, optional
+        The chance of each row to be reviewed, known by design. Where it is 0 nothing can be known of a row:
+        results are then intervals over what such rows could be. None: estimated from the score; a review
+        must then hang on nothing else, and stretches of scores that nobody looked at are left open.
+    sample_weight : (n,) array, optional
+    sensitivity, specificity : float, (low, high) or PriorEstimate
+        Of the reviewer, who may err: a number, a range, or an estimate, e.g. of `judge_rates`.
+    known_positive : (n,) array of bool, optional
+        Rows that are known to be positive otherwise. They are certain, and need no review.
+    model : str, Calibrator or callable
+        The guess p̂. "auto" takes the one with the least estimated variance and says so: "none", "blocks",
+        "logistic" (fitted to the reviews), or "score" itself where scores lie in [0, 1].
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> score, label = [0.9, 0.8, 0.7, 0.3, 0.2, 0.1], [1, None, 1, 0, None, None]
+    >>> evidence = ht.Reviewed(score, label, [1, 0.5, 0.5, 0.5, 0.5, 0.5], model="none")
+    >>> ht.prevalence(evidence)
+    0.5
+    """
+
+    kind: ClassVar[str] = "reviewed"
+    classes = (POSITIVE, NEGATIVE)
+    null_models = ("bootstrap",)
+    naive_reading = "the reviewed cases alone, as if chosen at random"
+    sensitivity: Belief
+    specificity: Belief
+    estimated: bool = False
+
+    def __init__(
+        self,
+        y_score: Any,
+        label: Any,
+        probability: Any = None,
+        *,
+        sample_weight: Any = None,
+        sensitivity: Share = 1.0,
+        specificity: Share = 1.0,
+        known_positive: Any = None,
+        model: Any = "auto",
+    ) -> None:
+        score = _checks.scores(y_score, "y_score")
+        said = _labels(label, len(score))
+        weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
+        known = np.zeros(len(score), dtype=bool)
+        if known_positive is not None:
+            known = _checks.binary_labels(known_positive, "known_positive", length=len(score))
+        if (said[known] == 0).any():
+            first = int(np.argmax(known & (said == 0)))
+            raise InputError(
+                f"{arg('known_positive')} says that row {first} is positive, and its {arg('label')} is 0 "
+                f"({int((said[known] == 0).sum())} such row(s)). Mend one of the two."
+            )
+        said = np.where(known, np.nan, said)
+        reviewed = ~np.isnan(said)
+        self.estimated = probability is None
+        if probability is None:
+            times = review_rates(score, reviewed, ~known, weight)
+        else:
+            times = _times(probability, reviewed, known)
+        self._set(score, said, times, weight, known)
+        self._judge(sensitivity, specificity)
+        self._model = model
+        self._guess_of(model)
+
+    def _set(
+        self, score: Vector, said: Vector, times: Vector, weight: Vector | None, known: NDArray[np.bool_]
+    ) -> None:
+        """Rows by stratum; ``times`` is 1/e, inf where it is not possible to look at a row."""
+        never = np.isinf(times) & np.isnan(said) & ~known
+        masks = {
+            POSITIVE: said == 1,
+            NEGATIVE: said == 0,
+            UNLABELED: np.isnan(said) & ~known,
+            SOFT: known,
+        }
+
+        def rows(name: str, mask: NDArray[np.bool_]) -> StratumRows:
+            value, meaning = None, None
+            if name in SAID and (times[mask] != 1).any():
+                value, meaning = times[mask], REVIEWED
+            elif name == UNLABELED and never.any():
+                value, meaning = never[mask].astype(np.float64), OPEN_ROWS
+            elif name == SOFT:
+                value, meaning = np.ones(int(mask.sum())), SOFT_LABEL
+            weights = None if weight is None else weight[mask]
+            return StratumRows(score=score[mask], weight=weights, value=value, meaning=meaning)
+
+        strata = {name: rows(name, mask) for name, mask in masks.items() if mask.any()}
+        if SOFT in strata and not any(strata[x].meaning == REVIEWED for x in SAID if x in strata):
+            # What is known otherwise and what was reviewed for certain are the same then.
+            both = [strata.pop(SOFT), *([strata[POSITIVE]] if POSITIVE in strata else [])]
+            plain = [replace(x, value=None, meaning=None) for x in both]
+            strata[POSITIVE] = plain[0] if len(plain) == 1 else plain[1].concatenate(plain[0])
+        self.table = ScoreTable(strata)
+
+    @classmethod
+    def from_table(
+        cls, table: ScoreTable, *, sensitivity: Share = 1.0, specificity: Share = 1.0, model: Any = "auto"
+    ) -> Self:
+        """From a table of reviewed rows, e.g. those of several days merged."""
+        _checks.instance(table, "table", ScoreTable)
+        meanings = {rows.meaning for rows in table.strata.values()}
+        if not meanings <= {None, REVIEWED, OPEN_ROWS, SOFT_LABEL} or REVIEWED not in meanings:
+            raise InputError(
+                f"Reviewed evidence takes a table of reviewed rows, got {table!r}. Use the evidence "
+                f"class that "
+                "the table came from."
+            )
+        out = cls.__new__(cls)
+        out.table, out._model = table, model
+        out._judge(sensitivity, specificity)
+        out._guess_of(model)
+        return out
+
+    @classmethod
+    def from_plan(
+        cls,
+        plan: Any,
+        y_score: Any,
+        labels: Any,
+        *,
+        sample_weight: Any = None,
+        sensitivity: Share = 1.0,
+        specificity: Share = 1.0,
+        known_positive: Any = None,
+        model: Any = "auto",
+    ) -> Self:
+        """From the rows that `plan_review` named, and a label for each of them, in the plan's order.
+
+        Parameters
+        ----------
+        plan : ReviewPlan or list of ReviewPlan
+            Several are the rounds of one audit, in any order; each was made of the rows that were left.
+        y_score : (n,) array
+            The scores for which the plans were made.
+        labels : array, or a list of arrays
+            1 or 0 for each row of a plan.
+
+        Notes
+        -----
+        Each round estimates μ₁ without bias, given the rounds before: rows reviewed earlier are certain in
+        it. What counts is their mean, weighted by the reviews of each, so that a plan may be made from what
+        earlier rounds showed.
+        """
+        several = isinstance(plan, (list, tuple))
+        plans, said = (list(plan), list(labels)) if several else ([plan], [labels])
+        score = _checks.scores(y_score, "y_score")
+        if len(plans) != len(said) or not plans:
+            raise InputError(
+                f"{arg('labels')} must have one array for each plan, got {len(said)} for {len(plans)}."
+            )
+        rounds = sorted(zip(plans, said, strict=True), key=lambda x: int(x[0].round))
+        label, times = np.full(len(score), np.nan), np.zeros(len(score))
+        n_all = sum(len(each.rows) for each in plans)
+        for each, told in rounds:
+            if each.fingerprint != fingerprint(score):
+                raise InputError(
+                    f"The plan of round {each.round} was made for other scores (fingerprint "
+                    f"{each.fingerprint}, of these it is {fingerprint(score)}). Pass the scores for which it "
+                    "was made, in their order."
+                )
+            new, share = _plan_labels(each, told), len(each.rows) / n_all
+            if not np.isnan(label[each.rows]).all():
+                raise InputError(
+                    f"Round {each.round} reviews {int((~np.isnan(label[each.rows])).sum())} row(s) of "
+                    f"an earlier "
+                    "one again. Number the rounds, and make each plan of the rows that are left."
+                )
+            times[~np.isnan(label)] += share
+            times[each.rows] += share / np.asarray(each.chance, dtype=np.float64)
+            label[each.rows] = new
+        out = cls.__new__(cls)
+        known = np.zeros(len(score), dtype=bool)
+        if known_positive is not None:
+            known = _checks.binary_labels(known_positive, "known_positive", length=len(score))
+        weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
+        out._set(score, np.where(known, np.nan, label), np.where(known, 1.0, times), weight, known)
+        out._judge(sensitivity, specificity)
+        out._model = model
+        out._guess_of(model)
+        return out
+
+    def _judge(self, sensitivity: Share, specificity: Share) -> None:
+        self.sensitivity = belief(sensitivity, "sensitivity", closed_at_one=True)
+        self.specificity = belief(specificity, "specificity", closed_at_one=True)
+        both = [x.ends() for x in (self.sensitivity, self.specificity)]
+        if not all(both):
+            raise InputError(
+                f"{arg('sensitivity')} and {arg('specificity')} must be known: 1 if nobody errs."
+            )
+        if both[0][0] + both[1][0] - 1 < LEAST_YOUDEN:
+            raise InputError(
+                f"{arg('sensitivity')} + {arg('specificity')} must exceed 1 by {LEAST_YOUDEN:g} at "
+                f"least, got "
+                f"{both[0][0]:g} + {both[1][0]:g}: such a reviewer tells next to nothing. Are the two "
+                f"swapped, "
+                "or errors given in place of what is right?"
+            )
+
+    def _guess_of(self, model: Any) -> None:
+        strata = self.table.strata
+        if not any(name in strata for name in SAID):
+            raise InputError(
+                f"{arg('label')} has no reviewed row. Pass 1 or 0 for the rows that somebody looked at."
+            )
+        rows = [strata.get(name) for name in SAID]
+        columns = [_columns(x) for x in rows]
+        score, weight, times = (np.concatenate(column) for column in zip(*columns, strict=True))
+        said = np.concatenate([np.full(len(x[0]), y) for x, y in zip(columns, (1.0, 0.0), strict=True)])
+        a, b = float(self.sensitivity.value or 1), float(self.specificity.value or 1)
+        target = (said - 1 + b) / (a + b - 1)
+        if isinstance(model, str):
+            _checks.choice(model, "model", ("auto", "none", "score", "blocks", "logistic"))
+            if self.estimated:
+                model = "blocks"  # what was estimated of the chances is taken out with the rates of blocks
+            self.guess, self.candidates = best_guess(model, score, target, times, weight, self.measured)
+        else:
+            self.guess, self.candidates = guess_from(model, self.measured, _MODELS), {}
+
+    @property
+    def measured(self) -> tuple[float, float]:
+        """The lowest and the highest score of the table."""
+        spans = [rows.span for rows in self.table.strata.values()]
+        return min(x[0] for x in spans), max(x[1] for x in spans)
+
+    @property
+    def n_reviewed(self) -> int:
+        """How many rows somebody looked at."""
+        return sum(len(self.table.strata.get(name, ())) for name in SAID)
+
+    @property
+    def is_census(self) -> bool:
+        """Whether all rows are known for certain."""
+        plain = all(rows.value is None for rows in self.table.strata.values())
+        return plain and UNLABELED not in self.table.strata and self._never_errs
+
+    @property
+    def _never_errs(self) -> bool:
+        return all(x.value == 1 and not x.is_range for x in (self.sensitivity, self.specificity))
+
+    @property
+    def multiplied(self) -> tuple[str, ...]:  # type: ignore[override]
+        return () if self.is_census else SAID
+
+    @property
+    def is_proper(self) -> bool:  # type: ignore[override]
+        return self.is_census
+
+    @property
+    def lone_positive(self) -> bool:  # type: ignore[override]
+        return False
+
+    @cached_property
+    def _open(self) -> bool:
+        """Whether there are rows whose class nobody could find out."""
+        rows = self.table.strata.get(UNLABELED)
+        return rows is not None and rows.value is not None
+
+    @property
+    def scenario(self) -> Scenario:
+        return Scenario(sensitivity=self.sensitivity.value, specificity=self.specificity.value)
+
+    def scenarios(self) -> tuple[tuple[Scenario, ...], tuple[Note, ...]]:
+        judges = list(product(self.sensitivity.grid(3), self.specificity.grid(3)))
+        fills: list[Fill | None] = list(self._fills()) if self._open else [None]
+        every = tuple(Scenario(sensitivity=a, specificity=b, fill=fill) for fill in fills for a, b in judges)
+        return every, tuple(self._open_notes())
+
+    def _open_notes(self) -> Iterator[Note]:
+        if not self._open:
+            return
+        rows = self.table.strata[UNLABELED]
+        assert isinstance(rows, StratumRows)
+        assert rows.value is not None
+        n, score = int((rows.value > 0).sum()), rows.score[rows.value > 0]
+        yield Note(
+            "identifiability",
+            f"Nobody could look at {n} of {len(self.table)} rows (scores {score.min():.4g} to "
+            f"{score.max():.4g}): intervals cover all that they could be. A few reviews there would narrow "
+            "them.",
+        )
+
+    def _fills(self) -> Iterator[Fill]:
+        """Rows that nobody could look at: positive from a score up, or up to it; or as scored.
+
+        Of so many positives among them, the metrics are most extreme where these score highest or lowest.
+        """
+        rows = self.table.strata[UNLABELED]
+        assert isinstance(rows, StratumRows)
+        assert rows.value is not None
+        score = rows.score[rows.value > 0]
+        cuts = np.unique(np.append(np.quantile(score, np.linspace(0, 1, N_CUTS)), [0.5, np.inf]))
+        for cut in cuts:
+            yield Fill(float(cut), upward=True)
+            yield Fill(float(cut), upward=False)
+        if self.measured[0] >= 0 and self.measured[1] <= 1:
+            yield Fill(0.0, as_scored=True)
+
+    def drawn(self, scenario: Scenario, n: int, rng: np.random.Generator) -> Scenario:
+        if self.sensitivity.replicates is None and self.specificity.replicates is None:
+            return scenario
+        both = {
+            name: of.draw(None, n, rng) if of.replicates is not None else getattr(scenario, name)
+            for name, of in (("sensitivity", self.sensitivity), ("specificity", self.specificity))
+        }
+        return replace(scenario, **both)
+
+    def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
+        if self.is_census:
+            return labels_as_given(sums, self.table)
+        unknown = self._open and scenario.fill is None
+        labels = PseudoLabels(
+            guess=self.guess,
+            sensitivity=scenario.sensitivity,
+            specificity=scenario.specificity,
+            fill=scenario.fill,
+        )
+        return MassRule(
+            mass={(name, "weight"): 1.0 for name in self.table.strata},
+            pos_mass={(name, "value"): np.nan if unknown else 1.0 for name in self.table.strata},
+            size=self.effective_reviews,
+            units=dict.fromkeys(self.table.strata, self.table.unit()),
+            labels=labels,
+            unidentified=next(self._open_notes()) if unknown else None,
+        )
+
+    @cached_property
+    def effective_reviews(self) -> float:
+        """(Σu)²/Σu² of the reviewed rows, u = w/e: the random reviews that would say as much of a total."""
+        columns = [_columns(self.table.strata.get(name)) for name in SAID]
+        times = np.concatenate([weight * times for _, weight, times in columns])
+        return float(times.sum() ** 2 / (times**2).sum())
+
+    @property
+    def assumption(self) -> Note:  # type: ignore[override]
+        text = "Assumes that each row had the chance of a review that was given"
+        if self.estimated:
+            text = "Assumes that whether a row was reviewed hung on its score and on nothing else"
+        if not self._never_errs:
+            text += ", and that reviewers err as often as given, whatever the score"
+        return Note("assumption", f"{text}.")
+
+    def remarks(self) -> Iterator[Note]:
+        if self.is_census:
+            return
+        estimator = {"none": "inverse probability", "blocks": "calibrated to the law of the scores"}
+        how = estimator.get(self.guess.name, f"difference estimator, guess: {self.guess.name}")
+        others = ", ".join(
+            f"{name} {x:.3g}" for name, x in sorted(self.candidates.items(), key=lambda x: x[1])
+        )
+        text = f"{self.n_reviewed} rows were reviewed ({how})"
+        if len(self.candidates) > 1:
+            text += f"; standard error of the prevalence by guess: {others}"
+        yield Note("remark", f"{text}.")
+        if self.n_reviewed < FEW_REVIEWED:
+            yield Note("small_sample", f"Only {self.n_reviewed} reviews: intervals are rough.")
+
+    def naive_measure(self) -> ScoreMeasure | None:
+        strata = {name: self.table.strata[name] for name in SAID if name in self.table.strata}
+        plain = ScoreTable({k: replace(x, value=None, meaning=None) for k, x in strata.items()})
+        return labels_as_given(plain.support.sums(), plain).over(plain.support)
+
+    def with_table(self, table: ScoreTable) -> Self:
+        out = super().with_table(table)
+        out._guess_of(self._model)
+        return out
+
+
+def fingerprint(score: Vector) -> str:
+    """Of scores in their order: other rows have another."""
+    return sha256(np.ascontiguousarray(score, dtype="<f8").tobytes()).hexdigest()[:16]
+
+
+def _plan_labels(plan: Any, labels: Any) -> Vector:
+    """A label for each row of a plan."""
+    said = _labels(labels, len(plan.rows))
+    missing = np.isnan(said)
+    if missing.any():
+        raise InputError(
+            f"{arg('labels')} is missing for {int(missing.sum())} of the {len(said)} rows to review, "
+            f"the first at "
+            f"row {int(plan.rows[np.argmax(missing)])}. Label them: rows that were left out are no "
+            f"random ones. "
+            "Where that cannot be, pass all rows to Reviewed with the chance 0 for these."
+        )
+    return said
+
+
+def _labels(label: Any, n: int) -> Vector:
+    """1, 0 and NaN."""
+    masks = _checks.vector(_none_as_nan(label), "label", missing=True, length=n)
+    wrong = ~(np.isnan(masks) | (masks == 0) | (masks == 1))
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise InputError(
+            argument="label",
+            must="be 1 or 0 for reviewed rows, NaN or None for the others",
+            got=f"{masks[first]:g} at index {first} ({int(wrong.sum())} such row(s))",
+            remedy="A soft label is for SoftLabeled.",
+        )
+    return masks
+
+
+def _none_as_nan(label: Any) -> Any:
+    if isinstance(label, (list, tuple)):
+        return np.asarray([np.nan if x is None else x for x in label], dtype=object)
+    return label
+
+
+def _times(probability: Any, reviewed: NDArray[np.bool_], known: NDArray[np.bool_]) -> Vector:
+    """1/e of each row, inf where it is 0."""
+    n = len(reviewed)
+    given = (
+        np.full(n, _checks.number(probability, "probability")) if np.ndim(probability) == 0 else probability
+    )
+    chance = _checks.vector(given, "probability", length=n)
+    wrong = ~((chance >= 0) & (chance <= 1)) & ~known
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise InputError(
+            argument="probability",
+            must="lie in (0, 1], or be 0 where nobody could look",
+            got=f"{chance[first]:g} at index {first} ({int(wrong.sum())} such row(s))",
+            remedy="It is the chance of each row to be reviewed.",
+        )
+    impossible = reviewed & (chance == 0)
+    if impossible.any():
+        first = int(np.argmax(impossible))
+        raise InputError(
+            f"{arg('label')} has {int(impossible.sum())} row(s) that were reviewed though their "
+            f"{arg('probability')} is 0, the first at index {first}. Give the chance by which they were "
+            f"chosen, "
+            "or leave their label out."
+        )
+    missed = (chance == 1) & ~reviewed & ~known
+    if missed.any():
+        first = int(np.argmax(missed))
+        raise InputError(
+            f"{arg('label')} is missing for {int(missed.sum())} row(s) whose {arg('probability')} of a "
+            f"review is "
+            f"1, the first at index {first}. Give their labels; where they cannot be had, give the chance 0, "
+            "which bounds what these rows could be."
+        )
+    with np.errstate(divide="ignore"):
+        return np.where(known, 1.0, 1 / chance)
+
+
+def _columns(rows: Any) -> tuple[Vector, Vector, Vector]:
+    """Score, weight and 1/e of the rows of a stratum."""
+    if rows is None:
+        return np.zeros(0), np.zeros(0), np.zeros(0)
+    if not isinstance(rows, StratumRows):
+        raise NotIdentifiable("A histogram does not hold chances of review. Keep the rows.")
+    return rows.score, rows.full_weight(), np.ones(len(rows)) if rows.value is None else rows.value

@@ -1,0 +1,86 @@
+"""Pseudo-labels of reviewed rows: what a row adds to μ̂₁ where only some rows were looked at.
+
+A row that was to be reviewed with the chance e adds v = p̂ + R (y − p̂)/e, with R whether it was. Whatever the
+guess p̂ is, E[v] = P(Y=1): the difference estimator (Särndal, Swensson & Wretman 1992, ch. 6), which is
+inverse probability with p̂ = 0. A reviewer with sensitivity a and specificity b says y; then
+(y − 1 + b)/(a + b − 1) is right on average (Rogan & Gladen 1978) and stands for y.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from halftruth._checks import Vector
+from halftruth.measure._arithmetic import Number
+from halftruth.table._strata import NEGATIVE, POSITIVE, UNLABELED
+from halftruth.table._support import Sums
+
+__all__ = ["Fill", "Guess", "PseudoLabels"]
+
+
+class Fill(NamedTuple):
+    """What rows that nobody could look at may be: positive from a score up, or below it; or as scored."""
+
+    cut: float
+    upward: bool = True
+    as_scored: bool = False
+
+    def at(self, score: Vector) -> Vector:
+        """The share of positives at each score."""
+        if self.as_scored:
+            return np.clip(score, 0.0, 1.0)
+        return np.asarray((score >= self.cut) == self.upward, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """p̂ along the score: straight lines between knots, flat beyond them."""
+
+    score: Vector
+    share: Vector
+    name: str = "none"
+
+    def at(self, score: Vector) -> Vector:
+        return np.asarray(np.interp(score, self.score, self.share))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PseudoLabels:
+    """Makes sums of pseudo-labels of the sums of reviewed rows, at each score.
+
+    In "positive" and "negative", which are what reviewers said, the value of a row is 1/e. In "unlabeled" it
+    is how many rows stand behind it whose class nobody can know: 0 for most, 1 where the chance of a review
+    was 0, 1/e where a review brought no label. Other strata keep what they have.
+    """
+
+    guess: Guess
+    sensitivity: Number = 1.0
+    specificity: Number = 1.0
+    fill: Fill | None = None
+    """What rows that nobody could look at are taken for; None: nobody knows."""
+
+    def of(self, score: Vector, sums: Sums) -> Sums:
+        expected, out = self.guess.at(score), dict(sums)
+        # Both are 1 or 0 where reviewers never err.
+        youden = np.asarray(self.sensitivity, dtype=np.float64) + self.specificity - 1
+        says = {POSITIVE: self.specificity / youden, NEGATIVE: (self.specificity - 1) / youden}
+        for name, label in says.items():
+            if (name, "weight") not in sums:
+                continue
+            weight, times = sums[name, "weight"], sums.get((name, "value"), sums[name, "weight"])
+            squares = sums.get((name, "square"), times)
+            # v = p̂ + (label − p̂) u, summed over the rows of a score, of which Σw, Σwu and Σwu² are known.
+            gap = np.asarray(label)[..., None] - expected
+            out[name, "value"] = expected * weight + gap * times
+            out[name, "square"] = expected**2 * weight + 2 * expected * gap * times + gap**2 * squares
+        if (UNLABELED, "weight") in sums:
+            weight = sums[UNLABELED, "weight"]
+            out[UNLABELED, "value"], out[UNLABELED, "square"] = expected * weight, expected**2 * weight
+            if (UNLABELED, "value") in sums:
+                filled = np.nan if self.fill is None else self.fill.at(score)
+                open_rows = sums[UNLABELED, "value"]
+                out[UNLABELED, "value"] = expected * (weight - open_rows) + filled * open_rows
+        return out

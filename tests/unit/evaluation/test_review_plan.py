@@ -1,0 +1,116 @@
+"""Plans of what to review: their chances, their rounds, and what they expect."""
+
+import numpy as np
+import pytest
+
+import halftruth as ht
+from halftruth._errors import InputError
+
+SCORE = np.random.default_rng(0).beta(0.5, 3.0, 60)
+
+
+def plan(seed=0, n=12, **given):
+    return ht.plan_review(SCORE, n, metrics=("recall", "roc_auc"), threshold=0.5, rng=seed, **given)
+
+
+def test_so_many_rows_are_drawn_each_once_with_a_chance():
+    for n in (1, 2, 3, 7, 12, 59, 60):
+        made = plan(n=n)
+        assert len(set(made.rows.tolist())) == len(made) == n
+        assert made.probability.sum() == pytest.approx(n)
+        assert (made.probability > 0).all()
+        assert (made.probability <= 1).all()
+
+
+def test_the_same_seed_gives_the_same_rows():
+    assert plan(3).rows.tolist() == plan(3).rows.tolist() != plan(4).rows.tolist()
+
+
+def test_rows_and_pairs_are_drawn_as_often_as_the_plan_says():
+    draws = 4000
+    together = np.zeros((60, 60))
+    for seed in range(draws):
+        drawn = np.zeros(60)
+        drawn[plan(seed).rows] = 1
+        together += np.outer(drawn, drawn)
+    made = plan()
+    joint = np.asarray([[made.joint(i, j) for j in range(60)] for i in range(60)])
+    error = np.sqrt(joint * (1 - joint) / draws) + 1e-12
+    # 3,600 comparisons: the largest of so many normal errors is below 5.
+    assert (np.abs(together / draws - joint) / error).max() < 5
+
+
+def test_known_and_reviewed_rows_are_left_out():
+    known, done = np.arange(60) < 5, np.arange(60) >= 50
+    made = plan(known_positive=known, reviewed=done)
+    assert not (known | done)[made.rows].any()
+    assert (made.probability[known | done] == 1).all()
+
+
+def test_labels_of_all_rows_give_the_labels():
+    y = (np.random.default_rng(1).random(60) < SCORE).astype(float)
+    made = plan(n=60)
+    evidence = ht.Reviewed.from_plan(made, SCORE, y[made.rows])
+    assert ht.roc_auc(evidence) == pytest.approx(ht.roc_auc(ht.Labeled(y, SCORE)), abs=1e-12)
+
+
+def test_rounds_are_combined_in_any_order_and_without_bias():
+    rng = np.random.default_rng(2)
+    y = (rng.random(60) < 0.3 + 0.4 * SCORE).astype(float)
+    totals = []
+    for seed in range(2000):
+        first = plan(seed)
+        done = np.isin(np.arange(60), first.rows)
+        # The second round looks where the first found positives: it hangs on what was seen.
+        pilot = ht.Reviewed.from_plan(first, SCORE, y[first.rows])
+        second = plan(seed + 10_000, 20, reviewed=done, round=2, evidence=pilot)
+        said = [y[first.rows], y[second.rows]]
+        both = ht.Reviewed.from_plan([first, second], SCORE, said, model="none")
+        totals.append(float(both.measure().positives))
+        if seed < 20:
+            turned = ht.Reviewed.from_plan([second, first], SCORE, said[::-1], model="none")
+            assert ht.average_precision(turned) == ht.average_precision(both)
+    error = np.std(totals) / np.sqrt(len(totals))
+    assert abs(np.mean(totals) - y.sum()) < 4 * error
+
+
+def test_the_width_to_expect_is_the_width_that_comes():
+    rng = np.random.default_rng(3)
+    y = rng.random(5000) < 0.2
+    score = 1 / (1 + np.exp(-(2 * rng.normal(np.where(y, 1.0, -1.0)) + np.log(0.25))))
+    made = ht.plan_review(score, 400, metrics="precision", threshold=0.5)
+    result = ht.evaluate(
+        ht.Reviewed.from_plan(made, score, y[made.rows].astype(float)), "precision", threshold=0.5
+    )
+    width = result["precision"].high - result["precision"].low
+    assert width == pytest.approx(made.expected["precision"], rel=0.5)
+    assert made.expected_with(1600)["precision"] == pytest.approx(made.expected["precision"] / 2)
+
+
+def test_the_saved_file_holds_rows_chances_and_room_for_labels(tmp_path):
+    made = plan()
+    made.save(tmp_path / "to_review.csv")
+    first, head, *lines = (tmp_path / "to_review.csv").read_text().splitlines()
+    assert made.fingerprint in first
+    assert head == "row,score,probability,round,label"
+    cells = [line.split(",") for line in lines]
+    assert [int(x[0]) for x in cells] == made.rows.tolist()
+    assert [float(x[1]) for x in cells] == SCORE[made.rows].tolist()
+    assert [float(x[2]) for x in cells] == made.chance.tolist()
+
+
+def test_bad_input_is_refused():
+    made = plan()
+    labels = np.ones(12)
+    with pytest.raises(InputError, match="60 at most"):
+        plan(n=61)
+    with pytest.raises(InputError, match="other scores"):
+        ht.Reviewed.from_plan(made, SCORE[::-1], labels)
+    with pytest.raises(InputError, match="missing for 1 of the 12"):
+        ht.Reviewed.from_plan(made, SCORE, [*labels[:11], None])
+    with pytest.raises(InputError, match="of an earlier one again"):
+        ht.Reviewed.from_plan([made, made], SCORE, [labels, labels])
+    with pytest.raises(InputError, match="one array for each plan"):
+        ht.Reviewed.from_plan([made], SCORE, [labels, labels])
+    with pytest.raises(InputError, match="does not change smoothly"):
+        ht.plan_review(SCORE, 5, metrics="calibration_error")
