@@ -15,6 +15,7 @@ _HOMES = {
     "PositiveUnlabeled": "evidence",
     "PositiveConfidence": "evidence",
     "Reviewed": "evidence",
+    "judge_rates": "evidence._reviewed",
     "ScoreTable": "table._score_table",
     "Grid": "table._grid",
     "ScoreMeasure": "measure._score_measure",

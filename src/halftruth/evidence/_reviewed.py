@@ -21,17 +21,18 @@ from halftruth.evidence._review_guess import best_guess, guess_from, review_rate
 from halftruth.measure._mass_rule import MassRule
 from halftruth.measure._pseudo_labels import Fill, PseudoLabels
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.prior._belief import Belief, Share, belief
+from halftruth.prior._belief import Belief, PriorEstimate, Share, belief
 from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
 from halftruth.table._strata import OPEN_ROWS, REVIEWED, SOFT_LABEL, StratumRows
 from halftruth.table._support import Sums
 
-__all__ = ["Reviewed", "fingerprint"]
+__all__ = ["Reviewed", "fingerprint", "judge_rates"]
 
 SAID = (POSITIVE, NEGATIVE)  # what reviewers said of a row
 N_CUTS = 16  # scores from which rows that nobody could look at may be positive
 LEAST_YOUDEN = 0.05  # of sensitivity + specificity − 1: below, reviewers say next to nothing
 FEW_REVIEWED = 20
+N_DRAWS = 2000  # of a reviewer's rates
 _MODELS = '"auto", "none", "score", "blocks", "logistic", a Calibrator or a function of the scores'
 
 
@@ -416,6 +417,39 @@ class Reviewed(Evidence):
         out = super().with_table(table)
         out._guess_of(self._model)
         return out
+
+
+def judge_rates(said: Any, truth: Any, *, rng: int = 0) -> tuple[PriorEstimate, PriorEstimate]:
+    """Sensitivity and specificity of a reviewer, from cases of which the truth is known too.
+
+    Parameters
+    ----------
+    said, truth : (n,) arrays of 0 and 1
+        What the reviewer said of each case, and what it is, e.g. by a second review that is trusted.
+    rng : int
+
+    Returns
+    -------
+    (sensitivity, specificity) : PriorEstimate
+        With draws of Jeffreys' posterior as replicates, for `Reviewed`.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> sensitivity, specificity = ht.judge_rates([1, 1, 0, 0, 1, 0], [1, 1, 1, 0, 0, 0])
+    >>> round(sensitivity.value, 3), round(specificity.value, 3)
+    (0.667, 0.667)
+    """
+    told = _checks.binary_labels(said, "said")
+    true = _checks.binary_labels(truth, "truth", length=len(told))
+    stream, out = np.random.default_rng(rng), []
+    for name, right in (("positive", told[true]), ("negative", ~told[~true])):
+        n, k = len(right), int(right.sum())
+        if n == 0:
+            raise InputError(f"{arg('truth')} has no {name} case: nothing says how often those are found.")
+        draws = stream.beta(k + 0.5, n - k + 0.5, N_DRAWS)
+        out.append(PriorEstimate(value=k / n, replicates=draws, method=f"{k} of {n}"))
+    return out[0], out[1]
 
 
 def fingerprint(score: Vector) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from halftruth.cli import main
 
-FIRST = ["evaluate", "compare", "prior", "calibrate", "bayes-error", "demo", "reproduce"]
+FIRST = ["evaluate", "compare", "prior", "calibrate", "bayes-error", "plan-review", "demo", "reproduce"]
 HOSTILE = 'ok,a$(touch pwned),`touch pwned`,"q\\$(touch pwned)",sp ace,--x,"d""q",é\n' + "1," * 7 + "1\n"
 
 

@@ -112,6 +112,17 @@ def test_reviewers_who_err_are_corrected_by_rogan_and_gladen():
     assert shown > plain
 
 
+def test_rates_of_a_reviewer_come_from_cases_reviewed_twice():
+    said, truth = np.repeat([1, 0, 0, 1], [45, 5, 160, 40]), np.repeat([1, 1, 0, 0], [45, 5, 160, 40])
+    sensitivity, specificity = ht.judge_rates(said, truth)
+    assert (sensitivity.value, specificity.value) == (0.9, 0.8)
+    # Jeffreys' intervals of 45 of 50 and 160 of 200, from a table of the beta distribution.
+    assert (sensitivity.low, sensitivity.high) == pytest.approx((0.795, 0.960), abs=0.01)
+    assert (specificity.low, specificity.high) == pytest.approx((0.741, 0.851), abs=0.01)
+    with pytest.raises(InputError, match="no positive case"):
+        ht.judge_rates([1, 0], [0, 0])
+
+
 def test_rows_that_nobody_could_look_at_are_bounded_by_all_that_they_could_be():
     y, score, rng = rows(60)
     chance = np.where(score < 0.2, 0.0, 1.0)
