@@ -19,7 +19,7 @@ from halftruth.inference import _notes as remarks
 from halftruth.inference._influence import identified_range
 from halftruth.inference._notes import bias_bound
 from halftruth.inference._prior_range import prior_range
-from halftruth.inference._requests import ALPHA, PRIOR, ModelRows, read_requests
+from halftruth.inference._requests import ALPHA, PRIOR, ModelRows, read_requests, thresholds_of
 from halftruth.results._estimate import Evaluation, Origin, Pages
 from halftruth.results._intervals import METHODS
 from halftruth.table._score_table import ScoreTable
@@ -133,7 +133,7 @@ def evaluate(
         requests = tuple(ChosenRequest.where_chosen(r, choice.threshold) for r in requests)
         model = partial(ChosenRows, choice=choice)
     shares = (PRIOR, ALPHA) if evidence.population is not None else (PRIOR,)
-    span = prior_range(evidence, level)
+    span = prior_range(evidence, level, thresholds_of(requests))
     one_sample = evidence.rows_are_one_sample if stratified is None else not stratified
     run = Estimation(
         evidence, (*requests, *shares), span, limit, n_resamples, one_sample=one_sample, model=model

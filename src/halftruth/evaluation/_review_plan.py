@@ -28,7 +28,7 @@ from halftruth.evaluation._estimation import FEWER_ATOMS
 from halftruth.evidence import Evidence, SoftLabeled
 from halftruth.evidence._reviewed import fingerprint
 from halftruth.inference._influence import gradients
-from halftruth.inference._requests import ModelRows, Request, read_requests
+from halftruth.inference._requests import ModelRows, Request, read_requests, thresholds_of
 from halftruth.table._support import Sums
 
 __all__ = ["ReviewPlan", "plan_review"]
@@ -231,7 +231,7 @@ def _guess(score: Vector, evidence: Evidence | None) -> Vector:
 def _needs(score: Vector, guess: Vector, requests: tuple[Request, ...]) -> tuple[Vector, dict[str, Vector]]:
     """How much each row adds to what is not known of the metrics; and what a positive moves in each."""
     evidence = SoftLabeled(guess, score)
-    support = evidence.table.support.coarse(2 * FEWER_ATOMS, _thresholds(requests))
+    support = evidence.table.support.coarse(2 * FEWER_ATOMS, thresholds_of(requests))
     model = ModelRows(evidence, support)
 
     def values(sums: Sums) -> dict[Request, Any]:
@@ -248,11 +248,6 @@ def _needs(score: Vector, guess: Vector, requests: tuple[Request, ...]) -> tuple
         # Of each metric as a share of the least variance that it alone could have, (Σ |φ| √(p(1−p)))²/n.
         total += (each / max(each.sum(), 1e-300)) ** 2
     return np.sqrt(total), moves
-
-
-def _thresholds(requests: tuple[Request, ...]) -> list[float]:
-    found = (r.parameters.get("threshold") for r in requests)
-    return [float(x) for x in found if x is not None]
 
 
 def _draw(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -183,8 +183,11 @@ class Evidence(ABC):
         """The scenario of the point estimate."""
         return Scenario(prior=self.prior.value, purity=self.purity.value)
 
-    def scenarios(self) -> tuple[tuple[Scenario, ...], tuple[Note, ...]] | None:
-        """Settings that intervals must cover, with notes; None where only shares are unknown."""
+    def scenarios(self, thresholds: Iterable[float]) -> tuple[tuple[Scenario, ...], tuple[Note, ...]] | None:
+        """Settings that intervals must cover, with notes; None where only shares are unknown.
+
+        ``thresholds`` are those of the rates that are asked for.
+        """
         return None
 
     def drawn(self, scenario: Scenario, n: int, rng: np.random.Generator) -> Scenario:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
@@ -91,6 +91,21 @@ class Reviewed(Evidence):
         known_positive: Any = None,
         model: Any = "auto",
     ) -> None:
+        judge = (sensitivity, specificity)
+        self._make(y_score, label, probability, None, sample_weight, judge, known_positive, model)
+
+    def _make(
+        self,
+        y_score: Any,
+        label: Any,
+        probability: Any,
+        times: Vector | None,
+        sample_weight: Any,
+        judge: tuple[Share, Share],
+        known_positive: Any,
+        model: Any,
+    ) -> None:
+        """From arrays; ``times`` is 1/e of reviewed rows where that is known in place of a probability."""
         score = _checks.scores(y_score, "y_score")
         said = _labels(label, len(score))
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
@@ -106,18 +121,20 @@ class Reviewed(Evidence):
         said = np.where(known, np.nan, said)
         reviewed = ~np.isnan(said)
         self.estimated = probability is None
-        if probability is None:
+        if times is not None:
+            times = np.where(known, 1.0, times)
+        elif probability is None:
             times = review_rates(score, reviewed, ~known, weight)
         else:
             times = _times(probability, reviewed, known)
-        self._set(score, said, times, weight, known)
-        self._judge(sensitivity, specificity)
+        self._judge(*judge)
+        self.table = self._strata(score, said, times, weight, known)
         self._model = model
         self._guess_of(model)
 
-    def _set(
+    def _strata(
         self, score: Vector, said: Vector, times: Vector, weight: Vector | None, known: NDArray[np.bool_]
-    ) -> None:
+    ) -> ScoreTable:
         """Rows by stratum; ``times`` is 1/e, inf where it is not possible to look at a row."""
         never = np.isinf(times) & np.isnan(said) & ~known
         masks = {
@@ -129,7 +146,7 @@ class Reviewed(Evidence):
 
         def rows(name: str, mask: NDArray[np.bool_]) -> StratumRows:
             value, meaning = None, None
-            if name in SAID and (times[mask] != 1).any():
+            if name in SAID and ((times[mask] != 1).any() or masks[SOFT].any()):
                 value, meaning = times[mask], REVIEWED
             elif name == UNLABELED and never.any():
                 value, meaning = never[mask].astype(np.float64), OPEN_ROWS
@@ -138,13 +155,10 @@ class Reviewed(Evidence):
             weights = None if weight is None else weight[mask]
             return StratumRows(score=score[mask], weight=weights, value=value, meaning=meaning)
 
-        strata = {name: rows(name, mask) for name, mask in masks.items() if mask.any()}
-        if SOFT in strata and not any(strata[x].meaning == REVIEWED for x in SAID if x in strata):
-            # What is known otherwise and what was reviewed for certain are the same then.
-            both = [strata.pop(SOFT), *([strata[POSITIVE]] if POSITIVE in strata else [])]
-            plain = [replace(x, value=None, meaning=None) for x in both]
-            strata[POSITIVE] = plain[0] if len(plain) == 1 else plain[1].concatenate(plain[0])
-        self.table = ScoreTable(strata)
+        if self._never_errs and (times[~np.isnan(said)] == 1).all():
+            # Every review was certain and right: what is known otherwise is known in the same way.
+            masks[POSITIVE], masks[SOFT] = masks[POSITIVE] | known, np.zeros_like(known)
+        return ScoreTable({name: rows(name, mask) for name, mask in masks.items() if mask.any()})
 
     @classmethod
     def from_table(
@@ -155,9 +169,8 @@ class Reviewed(Evidence):
         meanings = {rows.meaning for rows in table.strata.values()}
         if not meanings <= {None, REVIEWED, OPEN_ROWS, SOFT_LABEL} or REVIEWED not in meanings:
             raise InputError(
-                f"Reviewed evidence takes a table of reviewed rows, got {table!r}. Use the evidence "
-                f"class that "
-                "the table came from."
+                f"Reviewed evidence takes a table of reviewed rows, got {table!r}. Use the evidence class "
+                "that the table came from."
             )
         out = cls.__new__(cls)
         out.table, out._model = table, model
@@ -215,22 +228,15 @@ class Reviewed(Evidence):
             new, share = _plan_labels(each, told), len(each.rows) / n_all
             if not np.isnan(label[each.rows]).all():
                 raise InputError(
-                    f"Round {each.round} reviews {int((~np.isnan(label[each.rows])).sum())} row(s) of "
-                    f"an earlier "
-                    "one again. Number the rounds, and make each plan of the rows that are left."
+                    f"Round {each.round} reviews {int((~np.isnan(label[each.rows])).sum())} row(s) of an "
+                    "earlier one again. Number the rounds, and make each plan of the rows that are left."
                 )
             times[~np.isnan(label)] += share
             times[each.rows] += share / np.asarray(each.chance, dtype=np.float64)
             label[each.rows] = new
         out = cls.__new__(cls)
-        known = np.zeros(len(score), dtype=bool)
-        if known_positive is not None:
-            known = _checks.binary_labels(known_positive, "known_positive", length=len(score))
-        weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
-        out._set(score, np.where(known, np.nan, label), np.where(known, 1.0, times), weight, known)
-        out._judge(sensitivity, specificity)
-        out._model = model
-        out._guess_of(model)
+        out._make(score, label, None, times, sample_weight, (sensitivity, specificity), known_positive, model)
+        out.estimated = False
         return out
 
     def _judge(self, sensitivity: Share, specificity: Share) -> None:
@@ -243,11 +249,9 @@ class Reviewed(Evidence):
             )
         if both[0][0] + both[1][0] - 1 < LEAST_YOUDEN:
             raise InputError(
-                f"{arg('sensitivity')} + {arg('specificity')} must exceed 1 by {LEAST_YOUDEN:g} at "
-                f"least, got "
-                f"{both[0][0]:g} + {both[1][0]:g}: such a reviewer tells next to nothing. Are the two "
-                f"swapped, "
-                "or errors given in place of what is right?"
+                f"{arg('sensitivity')} + {arg('specificity')} must be at least {1 + LEAST_YOUDEN:g}, got "
+                f"{both[0][0]:g} + {both[1][0]:g}: such a reviewer tells next to nothing. Were rates of "
+                "error given instead?"
             )
 
     def _guess_of(self, model: Any) -> None:
@@ -270,6 +274,12 @@ class Reviewed(Evidence):
         else:
             self.guess, self.candidates = guess_from(model, self.measured, _MODELS), {}
 
+    def __repr__(self) -> str:
+        names = {POSITIVE: "reviewed positive", NEGATIVE: "reviewed negative", UNLABELED: "not reviewed"}
+        names[SOFT] = "known positive"
+        sizes = (f"{len(rows)} {names[name]}" for name, rows in self.table.strata.items())
+        return f"Reviewed({', '.join(sizes)})"
+
     @property
     def measured(self) -> tuple[float, float]:
         """The lowest and the highest score of the table."""
@@ -289,7 +299,8 @@ class Reviewed(Evidence):
 
     @property
     def _never_errs(self) -> bool:
-        return all(x.value == 1 and not x.is_range for x in (self.sensitivity, self.specificity))
+        # An estimate of 1, as of a judge who was right in all cases checked, is not without error.
+        return all(x.value == 1 and x.low is None for x in (self.sensitivity, self.specificity))
 
     @property
     def multiplied(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -313,9 +324,9 @@ class Reviewed(Evidence):
     def scenario(self) -> Scenario:
         return Scenario(sensitivity=self.sensitivity.value, specificity=self.specificity.value)
 
-    def scenarios(self) -> tuple[tuple[Scenario, ...], tuple[Note, ...]]:
+    def scenarios(self, thresholds: Iterable[float]) -> tuple[tuple[Scenario, ...], tuple[Note, ...]]:
         judges = list(product(self.sensitivity.grid(3), self.specificity.grid(3)))
-        fills: list[Fill | None] = list(self._fills()) if self._open else [None]
+        fills: list[Fill | None] = list(self._fills(thresholds)) if self._open else [None]
         every = tuple(Scenario(sensitivity=a, specificity=b, fill=fill) for fill in fills for a, b in judges)
         return every, tuple(self._open_notes())
 
@@ -333,16 +344,18 @@ class Reviewed(Evidence):
             "them.",
         )
 
-    def _fills(self) -> Iterator[Fill]:
+    def _fills(self, thresholds: Iterable[float]) -> Iterator[Fill]:
         """Rows that nobody could look at: positive from a score up, or up to it; or as scored.
 
-        Of so many positives among them, the metrics are most extreme where these score highest or lowest.
+        Of so many positives among them, the metrics are most extreme where these score highest or lowest; a
+        rate is at its ends where all rows on one side of its threshold are positive, or none; losses of
+        probabilities where those on one side of ½ are.
         """
         rows = self.table.strata[UNLABELED]
         assert isinstance(rows, StratumRows)
         assert rows.value is not None
         score = rows.score[rows.value > 0]
-        cuts = np.unique(np.append(np.quantile(score, np.linspace(0, 1, N_CUTS)), [0.5, np.inf]))
+        cuts = np.unique(np.append(np.quantile(score, np.linspace(0, 1, N_CUTS)), [0.5, np.inf, *thresholds]))
         for cut in cuts:
             yield Fill(float(cut), upward=True)
             yield Fill(float(cut), upward=False)
@@ -463,11 +476,9 @@ def _plan_labels(plan: Any, labels: Any) -> Vector:
     missing = np.isnan(said)
     if missing.any():
         raise InputError(
-            f"{arg('labels')} is missing for {int(missing.sum())} of the {len(said)} rows to review, "
-            f"the first at "
-            f"row {int(plan.rows[np.argmax(missing)])}. Label them: rows that were left out are no "
-            f"random ones. "
-            "Where that cannot be, pass all rows to Reviewed with the chance 0 for these."
+            f"{arg('labels')} is missing for {int(missing.sum())} of the {len(said)} rows to review, the "
+            f"first at row {int(plan.rows[np.argmax(missing)])}. Label them all: those that were left out "
+            "are seldom a random part, and each stands for many other rows."
         )
     return said
 
@@ -515,17 +526,15 @@ def _times(probability: Any, reviewed: NDArray[np.bool_], known: NDArray[np.bool
         raise InputError(
             f"{arg('label')} has {int(impossible.sum())} row(s) that were reviewed though their "
             f"{arg('probability')} is 0, the first at index {first}. Give the chance by which they were "
-            f"chosen, "
-            "or leave their label out."
+            "chosen, or leave their label out."
         )
     missed = (chance == 1) & ~reviewed & ~known
     if missed.any():
         first = int(np.argmax(missed))
         raise InputError(
             f"{arg('label')} is missing for {int(missed.sum())} row(s) whose {arg('probability')} of a "
-            f"review is "
-            f"1, the first at index {first}. Give their labels; where they cannot be had, give the chance 0, "
-            "which bounds what these rows could be."
+            f"review is 1, the first at index {first}. Give their labels; where they cannot be had, give "
+            "the chance 0, which bounds what these rows could be."
         )
     with np.errstate(divide="ignore"):
         return np.where(known, 1.0, 1 / chance)

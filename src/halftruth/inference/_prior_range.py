@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -63,13 +64,13 @@ class Range:
         return len(self.scenarios) > 1
 
 
-def prior_range(evidence: Evidence, confidence_level: float) -> Range:
+def prior_range(evidence: Evidence, confidence_level: float, thresholds: Iterable[float] = ()) -> Range:
     """The scenarios of evidence: one, or a grid where prior or purity is only known to a range.
 
     Where positives were selected, these come first, and again under each of the two extreme laws.
     """
     unknown = evidence.measure().unidentified is not None
-    if (own := evidence.scenarios()) is not None:
+    if (own := evidence.scenarios(thresholds)) is not None:
         return Range(*own, unknown=unknown)
     plain = (_unrefuted if unknown else _given)(evidence, confidence_level)
     extremes = evidence.selection.extremes

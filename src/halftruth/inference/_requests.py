@@ -22,7 +22,7 @@ from halftruth.measure._tilt import Tilt
 from halftruth.table._resampling import Places
 from halftruth.table._support import Sums, Support, with_batch_axis
 
-__all__ = ["ALPHA", "PRIOR", "ModelRows", "Request", "Values", "read_requests"]
+__all__ = ["ALPHA", "PRIOR", "ModelRows", "Request", "Values", "read_requests", "thresholds_of"]
 
 FINE_ATOMS = 1 << 14  # distinct scores on which it is seen what a tilt changes in very many rows
 
@@ -245,6 +245,12 @@ def read_requests(
             remedy="Use {label: metric} to tell rows apart.",
         )
     return requests
+
+
+def thresholds_of(requests: Iterable[Request]) -> list[float]:
+    """The thresholds at which rates are asked for."""
+    found = (request.parameters.get("threshold") for request in requests)
+    return [float(threshold) for threshold in found if threshold is not None]
 
 
 def _request(label: str | None, item: Any, threshold: float | None) -> Request:

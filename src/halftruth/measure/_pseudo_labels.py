@@ -53,7 +53,7 @@ class PseudoLabels:
 
     In "positive" and "negative", which are what reviewers said, the value of a row is 1/e. In "unlabeled" it
     is how many rows stand behind it whose class nobody can know: 0 for most, 1 where the chance of a review
-    was 0, 1/e where a review brought no label. Other strata keep what they have.
+    was 0. Other strata keep what they have.
     """
 
     guess: Guess

@@ -31,13 +31,10 @@ def test_a_census_equals_labels_in_every_number():
                 assert getattr(reviewed[name], end) == pytest.approx(getattr(labeled[name], end), abs=1e-12)
 
 
-@pytest.mark.parametrize("model", ["none", "blocks", "logistic", "score"])
-def test_certain_reviews_equal_labels_whatever_is_guessed(model):
-    # With u = 1 the guess drops out: v = p̂ + (y − p̂).
+def test_known_positives_and_certain_reviews_are_labels():
     y, score, _ = rows()
     known = y.astype(bool) & (score > 0.8)
-    label = np.where(known, np.nan, y)
-    evidence = ht.Reviewed(score, label, 1.0, known_positive=known, model=model)
+    evidence = ht.Reviewed(score, np.where(known, np.nan, y), 1.0, known_positive=known)
     for name in METRICS:
         function = getattr(ht, name)
         assert function(evidence) == pytest.approx(function(ht.Labeled(y, score)), abs=1e-12)
@@ -112,6 +109,27 @@ def test_reviewers_who_err_are_corrected_by_rogan_and_gladen():
     assert shown > plain
 
 
+def test_positives_known_otherwise_are_certain_though_reviewers_err():
+    y, score, _ = rows()
+    known = y.astype(bool) & (score > 0.8)
+    label = np.where(known, np.nan, y)
+    evidence = ht.Reviewed(score, label, 1.0, sensitivity=0.9, specificity=0.8, known_positive=known)
+    said = np.nansum(label)
+    others = (said - 0.2 * (~known).sum()) / 0.7  # Rogan & Gladen, of the rows that were reviewed
+    assert ht.prevalence(evidence) == pytest.approx((known.sum() + others) / len(y), abs=1e-12)
+
+
+def test_a_reviewer_who_was_always_right_may_still_err():
+    y, score, _ = rows()
+    rates = ht.judge_rates(np.repeat([1, 0], 10), np.repeat([1, 0], 10))
+    sure, unsure = (
+        ht.evaluate(ht.Reviewed(score, y, 1.0, sensitivity=a, specificity=b), "prevalence")["prevalence"]
+        for a, b in ((1.0, 1.0), rates)
+    )
+    assert sure.value == unsure.value == y.mean()
+    assert unsure.high - unsure.low > 1.5 * (sure.high - sure.low)
+
+
 def test_rates_of_a_reviewer_come_from_cases_reviewed_twice():
     said, truth = np.repeat([1, 0, 0, 1], [45, 5, 160, 40]), np.repeat([1, 1, 0, 0], [45, 5, 160, 40])
     sensitivity, specificity = ht.judge_rates(said, truth)
@@ -139,6 +157,32 @@ def test_rows_that_nobody_could_look_at_are_bounded_by_all_that_they_could_be():
         filled = ht.Labeled(np.where(chance > 0, y, rng.random(len(y)) < rng.random()), score)
         assert result["roc_auc"].low <= ht.roc_auc(filled) <= result["roc_auc"].high
         assert result["recall"].low <= ht.confusion(filled, 0.5).recall <= result["recall"].high
+
+
+@pytest.mark.parametrize("threshold", [0.15, 0.3, 0.62])
+def test_bounds_of_rates_are_those_of_all_that_the_rows_could_be(threshold):
+    y, score, _ = rows(40, seed=3)
+    open_rows = np.zeros(40, dtype=bool)
+    open_rows[::4] = True  # ten rows, on both sides of each threshold
+    chance = np.where(open_rows, 0.0, 1.0)
+    evidence = ht.Reviewed(score, np.where(open_rows, np.nan, y), chance)
+    found = {name: [] for name in (*RATES, "roc_auc", "brier")}
+    for labels in product([0.0, 1.0], repeat=10):
+        filled = y.copy()
+        filled[open_rows] = labels
+        labeled = ht.Labeled(filled, score)
+        cells = ht.confusion(labeled, threshold)
+        found["roc_auc"].append(ht.roc_auc(labeled))
+        found["brier"].append(ht.brier(labeled))
+        for name in RATES:
+            found[name].append(getattr(cells, name))
+    result = ht.evaluate(evidence, tuple(found), threshold=threshold, n_resamples=40)
+    for name, values in found.items():
+        ends = result[name].centers.min(), result[name].centers.max()
+        exact = name != "roc_auc"  # of which the cuts of a grid miss little
+        assert ends == pytest.approx((min(values), max(values)), abs=1e-12 if exact else 0.02), name
+        assert result[name].low <= min(values) + 1e-12
+        assert result[name].high >= max(values) - 1e-12
 
 
 def test_stretches_without_a_review_are_left_open_where_chances_are_estimated():
