@@ -183,7 +183,7 @@ def reweigh(
     for name, cells in strata.items():
         # Weights of shape a make the variance of a mean Σ(x − x̄)²/n/(na + 1), which is to be s²/n. A rate has
         # that of Jeffreys' posterior; of many rows it is the same, and weights of shape 1 are drawn faster.
-        plain = extra.places == "ends" or cells.n_rows >= MANY_ROWS
+        plain = extra.places == "ends" or cells.n_rows >= MANY_ROWS or cells.n_rows == 0
         shape = 1.0 if plain else max(1 - 2 / cells.n_rows, 0.5)
         weights[name] = rng.standard_gamma(cells.count * shape, (n, len(cells.count))) / shape
     unseen = extra.draw(n, rng)
