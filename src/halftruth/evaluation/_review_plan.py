@@ -1,11 +1,9 @@
 """Which cases to review: the fewest labels for the narrowest intervals.
 
-The variance that reviewing some rows only leaves in a metric is Σ φ² p (1 − p)(1/e − 1), with φ what a
-positive
-at a score moves in it. Rows are drawn in strata along the score that have equal shares of Σ √(Σ_m φ_m²
-p (1−p) /
-V_m), so that e is near Neyman's (1934) best chance, and in each stratum at random: chances are known of rows
-and of pairs of rows.
+The variance that reviewing some rows only leaves in a metric is Σ φ² p (1 − p)(1/e − 1), with φ what a positive
+at a score moves in it. Each metric counts by what a random review of as many rows would leave, V, so
+that the best chance (Neyman 1934) is e ∝ √(p (1−p) Σ_m φ_m²/V_m). Rows are drawn at random in strata along the score that
+have equal shares of it: chances are known of rows and of pairs of rows.
 """
 
 from __future__ import annotations
@@ -13,9 +11,10 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,16 +28,34 @@ from halftruth.evidence import Evidence, SoftLabeled
 from halftruth.evidence._reviewed import fingerprint
 from halftruth.inference._influence import gradients
 from halftruth.inference._requests import ModelRows, Request, read_requests, thresholds_of
+from halftruth.table._grid import Grid, grid_for
+from halftruth.table._histogram import COMPILED, Bins
 from halftruth.table._support import Sums
 
 __all__ = ["ReviewPlan", "plan_review"]
 
 SCHEMA = 1
 IN_STRATUM = 2  # reviews drawn in a stratum: the fewest of which pairs have a chance
-CERTAIN = 1e-9
+CERTAIN = 1 - 1e-9
 FLOOR = 0.1  # share of the reviews that are spread evenly over all rows, so that no chance is 0
 NORMAL = 1.959963984540054  # of a 95% interval
-COLUMNS = ("row", "score", "probability", "round", "label")
+BATCH = 1 << 20  # rows that are drawn from at once
+COLUMNS = ("row", "score", "probability", "stratum", "round", "label")
+Mask = NDArray[np.bool_]
+Counts = NDArray[np.int64]
+
+
+class Strata(NamedTuple):
+    """Stretches of the score in which equally many rows, or nearly, are worth a review."""
+
+    of_slot: NDArray[np.intp]
+    """The stratum of each bin of the grid; −1 where no row is left to review."""
+    size: Counts
+    drawn: Counts
+
+    @property
+    def chance(self) -> Vector:
+        return np.asarray(self.drawn / self.size)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,19 +86,34 @@ class ReviewPlan:
     """
 
     rows: NDArray[np.intp]
-    probability: Vector
     score: Vector
-    expected: Mapping[str, float]
     fingerprint: str
     round: int = 1
-    stratum: NDArray[np.intp] = field(repr=False)
-    drawn: NDArray[np.intp] = field(repr=False)
-    """How many rows of each stratum were drawn."""
+    variance: Mapping[str, tuple[float, float]] = field(repr=False)
+    """By metric, what the reviews leave, and what the rows would with all labels known."""
+    grid: Grid = field(repr=False)
+    strata: Strata = field(repr=False)
+    done: Mask | None = field(repr=False)
+    """Rows that needed no review."""
 
-    @property
+    @cached_property
+    def stratum(self) -> NDArray[np.intp]:
+        """The stratum of each row; −1 for those that needed no review."""
+        out = self.strata.of_slot[self.grid.bins(self.score)]
+        return out if self.done is None else np.where(self.done, -1, out)
+
+    @cached_property
+    def probability(self) -> Vector:
+        return np.where(self.stratum < 0, 1.0, self.strata.chance[self.stratum])
+
+    @cached_property
     def chance(self) -> Vector:
         """The chance of each of the rows to review."""
-        return self.probability[self.rows]
+        return self.strata.chance[self.strata.of_slot[self.grid.bins(self.score[self.rows])]]
+
+    @property
+    def expected(self) -> dict[str, float]:
+        return self.expected_with(len(self))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -89,15 +121,16 @@ class ReviewPlan:
     def expected_with(self, n: int) -> dict[str, float]:
         """Widths to expect with another number of reviews, drawn in the same way."""
         _checks.count(n, "n", least=1)
-        return {name: float(x * np.sqrt(len(self) / n)) for name, x in self.expected.items()}
+        share = len(self) / n
+        return {k: float(2 * NORMAL * np.sqrt(share * a + b)) for k, (a, b) in self.variance.items()}
 
     def joint(self, i: int, j: int) -> float:
         """The chance that two rows are both among those to review."""
         a, b = int(self.stratum[i]), int(self.stratum[j])
-        if i == j or a != b:
+        if i == j or a != b or a < 0:
             return float(self.probability[i] * (1.0 if i == j else self.probability[j]))
-        size, n = int(np.sum(self.stratum == a)), int(self.drawn[a])
-        return float(n * (n - 1) / (size * (size - 1)))
+        size, n = int(self.strata.size[a]), int(self.strata.drawn[a])
+        return n * (n - 1) / (size * (size - 1))
 
     def save(self, path: str | Path) -> None:
         """Write the rows to review as CSV, with their chances and an empty column for the labels."""
@@ -105,10 +138,10 @@ class ReviewPlan:
         text.write(f"# halftruth review plan {SCHEMA}; scores {self.fingerprint}; round {self.round}\n")
         out = csv.writer(text, lineterminator="\n")
         out.writerow(COLUMNS)
-        for row in self.rows:
-            out.writerow(
-                [int(row), repr(float(self.score[row])), repr(float(self.probability[row])), self.round, ""]
-            )
+        strata = self.strata.of_slot[self.grid.bins(self.score[self.rows])]
+        for row, chance, stratum in zip(self.rows, self.chance, strata, strict=True):
+            cells = (repr(float(x)) for x in (self.score[row], chance))
+            out.writerow([int(row), *cells, int(stratum), self.round, ""])
         Path(path).write_text(text.getvalue(), encoding="utf-8")
 
     def __repr__(self) -> str:
@@ -155,7 +188,8 @@ def plan_review(
     Notes
     -----
     A tenth of the reviews is spread evenly over all rows, so that no chance is 0. What is known already only
-    decides where to look: whatever it is, the reviews stay valid.
+    decides where to look: whatever it is, the reviews stay valid. Rows are told apart by 65,536 steps of the
+    score: rows within one step have one chance.
 
     Examples
     --------
@@ -165,54 +199,82 @@ def plan_review(
     (40, True, 40)
     """
     score = _checks.scores(y_score, "y_score")
-    n = _checks.count(n, "n", least=1)
-    done = np.zeros(len(score), dtype=bool)
-    for given, name in ((known_positive, "known_positive"), (reviewed, "reviewed")):
-        if given is not None:
-            done |= _checks.binary_labels(given, name, length=len(score))
-    left = np.flatnonzero(~done)
-    if n > len(left):
-        raise InputError(
-            argument="n", must=f"be {len(left)} at most, the rows that are left to review", got=n
-        )
-    requests = _requests(metrics, score, threshold)
-    guess = _guess(score, evidence)
-    need, moves = _needs(score[left], guess[left], requests)
-    stratum, drawn, rows = _draw(score[left], need, n, np.random.default_rng(rng))
-    chance = (drawn / np.bincount(stratum, minlength=len(drawn)))[stratum]
-    probability, of_all = np.ones(len(score)), np.full(len(score), -1, dtype=np.intp)
-    probability[left], of_all[left] = chance, stratum
-    spread = guess[left] * (1 - guess[left]) * (1 / chance - 1)
-    return ReviewPlan(
-        rows=left[rows],
-        probability=probability,
-        score=score,
-        expected={k: float(2 * NORMAL * np.sqrt(np.sum(x**2 * spread))) for k, x in moves.items()},
-        fingerprint=fingerprint(score),
-        round=_checks.count(round, "round", least=1),
-        stratum=of_all,
-        drawn=drawn,
+    known = [
+        _checks.binary_labels(given, name, length=len(score))
+        for given, name in ((known_positive, "known_positive"), (reviewed, "reviewed"))
+        if given is not None
+    ]
+    return plan_rows(
+        score,
+        _checks.count(n, "n", least=1),
+        metrics,
+        evidence=evidence,
+        threshold=None if threshold is None else _checks.threshold(threshold),
+        done=np.any(known, axis=0) if known else None,
+        positive=known[0] if known_positive is not None else None,
+        round_=_checks.count(round, "round", least=1),
+        rng=np.random.default_rng(rng),
     )
 
 
-def _requests(metrics: Any, score: Vector, threshold: float | None) -> tuple[Request, ...]:
-    measure = SoftLabeled(np.full(len(score), 0.5), score).measure()
-    requests = read_requests(metrics, [measure], None if threshold is None else _checks.threshold(threshold))
+def plan_rows(
+    score: Vector,
+    n: int,
+    metrics: Any,
+    *,
+    evidence: Evidence | None,
+    threshold: float | None,
+    done: Mask | None,
+    positive: Mask | None,
+    round_: int,
+    rng: np.random.Generator,
+) -> ReviewPlan:
+    """The plan of checked scores, which are kept as they are: they may be all that memory holds."""
+    n_left = len(score) - (0 if done is None else int(done.sum()))
+    if n > n_left:
+        raise InputError(argument="n", must=f"be {n_left} at most, the rows that are left to review", got=n)
+    grid = grid_for(np.asarray([score.min(), score.max()]))
+    bins = Bins.of(grid, score)
+    left, found = bins.rows.copy(), np.zeros(len(bins.rows), dtype=np.int64)
+    for of, mask in ((left, done), (found, positive)):
+        if mask is not None and mask.any():
+            some = Bins.of(grid, score[mask])
+            np.add.at(of, np.searchsorted(bins.index, some.index), -some.rows if of is left else some.rows)
+    requests = _requests(metrics, bins, threshold)
+    need, moves = _needs(bins, found, evidence, requests)
+    of_bin, size, drawn = _strata(left, need, n)
+    of_slot = np.full(grid.n_slots, -1, dtype=np.intp)
+    of_slot[bins.index] = of_bin
+    strata = Strata(of_slot, size, drawn)
+    times = np.where(of_bin < 0, 1.0, 1 / strata.chance[of_bin])
+    return ReviewPlan(
+        rows=_draw(score, done, grid, strata, rng),
+        score=score,
+        fingerprint=fingerprint(score),
+        round=round_,
+        variance={k: (float(np.sum(left * a * (times - 1))), b) for k, (a, b) in moves.items()},
+        grid=grid,
+        strata=strata,
+        done=done,
+    )
+
+
+def _requests(metrics: Any, bins: Bins, threshold: float | None) -> tuple[Request, ...]:
+    measure = SoftLabeled(np.full(2, 0.5), [bins.low[0], bins.high[-1]]).measure()
+    requests = read_requests(metrics, [measure], threshold)
     rough = [r.label for r in requests if not r.smooth(curves=True)]
     if rough:
         raise InputError(
-            f"{arg('metrics')} has {rough[0]!r}, which does not change smoothly with who is positive: "
-            f"no plan "
-            "can be made for it. Plan for brier, roc_auc or rates at a threshold instead; its interval "
-            "is given "
-            "all the same."
+            f"{arg('metrics')} has {rough[0]!r}, which does not change smoothly with who is positive: no plan "
+            "can be made for it. Plan for brier, roc_auc or rates at a threshold instead; its interval is "
+            "given all the same."
         )
     return requests
 
 
-def _guess(score: Vector, evidence: Evidence | None) -> Vector:
-    """P(positive) of each row, as far as anything is known; never 0 or 1, which would say that we know."""
-    n = len(score)
+def _guess(bins: Bins, score: Vector, evidence: Evidence | None) -> Vector:
+    """P(positive) at each bin, as far as anything is known; never 0 or 1, which would say that we know."""
+    n = int(bins.rows.sum())
     if evidence is not None:
         measure = evidence.measure()
         if measure.unidentified is not None:
@@ -221,95 +283,138 @@ def _guess(score: Vector, evidence: Evidence | None) -> Vector:
                 "prior: a plan stays valid whatever that is."
             )
         share = np.interp(score, *isotonic_points(measure))
-    elif score.min() >= 0 and score.max() <= 1:
+    elif bins.low[0] >= 0 and bins.high[-1] <= 1:
         share = score
     else:
-        share = (np.argsort(np.argsort(score, kind="stable"), kind="stable") + 0.5) / n
+        share = (np.cumsum(bins.rows) - bins.rows / 2) / n
     return np.clip(share, min(1 / n, 0.01), 1 - min(1 / n, 0.01))
 
 
-def _needs(score: Vector, guess: Vector, requests: tuple[Request, ...]) -> tuple[Vector, dict[str, Vector]]:
-    """How much each row adds to what is not known of the metrics; and what a positive moves in each."""
-    evidence = SoftLabeled(guess, score)
-    support = evidence.table.support.coarse(2 * FEWER_ATOMS, thresholds_of(requests))
-    model = ModelRows(evidence, support)
+def _needs(
+    bins: Bins, found: Counts, evidence: Evidence | None, requests: tuple[Request, ...]
+) -> tuple[Vector, dict[str, tuple[Vector, float]]]:
+    """How much a row of each bin is worth a review.
+
+    And by metric: φ² p (1 − p) of such a row, and the variance that is left with all labels known.
+    """
+    score = (bins.low + bins.high) / 2
+    guess = _guess(bins, score, evidence)
+    pool = SoftLabeled(guess, score, sample_weight=bins.rows)
+    support = pool.table.support.coarse(2 * FEWER_ATOMS, thresholds_of(requests))
+    model = ModelRows(pool, support)
 
     def values(sums: Sums) -> dict[Request, Any]:
-        return model.values(requests, evidence.scenario, sums)
+        return model.values(requests, pool.scenario, sums)
 
     slopes = gradients(values, support)
     first = support.score if support.edge is None else support.edge
     atom = np.searchsorted(first, score, side="right") - 1
-    moves = {r.label: slopes[r]["soft", "value"][atom] for r in requests}
-    spread = np.sqrt(guess * (1 - guess))
-    total = np.zeros(len(score))
-    for slope in moves.values():
-        each = np.abs(slope) * spread
-        # Of each metric as a share of the least variance that it alone could have, (Σ |φ| √(p(1−p)))²/n.
-        total += (each / max(each.sum(), 1e-300)) ** 2
-    return np.sqrt(total), moves
+    rows, positives = (np.bincount(atom, x, len(first)) for x in (bins.rows, bins.rows * guess))
+    # Positives known otherwise are no news: of the rows around a score, the others are positive less often.
+    known = np.bincount(atom, found, len(first))
+    rest = np.clip((positives - known) / np.maximum(rows - known, 1.0), 0.1 * positives / rows, 1.0)
+    share = np.where(known > 0, rest, positives / rows)
+    p, total, out = positives / rows, np.zeros(len(rows)), {}
+    for r in requests:
+        of_row, of_positive = slopes[r]["soft", "weight"], slopes[r]["soft", "value"]
+        each = of_positive**2 * share * (1 - share)
+        total += each / max(float(np.sum(rows * each)), 1e-300)  # as a share of what a random review leaves
+        all_known = float(np.sum(rows * (p * (of_row + of_positive) ** 2 + (1 - p) * of_row**2)))
+        out[r.label] = each[atom], all_known
+    return np.sqrt(total)[atom], out
 
 
-def _draw(
-    score: Vector, need: Vector, n: int, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """Stratum of each row, how many are drawn in each, and the rows drawn."""
-    order = np.argsort(score, kind="stable")
-    share = need[order] / max(need.sum(), 1e-300)
-    share = (1 - FLOOR) * share + FLOOR / len(score)
-    chance = _capped(share, n)
-    certain = chance > 1 - CERTAIN
-    # Strata have IN_STRATUM expected reviews each, in the order of the scores; the rest have all of theirs.
-    n_certain = int(certain.sum())
-    n_random = n - n_certain
-    stratum = np.zeros(len(score), dtype=np.intp)
-    drawn: list[int] = []
-    if n_random:
-        n_strata = max(1, n_random // IN_STRATUM)
-        reach = np.cumsum(np.where(certain, 0.0, chance))
-        place = np.minimum((reach - chance / 2) / max(reach[-1], 1e-300) * n_strata, n_strata - 1e-9)
-        stratum = np.floor(np.clip(place, 0, None)).astype(np.intp)
-        drawn = [IN_STRATUM + (k < n_random - IN_STRATUM * n_strata) for k in range(n_strata)]
-        if n_strata == 1:
-            drawn = [n_random]
-        stratum, drawn = _enough(stratum, certain, drawn)
-    stratum = np.where(certain, len(drawn), stratum)
-    drawn += [n_certain] if n_certain else []
-    rows = [
-        rng.choice(order[stratum == k], size, replace=False) if size else np.zeros(0, dtype=np.intp)
-        for k, size in enumerate(drawn)
-    ]
-    of_row = np.empty_like(stratum)
-    of_row[order] = stratum
-    return of_row, np.asarray(drawn, dtype=np.intp), rng.permutation(np.concatenate(rows))
+def _strata(left: Counts, need: Vector, n: int) -> tuple[NDArray[np.intp], Counts, Counts]:
+    """The stratum of each bin, and how many rows each has and gets drawn.
+
+    Along the score, each has `IN_STRATUM` expected reviews or the few that a bin cannot be parted into. Bins
+    that are certain to be reviewed are strata of their own.
+    """
+    total = float(np.sum(left * need))
+    share = (1 - FLOOR) * need / max(total, 1e-300) + FLOOR / int(left.sum())
+    if total == 0:
+        share = np.full(len(left), 1 / int(left.sum()))
+    chance = _capped(left, share, n)
+    certain, open_bins = (chance >= CERTAIN) & (left > 0), (chance < CERTAIN) & (left > 0)
+    of_bin = np.full(len(left), -1, dtype=np.intp)
+    size, drawn = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    if open_bins.any():
+        rows, expected = left[open_bins], (left * chance)[open_bins]
+        reach = np.cumsum(expected)
+        number = np.floor((reach - expected / 2) / IN_STRATUM)
+        starts = np.flatnonzero(np.append(True, np.diff(number) > 0))
+        n_open = n - int(left[certain].sum())
+        starts, size, drawn = _enough(starts, rows, expected, n_open)
+        of_bin[open_bins] = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(rows))))
+    if certain.any():
+        of_bin[certain] = len(size)
+        size, drawn = (np.append(x, left[certain].sum()) for x in (size, drawn))
+    return of_bin, size, drawn
 
 
 def _enough(
-    stratum: NDArray[np.intp], certain: NDArray[np.bool_], drawn: list[int]
-) -> tuple[NDArray[np.intp], list[int]]:
-    """Strata of fewer rows than reviews join a neighbour."""
-    sizes = np.bincount(stratum[~certain], minlength=len(drawn))
-    to, n_of, rows_of = np.zeros(len(drawn), dtype=np.intp), [0], [0]
-    for k, (size, number) in enumerate(zip(sizes, drawn, strict=True)):
-        to[k] = len(n_of) - 1
-        n_of[-1] += number
-        rows_of[-1] += int(size)
-        if rows_of[-1] > n_of[-1] and k + 1 < len(drawn):
-            n_of.append(0)
-            rows_of.append(0)
-    while len(n_of) > 1 and rows_of[-1] <= n_of[-1]:
-        last = n_of.pop(), rows_of.pop()
-        n_of[-1], rows_of[-1] = n_of[-1] + last[0], rows_of[-1] + last[1]
-        to = np.minimum(to, len(n_of) - 1)
-    return to[stratum], n_of
+    starts: NDArray[np.intp], rows: Counts, expected: Vector, n: int
+) -> tuple[NDArray[np.intp], Counts, Counts]:
+    """Strata joined until each has `IN_STRATUM` reviews, or all of its rows; whole numbers that add up to n."""
+    while True:
+        size = np.add.reduceat(rows, starts)
+        reach = np.cumsum(np.add.reduceat(expected, starts))
+        drawn = np.diff(np.rint(reach / reach[-1] * n), prepend=0).astype(np.int64)
+        few = np.flatnonzero(drawn < np.minimum(IN_STRATUM, size))
+        full = np.flatnonzero(drawn > size)
+        if len(starts) == 1 or not len(few) + len(full):
+            return starts, size, drawn
+        # It joins the stratum before it, the first one the next.
+        wrong = few[0] if len(few) else full[0]
+        starts = np.delete(starts, max(int(wrong), 1))
 
 
-def _capped(share: Vector, n: int) -> Vector:
+def _capped(left: Counts, share: Vector, n: int) -> Vector:
     """Chances min(1, λ share) that add up to n: what one row cannot take goes to the others."""
-    if n >= len(share):
+    if n >= int(left.sum()):
         return np.ones(len(share))
-    low, high = 0.0, 1 / share.min()
+    low, high = 0.0, 1 / share[left > 0].min()
     for _ in range(200):
         middle = (low + high) / 2
-        low, high = (middle, high) if np.minimum(1.0, middle * share).sum() < n else (low, middle)
+        low, high = (middle, high) if np.sum(left * np.minimum(1.0, middle * share)) < n else (low, middle)
     return np.asarray(np.minimum(1.0, high * share))
+
+
+def _draw(
+    score: Vector, done: Mask | None, grid: Grid, strata: Strata, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Rows drawn at random in each stratum, as many as it gets.
+
+    Each row gets a random number, and those with the smallest are drawn. Only rows with one that is small for
+    their stratum are kept, a few times as many as are drawn.
+    """
+    seed = rng.spawn(1)[0]
+    spare = 10.0
+    while True:
+        limit = np.minimum(1.0, (strata.drawn + 6 * np.sqrt(strata.drawn) + spare) / strata.size)
+        limit = np.append(limit, 0.0)  # of stratum −1, where no row is left
+        stream, parts = seed.spawn(1)[0], []
+        for start in range(0, len(score), BATCH):
+            chunk = score[start : start + BATCH]
+            stratum, number = strata.of_slot[_bins(grid, chunk)], stream.random(len(chunk))
+            small = number < limit[stratum]
+            if done is not None:
+                small &= ~done[start : start + BATCH]
+            at = np.flatnonzero(small)
+            parts.append((at + start, stratum[at], number[at]))
+        row, stratum, number = (np.concatenate(column) for column in zip(*parts, strict=True))
+        order = np.lexsort((number, stratum))
+        row, stratum = row[order], stratum[order]
+        rank = np.arange(len(row)) - np.searchsorted(stratum, stratum)
+        rows = row[rank < strata.drawn[stratum]]
+        if len(rows) == strata.drawn.sum():
+            return rng.permutation(rows)
+        spare *= 8  # hardly ever were so few of a stratum kept
+
+
+def _bins(grid: Grid, score: Vector) -> NDArray[Any]:
+    if len(score) < COMPILED:
+        return grid.bins(score)
+    from halftruth.kernels._row_bins import bins_of
+
+    return bins_of(score, **grid.to_dict())

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from hashlib import sha256
 from itertools import product
 from typing import Any, ClassVar, Self
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,7 +120,7 @@ class Reviewed(Evidence):
             )
         said = np.where(known, np.nan, said)
         reviewed = ~np.isnan(said)
-        self.estimated = probability is None
+        self.estimated = probability is None and times is None
         if times is not None:
             times = np.where(known, 1.0, times)
         elif probability is None:
@@ -144,9 +144,12 @@ class Reviewed(Evidence):
             SOFT: known,
         }
 
+        certain = bool((times[~np.isnan(said)] == 1).all())
+
         def rows(name: str, mask: NDArray[np.bool_]) -> StratumRows:
             value, meaning = None, None
-            if name in SAID and ((times[mask] != 1).any() or masks[SOFT].any()):
+            # Both strata or none: where all that were found are certain, what was not seen need not be.
+            if name in SAID and (not certain or masks[SOFT].any()):
                 value, meaning = times[mask], REVIEWED
             elif name == UNLABELED and never.any():
                 value, meaning = never[mask].astype(np.float64), OPEN_ROWS
@@ -155,7 +158,7 @@ class Reviewed(Evidence):
             weights = None if weight is None else weight[mask]
             return StratumRows(score=score[mask], weight=weights, value=value, meaning=meaning)
 
-        if self._never_errs and (times[~np.isnan(said)] == 1).all():
+        if self._never_errs and certain:
             # Every review was certain and right: what is known otherwise is known in the same way.
             masks[POSITIVE], masks[SOFT] = masks[POSITIVE] | known, np.zeros_like(known)
         return ScoreTable({name: rows(name, mask) for name, mask in masks.items() if mask.any()})
@@ -236,7 +239,6 @@ class Reviewed(Evidence):
             label[each.rows] = new
         out = cls.__new__(cls)
         out._make(score, label, None, times, sample_weight, (sensitivity, specificity), known_positive, model)
-        out.estimated = False
         return out
 
     def _judge(self, sensitivity: Share, specificity: Share) -> None:
@@ -466,8 +468,10 @@ def judge_rates(said: Any, truth: Any, *, rng: int = 0) -> tuple[PriorEstimate, 
 
 
 def fingerprint(score: Vector) -> str:
-    """Of scores in their order: other rows have another."""
-    return sha256(np.ascontiguousarray(score, dtype="<f8").tobytes()).hexdigest()[:16]
+    """Of scores in their order: other rows have another. It tells files apart, and keeps nobody out."""
+    data = np.ascontiguousarray(score, dtype="<f8")
+    bits = int(np.bitwise_xor.reduce(data.view("<u8")))
+    return f"{crc32(data):08x}{(bits ^ bits >> 32) & 0xFFFFFFFF:08x}"
 
 
 def _plan_labels(plan: Any, labels: Any) -> Vector:

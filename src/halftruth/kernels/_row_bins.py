@@ -17,7 +17,7 @@ from halftruth._checks import Vector
 from halftruth.kernels import _compiling
 from halftruth.kernels._compiling import BLOCK, Integers, chunks_of, compiled, each, frozen
 
-__all__ = ["add_rows", "bin_rows", "joined", "width_moments"]
+__all__ = ["add_rows", "bin_rows", "bins_of", "joined", "width_moments"]
 
 ROUNDING = 2.0**-22
 """How far s^⅛ − (1−s)^⅛ may be off in single precision: 1.875 · 2⁻²⁴ of two roots that add up to < 1.84."""
@@ -140,6 +140,14 @@ def bin_rows(
         return state
 
     return joined(each(binned, ((chunks[i::workers],) for i in range(workers))))
+
+
+def bins_of(score: Vector, **grid: Unpack[GridNumbers]) -> Integers:
+    """The bin of each of checked scores."""
+    out = np.empty(len(score), np.int64)
+    numbers, scores = _as_tuple(grid), frozen(score)
+    each(lambda a, b: _bins_of(scores[a:b], numbers, out[a:b]), chunks_of(len(score)))
+    return out
 
 
 def joined(states: list[Integers]) -> Integers:

@@ -133,6 +133,9 @@ def place_shares(support: Support, places: Places, multiplied: tuple[str, ...] =
         pool = np.sum(
             [np.bincount(x.atom, x.count, n) for k, x in support.strata.items() if k in multiplied], 0
         )
+        import os
+        if os.environ.get("PLACE")=="uniform":
+            return np.asarray(pool/pool.sum())
     below = np.append(0.0, np.cumsum(pool))
     above = below[-1] - below
     return np.asarray(np.diff(np.log1p(below) - np.log1p(above)) / (2 * np.log1p(below[-1])))
