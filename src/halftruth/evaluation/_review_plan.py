@@ -1,9 +1,9 @@
 """Which cases to review: the fewest labels for the narrowest intervals.
 
-The variance that reviewing some rows only leaves in a metric is Σ φ² p (1 − p)(1/e − 1), with φ what a positive
-at a score moves in it. Each metric counts by what a random review of as many rows would leave, V, so
-that the best chance (Neyman 1934) is e ∝ √(p (1−p) Σ_m φ_m²/V_m). Rows are drawn at random in strata along the score that
-have equal shares of it: chances are known of rows and of pairs of rows.
+The variance that reviewing some rows only leaves in a metric is Σ φ² p (1 − p)(1/e − 1), with φ what a
+positive at a score moves in it. Each metric counts by what a random review of as many rows would leave, V, so
+that the best chance (Neyman 1934) is e ∝ √(p (1−p) Σ_m φ_m²/V_m). Rows are drawn at random in strata along the
+score that have equal shares of it: chances are known of rows and of pairs of rows.
 """
 
 from __future__ import annotations
@@ -265,8 +265,8 @@ def _requests(metrics: Any, bins: Bins, threshold: float | None) -> tuple[Reques
     rough = [r.label for r in requests if not r.smooth(curves=True)]
     if rough:
         raise InputError(
-            f"{arg('metrics')} has {rough[0]!r}, which does not change smoothly with who is positive: no plan "
-            "can be made for it. Plan for brier, roc_auc or rates at a threshold instead; its interval is "
+            f"{arg('metrics')} has {rough[0]!r}, which does not change smoothly with who is positive: no "
+            "plan can be made for it. Plan for brier, roc_auc or rates at a threshold instead; its interval is "
             "given all the same."
         )
     return requests
@@ -355,7 +355,7 @@ def _strata(left: Counts, need: Vector, n: int) -> tuple[NDArray[np.intp], Count
 def _enough(
     starts: NDArray[np.intp], rows: Counts, expected: Vector, n: int
 ) -> tuple[NDArray[np.intp], Counts, Counts]:
-    """Strata joined until each has `IN_STRATUM` reviews, or all of its rows; whole numbers that add up to n."""
+    """Strata joined until each has `IN_STRATUM` reviews, or all of its rows; the reviews add up to n."""
     while True:
         size = np.add.reduceat(rows, starts)
         reach = np.cumsum(np.add.reduceat(expected, starts))

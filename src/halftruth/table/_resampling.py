@@ -121,7 +121,8 @@ def place_shares(support: Support, places: Places, multiplied: tuple[str, ...] =
     """How many of the parts fall on each score.
 
     One at either end; or one anywhere, in every power of ten of ranks from the top and from the bottom
-    equally often: few rows among many, the highest or the lowest, decide means of skewed scores.
+    equally often: few rows among many, the highest or the lowest, decide means of skewed scores. Of rows that
+    are ``multiplied``, where any of them lies.
     """
     if places == "ends":
         share = np.zeros(len(support.score))
@@ -129,13 +130,10 @@ def place_shares(support: Support, places: Places, multiplied: tuple[str, ...] =
         return share
     pool = support.pool
     if multiplied:
-        n = len(support.score)
-        pool = np.sum(
-            [np.bincount(x.atom, x.count, n) for k, x in support.strata.items() if k in multiplied], 0
-        )
-        import os
-        if os.environ.get("PLACE")=="uniform":
-            return np.asarray(pool/pool.sum())
+        # The more a row stands for, the fewer were reviewed there: each review is as likely a place.
+        counts = (support.strata[name] for name in multiplied)
+        pool = np.sum([np.bincount(x.atom, x.count, len(pool)) for x in counts], axis=0)
+        return np.asarray(pool / pool.sum())
     below = np.append(0.0, np.cumsum(pool))
     above = below[-1] - below
     return np.asarray(np.diff(np.log1p(below) - np.log1p(above)) / (2 * np.log1p(below[-1])))
