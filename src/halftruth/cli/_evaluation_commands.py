@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["COMPARE_EXAMPLES", "EVALUATE_EXAMPLES", "compare", "evaluate"]
 
 MOST_COMPARED = 12  # groups, each with every other
+IN_TAILS = 4  # resamples beyond the ends of an interval, at least
 EVALUATE_EXAMPLES = """\b
 Examples:
   halftruth evaluate scores.parquet --prior 0.3 --threshold 0.5 --html report.html
@@ -194,8 +195,9 @@ def evaluate(
     noted = {name: replace(result, notes=(*remarks, *result.notes)) for name, result in results.items()}
     write_page(noted if by else results[""], html, page_title(files, source.score_columns), by)
     by_heading = {group_heading(by, name): result for name, result in results.items()}
-    required = worst([judge_results(gates, by_heading), decide(goal, by_heading)])
-    return worst([required, object_strictly(view.objections() if strict else ())])
+    decided = [] if goal is None else [decide(goal, by_heading)]
+    objected = object_strictly(view.objections() if strict else ())
+    return worst([judge_results(gates, by_heading), *decided, objected])
 
 
 def _looked(settings: dict[str, Any], look: int | None) -> tuple[Note, ...]:
@@ -208,6 +210,9 @@ def _looked(settings: dict[str, Any], look: int | None) -> tuple[Note, ...]:
         raise InputError("--until counts the rounds of --reviewed as looks. Without rounds, pass --look K.")
     asked = settings["confidence_level"]
     settings["confidence_level"] = level_of_look(look, asked)
+    if settings["n_resamples"]:  # an end of a wide interval must lie among the resamples
+        least = math.ceil(IN_TAILS / (1 - settings["confidence_level"]))
+        settings["n_resamples"] = max(settings["n_resamples"], least)
     return (
         Note(
             "remark",

@@ -253,10 +253,10 @@ def judge_results(
     return worst(codes)
 
 
-def decide(gate: Gate | None, results: Mapping[str, Evaluation]) -> Status:
+def decide(gate: Gate, results: Mapping[str, Evaluation]) -> Status:
     """Say of each result whether a claim holds, fails or is undecided, and give the exit status."""
     codes = {Status.FINE}
-    for name, result in results.items() if gate else ():
+    for name, result in results.items():
         gate._refuse_missing_row(result, "result")
         row = result[gate.row]
         _, *ends = row.shown

@@ -181,7 +181,7 @@ class Reviews:
         if not self.rounds:
             chance = None if "c" not in cells else cells["c"][rows]
             more = {"sample_weight": weight, "known_positive": known}
-            of_group = {name: None if x is None else x[rows] for name, x in more.items()}
+            of_group: Any = {name: None if x is None else x[rows] for name, x in more.items()}
             evidence = Reviewed(score[rows], label[rows], chance, **of_group, **self.reviewer)
         else:
             # Chances of a plan are those of all rows; the rows of other groups weigh nothing.
