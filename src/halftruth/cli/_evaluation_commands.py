@@ -16,6 +16,7 @@ from halftruth.cli._options import (
     LabelOptions,
     MetricOptions,
     PriorColumn,
+    ReviewOptions,
     RowOptions,
     ShareOptions,
     Strict,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["COMPARE_EXAMPLES", "EVALUATE_EXAMPLES", "compare", "evaluate"]
 
 MOST_COMPARED = 12  # groups, each with every other
+IN_TAILS = 4  # resamples beyond the ends of an interval, at least
 EVALUATE_EXAMPLES = """\b
 Examples:
   halftruth evaluate scores.parquet --prior 0.3 --threshold 0.5 --html report.html
@@ -54,6 +56,10 @@ Examples:
   halftruth evaluate lake/scores --engine spark --prior 0.3 --by month --save-table scores.npz
   halftruth evaluate scores --engine postgres://me@host/db --prior 0.3 --grid margin --save-table today.npz
   halftruth evaluate scores.csv --reviewed to_review.csv --known-positive found --threshold 0.5
+  halftruth evaluate scores.csv --reviewed r1.csv --reviewed r2.csv --until 'roc_auc.low>=0.8' --look 3
+  halftruth evaluate scores.csv --reviewed r1.csv --by site --missing-reviews bounds --save-table monday.npz
+  halftruth evaluate scores.csv --label verdict --review-chance 0:0.01,0.9:1 --reviewer-check twice.csv
+  halftruth evaluate scores.csv --review-chance chance --sensitivity 0.8..0.95 --specificity 0.98
   halftruth evaluate monday.npz tuesday.npz --prior 0.02
   cat scores.csv | halftruth evaluate - --prior 0.3 --metrics calibration_error --lipschitz 2
 """
@@ -70,6 +76,10 @@ Examples:
   halftruth compare monday.csv tuesday.csv --no-paired --prior 0.02..0.05 --n-resamples 5000 --stratified
   halftruth compare north.csv south.csv --no-paired --prior north.csv=0.2,south.csv=0.08..0.12
   halftruth compare scores.csv --between site --prior-column share
+  halftruth compare scores.csv --score a --score b --reviewed to_review.csv --known-positive found
+  halftruth compare scores.csv --score a --score b --reviewed r1.csv --missing-reviews bounds
+  halftruth compare scores.csv --score a --score b --review-chance chance --reviewer-check twice.csv
+  halftruth compare scores.csv --score a --score b --review-chance 0.05 --sensitivity 0.9 --specificity 0.98
   halftruth compare data.csv --score a --score b --metrics f1 --threshold 0.5 --confidence-level 0.9 --rng 1
 """
 
@@ -113,17 +123,23 @@ def evaluate(
             "Exit 1 unless this holds, e.g. 'roc_auc>=0.9' or 'roc_auc.low>0.85'; may be repeated.", "GATE"
         ),
     ] = None,
-    reviewed: Annotated[
-        list[str] | None,
-        option("A file of plan-review with its labels filled in; may be repeated, one a round.", "FILE"),
+    until: Annotated[
+        str | None,
+        option(
+            "After each round of reviews: exit 0 if this holds, 1 if it fails, 3 if more reviews are needed; "
+            "intervals allow for having looked before.",
+            "GATE",
+        ),
     ] = None,
-    known_positive: Annotated[
-        str | None, column("With --reviewed: column of 1 for rows known to be positive, else 0.")
+    look: Annotated[
+        int | None,
+        option("How many times you will have looked, this time included; else one a round.", "K", min=1),
     ] = None,
+    review: ReviewOptions,
     strict: Strict = False,
 ) -> int:
     """True metrics, with intervals, from a file or table of scores and labels."""
-    from halftruth.cli._gates import Gate, judge_results, remark_on_threshold, worst
+    from halftruth.cli._gates import Gate, decide, judge_results, remark_on_threshold, worst
     from halftruth.cli._group_priors import GroupShares, with_priors
     from halftruth.cli._how_known import ask_how_known, parse_propensity
     from halftruth.cli._option_values import metric_settings
@@ -136,35 +152,24 @@ def evaluate(
         write_tables,
     )
     from halftruth.cli._rendering import object_strictly, show
+    from halftruth.cli._reviews import Reviews
     from halftruth.cli._table_source import TableSource, evidence_of
     from halftruth.cli._views import EvaluationView, by_group, group_heading, view_of, with_unevaluated
 
     # Whatever can be refused is refused here, before long files are read.
     gates = [Gate.read(text) for text in require or ()]
     settings = metric_settings(numbers, method=method, lipschitz=lipschitz)
+    reviews = Reviews.read(review, shares_given=shares != ShareOptions() or prior_column is not None)
+    goal = None if until is None else Gate.until(until)
+    told = _looked(settings, look or (len(reviews.rounds) if goal else None))
     known = GroupShares.read(shares, by, column=prior_column, engine=rows.engine)
     chances = parse_propensity(shares.propensity)
     check_page(html, files)
     check_table_file(save_table, files)
-    for gate in gates:
+    for gate in (*gates, *([goal] if goal else ())):
         gate.check(settings["metrics"], settings["threshold"])
-    if reviewed:
-        return _evaluate_reviewed(
-            files,
-            rows,
-            (shares, by, save_table),
-            reviewed,
-            known_positive,
-            settings,
-            style,
-            html,
-            gates,
-            strict,
-        )
-    if known_positive is not None:
-        raise InputError("--known-positive goes with --reviewed. Elsewhere a label of 1 says it.")
     with readable_twice(files, needed=prior_column is not None) as paths:
-        source = TableSource(files=paths, by=by, grid=grid, propensity=chances, **vars(rows))
+        source = TableSource(files=paths, by=by, grid=grid, propensity=chances, reviews=reviews, **vars(rows))
         tables = source.tables()
         # The table is kept even if nothing can be said of it: to read the rows may have taken long.
         write_tables(tables, save_table, by)
@@ -173,7 +178,9 @@ def evaluate(
 
     def evaluated(group: tuple[str, ScoreTable]) -> Evaluation:
         name, table = group
-        return _evaluated(evidence_of(table, **known.of(name)), settings, grouped=by is not None)
+        evidence = evidence_of(table, **known.of(name), reviewer=reviews.reviewer)
+        result = _evaluated(evidence, settings, grouped=by is not None)
+        return replace(result, notes=(*told, *result.notes))
 
     results = with_unevaluated(by_group({name: (name, tables[name]) for name in tables}, evaluated, by))
     remarks = tuple(known.remarks(tables, [name for name, x in results.items() if x.status == "refuted"]))
@@ -187,41 +194,32 @@ def evaluate(
         remark_on_threshold(tables.values(), settings["threshold"])
     noted = {name: replace(result, notes=(*remarks, *result.notes)) for name, result in results.items()}
     write_page(noted if by else results[""], html, page_title(files, source.score_columns), by)
-    required = judge_results(gates, {group_heading(by, name): result for name, result in results.items()})
-    return worst([required, object_strictly(view.objections() if strict else ())])
+    by_heading = {group_heading(by, name): result for name, result in results.items()}
+    decided = [] if goal is None else [decide(goal, by_heading)]
+    objected = object_strictly(view.objections() if strict else ())
+    return worst([judge_results(gates, by_heading), *decided, objected])
 
 
-def _evaluate_reviewed(
-    files: list[str],
-    rows: RowOptions,
-    others: tuple[ShareOptions, str | None, str | None],
-    reviews: list[str],
-    known_positive: str | None,
-    settings: dict[str, Any],
-    style: Any,
-    html: str | None,
-    gates: list[Any],
-    strict: bool,
-) -> int:
-    """The same from scores of which some were reviewed: the labels come from the reviews alone."""
-    from halftruth.cli._gates import judge_results, worst
-    from halftruth.cli._outputs import page_title, write_page
-    from halftruth.cli._rendering import object_strictly, show
-    from halftruth.cli._review_command import reviewed_evidence
-    from halftruth.cli._views import EvaluationView, view_of
+def _looked(settings: dict[str, Any], look: int | None) -> tuple[Note, ...]:
+    """Set the level of this look, and say why intervals are wide; nothing where nobody looks again."""
+    from halftruth.inference._looks import level_of_look
 
-    if others != (ShareOptions(), None, None) or rows.engine is not None:
-        raise InputError(
-            "--reviewed goes without --prior and what else says how many are positive, --by, --save-table "
-            "and --engine: the reviews say it. Leave those out."
-        )
-    evidence = reviewed_evidence(files, rows.score, rows.weight, known_positive, reviews)
-    result = _evaluated(evidence, settings, grouped=False)
-    view = view_of({"": EvaluationView(result)}, None)
-    show(view, style)
-    write_page(result, html, page_title(files, [rows.score]), None)
-    required = judge_results(gates, {"": result})
-    return worst([required, object_strictly(view.objections() if strict else ())])
+    if look is None:
+        return ()
+    if not look:
+        raise InputError("--until counts the rounds of --reviewed as looks. Without rounds, pass --look K.")
+    asked = settings["confidence_level"]
+    settings["confidence_level"] = level_of_look(look, asked)
+    if settings["n_resamples"]:  # an end of a wide interval must lie among the resamples
+        least = math.ceil(IN_TAILS / (1 - settings["confidence_level"]))
+        settings["n_resamples"] = max(settings["n_resamples"], least)
+    return (
+        Note(
+            "remark",
+            f"Look {look}: intervals are at {settings['confidence_level']:.6g}, wider than at {asked:g}, so "
+            f"that those of all looks together, this and any number more, hold at {asked:g}.",
+        ),
+    )
 
 
 def _evaluated(evidence: Evidence, settings: dict[str, Any], *, grouped: bool) -> Evaluation:
@@ -256,6 +254,7 @@ def compare(
     ] = None,
     labels: LabelOptions,
     shares: ShareOptions,
+    review: ReviewOptions,
     prior_column: PriorColumn = None,
     by: By = None,
     between: Annotated[
@@ -285,6 +284,7 @@ def compare(
     from halftruth.cli._option_values import metric_settings
     from halftruth.cli._outputs import check_page, page_title, readable_twice, write_page
     from halftruth.cli._rendering import object_strictly, show
+    from halftruth.cli._reviews import Reviews
     from halftruth.cli._views import ComparisonView, Failed, by_group, group_heading, view_of
     from halftruth.evaluation import _compare
 
@@ -294,6 +294,7 @@ def compare(
     settings = metric_settings(numbers)
     if isinstance(settings["threshold"], str):
         raise InputError("compare takes --threshold as a number: choose it by evaluate on other rows.")
+    reviews = Reviews.read(review, shares_given=shares != ShareOptions() or prior_column is not None)
     paired = paired and between is None  # groups have cases of their own
     known = GroupShares.read(shares, by or between, models=not paired, column=prior_column)
     chances = parse_propensity(shares.propensity)
@@ -301,7 +302,7 @@ def compare(
     if html is not None and by is not None:
         raise InputError("--html does not go with --by: a page compares models in one table. Leave one out.")
     with readable_twice(files, needed=prior_column is not None) as paths:
-        columns = vars(labels) | {"by": by, "propensity": chances}
+        columns = vars(labels) | {"by": by, "propensity": chances, "reviews": reviews}
         groups = {} if between is None else _groups_of(paths, scores, columns, id, between)
         models = list(groups[""]) if groups else _models(paths, scores, joined_by=id, paired=paired)
         for gate in gates:
@@ -316,7 +317,12 @@ def compare(
         if by is not None and missing:
             raise InputError(f"no row of {', '.join(missing)}. Models are compared on groups that all have.")
         evidence = {
-            name: _evidence(table, known.of(name if by is None else group_name), name, between)
+            name: _evidence(
+                table,
+                known.of(name if by is None else group_name) | {"reviewer": reviews.reviewer},
+                name,
+                between,
+            )
             for name, table in tables.items()
         }
         return _compare.compare(evidence, paired=paired, **settings)

@@ -24,7 +24,7 @@ from halftruth.results._comparison import Comparison, Pair
 from halftruth.results._estimate import Estimate, Evaluation
 from halftruth.table._score_table import ScoreTable
 
-__all__ = ["Gate", "judge_results", "remark_on_threshold", "worst"]
+__all__ = ["Gate", "decide", "judge_results", "remark_on_threshold", "worst"]
 
 OPERATORS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 FIELDS = ("value", "low", "high", "naive")
@@ -50,9 +50,22 @@ class Gate:
     limit: float
     pair: str = ""
     """Of a comparison: the two models as "first,second"; all pairs where it is empty."""
+    option: str = "--require"
 
     @classmethod
-    def read(cls, text: str) -> Gate:
+    def until(cls, text: str) -> Gate:
+        """A claim that an interval can prove or refute."""
+        gate = cls.read(text, "--until")
+        end = "low" if gate.sign.startswith(">") else "high"
+        if gate.field not in ("value", end):
+            raise InputError(
+                f"--until {gate}: an interval decides what the truth is at least, .low>=, or at most, "
+                f".high<=. Write {gate.row}.{end}{gate.sign}{gate.limit!r}."
+            )
+        return gate
+
+    @classmethod
+    def read(cls, text: str, option: str = "--require") -> Gate:
         """A gate from its text, or an error that shows how one is written."""
         match = _GATE.fullmatch(text)
         parts: dict[str, Any] = match.groupdict() if match else {"limit": ""}
@@ -63,10 +76,12 @@ class Gate:
         field = parts.get("field") or "value"
         if field not in FIELDS or not math.isfinite(limit):
             raise InputError(
-                f"--require must read like 'roc_auc>=0.9' or 'roc_auc.low>0.85': a metric, perhaps "
+                f"{option} must read like 'roc_auc>=0.9' or 'roc_auc.low>0.85': a metric, perhaps "
                 f".{', .'.join(FIELDS)}, one of {' '.join(OPERATORS)}, and a number; got {text!r}."
             )
-        return cls(row_label(parts["row"]), field, parts["sign"], limit, (parts["pair"] or "").strip())
+        return cls(
+            row_label(parts["row"]), field, parts["sign"], limit, (parts["pair"] or "").strip(), option
+        )
 
     @property
     def number_name(self) -> str:
@@ -91,21 +106,21 @@ class Gate:
     ) -> None:
         """Refuse a gate on a row that the result will not have; ``models`` are those of a comparison."""
         if self.pair and models is None:
-            raise InputError(f"--require {self}: one model has no pair. Leave {self.pair + ':'!r} out.")
+            raise InputError(f"{self.option} {self}: one model has no pair. Leave {self.pair + ':'!r} out.")
         request = parse_metric(self.row)
         if metrics is not None and self.row not in metrics:
             raise InputError(
-                f"--require {self}: {self.row} is not among --metrics {','.join(metrics)}. Add it."
+                f"{self.option} {self}: {self.row} is not among --metrics {','.join(metrics)}. Add it."
             )
         if metrics is None and request.parameters:
-            raise InputError(f"--require {self}: pass --metrics '{self.row}' too.")
+            raise InputError(f"{self.option} {self}: pass --metrics '{self.row}' too.")
         if request.needs_threshold and threshold is None:
-            raise InputError(f"--require {self}: {self.row} needs --threshold.")
+            raise InputError(f"{self.option} {self}: {self.row} needs --threshold.")
         if models is None:
             return
         if self.field == "naive":
             raise InputError(
-                f"--require {self}: a difference has no .naive. Gate on its value, .low or .high."
+                f"{self.option} {self}: a difference has no .naive. Gate on its value, .low or .high."
             )
         if self.pair:
             self._pair_among(list(models))
@@ -115,7 +130,7 @@ class Gate:
         pairs = [(a, b) for a in models for b in models if a != b and f"{a},{b}" == self.pair]
         if len(pairs) != 1:
             shown = ", ".join(f"'{a},{b}'" for i, a in enumerate(models) for b in models[i + 1 :])
-            raise InputError(f"--require {self}: there is no pair {self.pair!r}. The pairs: {shown}.")
+            raise InputError(f"{self.option} {self}: there is no pair {self.pair!r}. The pairs: {shown}.")
         return pairs[0]
 
     # On a result -----------------------------------------------------------------------------------------
@@ -208,7 +223,7 @@ class Gate:
     def _refuse_missing_row(self, rows: Mapping[str, Any], what: str) -> None:
         if self.row not in rows:
             raise InputError(
-                f"--require {self}: the {what} has no row {self.row}, only {', '.join(rows)}. Ask for it "
+                f"{self.option} {self}: the {what} has no row {self.row}, only {', '.join(rows)}. Ask for it "
                 f"with --metrics {self.row}."
             )
 
@@ -235,6 +250,29 @@ def judge_results(
             # Of many groups it would take long to find, and to read.
             if code is Status.FINE and isinstance(result, Evaluation) and len(results) == 1:
                 _say_how_far(gate, result)
+    return worst(codes)
+
+
+def decide(gate: Gate, results: Mapping[str, Evaluation]) -> Status:
+    """Say of each result whether a claim holds, fails or is undecided, and give the exit status."""
+    codes = {Status.FINE}
+    for name, result in results.items():
+        gate._refuse_missing_row(result, "result")
+        row = result[gate.row]
+        _, *ends = row.shown
+        worst_end, best_end = ends if gate.sign.startswith(">") else ends[::-1]
+        code, word = Status.UNIDENTIFIED, "Undecided"
+        if row.status not in ("refuted", "impossible") and not any(map(math.isnan, ends)):
+            if gate.holds(worst_end):
+                code, word = Status.FINE, "Holds"
+            elif not gate.holds(best_end):
+                code, word = Status.FAILED, "Fails"
+        codes.add(code)
+        more = " Review more." if code is Status.UNIDENTIFIED else ""
+        say(
+            f"{word}: {f'{name}: ' if name else ''}{gate}: {gate.row} is {ends[0]:.6g} to {ends[1]:.6g}, "
+            f"at {row.confidence_level:.6g}.{more}"
+        )
     return worst(codes)
 
 

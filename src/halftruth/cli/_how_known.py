@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.cli._terminal import say
 from halftruth.evidence._selection import Selection, selection_of
@@ -68,29 +69,39 @@ class Propensities:
             )
         if known.meaning is not None:
             raise InputError("The rows have propensities already. Leave --propensity out.")
+        named = replace(known, value=1 / self.at(known.score), meaning=PROPENSITY)
+        return ScoreTable({**table.strata, POSITIVE: named})
+
+    def at(self, score: Vector, option: str = "--propensity", what: str = "positive(s)") -> Vector:
+        """The chance at each score, by its range."""
         starts, chances = np.asarray(self.ranges).T
-        place = np.searchsorted(starts, known.score, side="right") - 1
+        place = np.searchsorted(starts, score, side="right") - 1
         below = int((place < 0).sum())
         if below:
             raise InputError(
-                f"--propensity begins at score {starts[0]:g}, and {below} positive(s) score less: the lowest "
-                f"{known.score.min():g}. Begin there, or at -inf."
+                f"{option} begins at score {starts[0]:g}, and {below} {what} score less: the lowest "
+                f"{score.min():g}. Begin there, or at -inf."
             )
-        named = replace(known, value=1 / chances[place], meaning=PROPENSITY)
-        return ScoreTable({**table.strata, POSITIVE: named})
+        return np.asarray(chances[place])
 
 
 NO_PROPENSITIES = Propensities()
 
 
-def parse_propensity(text: str | None) -> Propensities:
-    """A column by its name, also in double quotes; or ranges, which begin with a number and a colon."""
+def parse_propensity(text: str | None, option: str = "--propensity") -> Propensities:
+    """A column by its name, also in double quotes; or ranges, which begin with a number and a colon.
+
+    The chance of a review may also be one number for all rows, and 0.
+    """
+    review = option != "--propensity"
     if text is None:
         return NO_PROPENSITIES
     if text.startswith('"'):
         return Propensities(column=next(csv.reader([text]))[0])
     if not text:
-        raise InputError(f"--propensity must name a column, or ranges of scores such as {RANGES}.")
+        raise InputError(f"{option} must name a column, or ranges of scores such as {RANGES}.")
+    if review and _is_number(text):
+        text = f"-inf:{text}"
     if not _is_number(text.partition(":")[0]) or ":" not in text:
         return Propensities(column=text)
     try:
@@ -98,9 +109,10 @@ def parse_propensity(text: str | None) -> Propensities:
         right = not np.isnan(starts).any() and (starts[1:] > starts[:-1]).all()
     except ValueError:
         right, chances = False, np.empty(0)
-    if not right or not ((chances > 0) & (chances <= 1)).all():
+    if not right or not ((chances > 0) | (review & (chances == 0))).all() or not (chances <= 1).all():
         raise InputError(
-            f"--propensity by ranges must have ascending scores, each with a propensity in (0, 1], like "
+            f"{option} by ranges must have ascending scores, each with a "
+            f"{'chance in [0, 1]' if review else 'propensity in (0, 1]'}, like "
             f"{RANGES}; got {text!r}. A column of such a name stands in double quotes."
         )
     return Propensities(ranges=tuple(zip(starts.tolist(), chances.tolist(), strict=True)))
@@ -125,6 +137,9 @@ def has_propensities(table: ScoreTable) -> bool:
 
 def ask_how_known(tables: Iterable[ScoreTable], selection: str | None) -> None:
     """Ask on stderr, once, where positives among unlabeled rows were taken for a random sample unsaid."""
-    unsaid = ({POSITIVE, UNLABELED} <= set(table.strata) and not has_propensities(table) for table in tables)
+    unsaid = (
+        {POSITIVE, UNLABELED} <= set(table.strata) and not (has_propensities(table) or table.reviewed)
+        for table in tables
+    )
     if selection is None and any(unsaid):
         say(f"Note: {QUESTION}")

@@ -23,8 +23,8 @@ from halftruth._errors import HalftruthError
 __all__ = [
     "By", "ConfidenceLevel", "Files", "Format", "GridKind", "Html", "LabelColumnOptions", "LabelOptions",
     "LabeledSample", "Labels", "MetricOptions", "Population", "PopulationIs", "Prior", "PriorColumn",
-    "Propensity", "Purity", "RowOptions", "Seed", "Selection", "ShareOptions", "Strict", "Style",
-    "Unlabeled", "Weight", "Within", "Zeros", "ZerosMean", "column", "complete_calibrators",
+    "Propensity", "Purity", "ReviewOptions", "RowOptions", "Seed", "Selection", "ShareOptions", "Strict",
+    "Style", "Unlabeled", "Weight", "Within", "Zeros", "ZerosMean", "column", "complete_calibrators",
     "complete_engines", "complete_estimate", "complete_estimators", "complete_intervals", "complete_list",
     "complete_metrics", "complete_selection", "flag", "option",
     "spread",
@@ -51,6 +51,11 @@ def complete_columns(context: typer.Context, incomplete: str) -> list[str]:
 def complete_column_list(context: typer.Context, incomplete: str) -> list[str]:
     """Columns in a list with commas."""
     return complete_list(complete_columns(context, ""), incomplete)
+
+
+def complete_review_chance(context: typer.Context, incomplete: str) -> list[str]:
+    """Columns, or the word."""
+    return [*complete_estimate(incomplete), *complete_columns(context, incomplete)]
 
 
 def _columns(file: str) -> list[str]:
@@ -121,6 +126,7 @@ Zeros = StrEnum("Zeros", ["negative", "unlabeled"])  # what 0 means in a label c
 Population = StrEnum("Population", ["all", "unlabeled"])  # whose share of positives the prior is
 Format = StrEnum("Format", ["table", "json", "csv", "markdown"])  # how a result is written
 GridKind = StrEnum("GridKind", ["probability", "margin"])  # where the bins of a histogram lie
+Missing = StrEnum("Missing", ["error", "bounds"])  # reviews that were planned and not made
 Labels = StrEnum("Labels", ["soft", "uncertainty", "noisy"])  # what a soft label is
 
 
@@ -255,6 +261,43 @@ class ShareOptions:
     population: PopulationIs = Population.all
     within: Within = None
     labeled_sample: LabeledSample = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewOptions:
+    """Who was reviewed, and how far reviewers are to be trusted."""
+
+    reviewed: Annotated[
+        list[str] | None,
+        option("A file of plan-review with its labels filled in; may be repeated, one a round.", "FILE"),
+    ] = None
+    review_chance: Annotated[
+        str | None,
+        option(
+            "Labels are reviews, empty where nobody looked; each row had this chance of one: a column; by "
+            "ranges of the score (of the first --score), 0:0.01,0.9:1 for 1% below 0.9 and all above; one "
+            "number; or estimate, from the score. Where it is 0, results are bounds.",
+            "COLUMN|RANGES|estimate",
+            complete_review_chance,
+        ),
+    ] = None
+    known_positive: Annotated[
+        str | None, column("With reviews: column of 1 for rows known to be positive anyway, else 0 or empty.")
+    ] = None
+    sensitivity: Annotated[
+        str | None, option("Of reviewers who err: 0.9 of the positives are found, or 0.8..0.95.", "SHARE")
+    ] = None
+    specificity: Annotated[
+        str | None, option("Of reviewers who err: 0.98 of the negatives are, or 0.95..1.", "SHARE")
+    ] = None
+    reviewer_check: Annotated[
+        str | None,
+        option("Estimate both from cases of which the truth is known: columns said, truth.", "FILE"),
+    ] = None
+    missing_reviews: Annotated[
+        Missing | None,
+        option("Rows of --reviewed without a label: refused, or bounded.  [default: error]"),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

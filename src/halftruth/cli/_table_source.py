@@ -13,8 +13,10 @@ from halftruth._errors import InputError, MergeError, MissingColumn, MissingDepe
 from halftruth.cli._how_known import NO_PROPENSITIES, Propensities, has_propensities
 from halftruth.cli._option_values import ESTIMATE, Share
 from halftruth.cli._options import GridKind, LabelOptions, Population, Zeros
-from halftruth.evidence import Evidence, Labeled, PositiveConfidence, PositiveUnlabeled, SoftLabeled
+from halftruth.cli._reviews import NO_REVIEWS, Reviews
+from halftruth.evidence import Evidence, Labeled, PositiveConfidence, PositiveUnlabeled, Reviewed, SoftLabeled
 from halftruth.evidence._selection import Selection
+from halftruth.files._cell_meanings import Columns
 from halftruth.files._file_paths import quoted
 from halftruth.files._read_files import EVERY
 from halftruth.prior._belief import PriorEstimate
@@ -40,6 +42,7 @@ class TableSource(LabelOptions):
     engine: str | None = None
     grid: GridKind | None = None
     propensity: Propensities = NO_PROPENSITIES
+    reviews: Reviews = NO_REVIEWS
 
     # Refusals before anything is read --------------------------------------------------------------------
 
@@ -55,6 +58,7 @@ class TableSource(LabelOptions):
             self._check_engine()
         self._refuse_columns_of_saved()
         self._refuse_propensity()
+        self._refuse_beside_reviews()
         if self.grid is not None and not self._row_files:
             raise InputError(
                 f"--grid is about rows that are read; the saved table {self._saved[0]} has its own, or none. "
@@ -93,6 +97,22 @@ class TableSource(LabelOptions):
                 f"--propensity and --label both name the column {self.label!r}. Name the column of each."
             )
 
+    def _refuse_beside_reviews(self) -> None:
+        """Refuse what says something else of the labels, or where chances of rows are not to be had."""
+        others: dict[str, Any] = {"--engine": self.engine, "--grid": self.grid, "--id": self.id}
+        others["--zeros"] = self.zeros
+        if self.reviews.rounds:
+            others |= {
+                "--label": None if self.label == "label" else self.label,
+                "--unlabeled": self.unlabeled,
+            }
+        beside = next((option for option, x in others.items() if x is not None), None)
+        if self.reviews and beside is not None:
+            raise InputError(
+                f"{beside} does not go with reviews: rows are read one by one, in their order, and what "
+                f"reviewers said are their labels. Leave {beside} out."
+            )
+
     def _check_engine(self) -> None:
         """Refuse what is no table of an engine; saved tables may stand beside one."""
         tables = self._row_files
@@ -124,6 +144,8 @@ class TableSource(LabelOptions):
                 "--score": None if self.score == "score" else self.score,
                 "--label": None if self.label == "label" else self.label,
                 "--propensity": self.propensity.column,
+                "--reviewed": self.reviews.rounds or None,
+                "--review-chance": self.reviews.chance,
             }
         named = [option for option, column in columns.items() if column is not None]
         if self._saved and named:
@@ -194,6 +216,8 @@ class TableSource(LabelOptions):
             "by": self.by,
         }
         try:
+            if self.reviews:
+                return self._read_reviews(files)
             if self.engine is not None:
                 return _read_engine(self.engine, files[0], grid, **columns)
             columns |= {"id": self.id, "propensity": self.propensity.column}
@@ -209,16 +233,34 @@ class TableSource(LabelOptions):
                 raise
             raise error.advised(COMPRESS_FIRST) from error
 
+    def _read_reviews(self, files: list[str]) -> Any:
+        """As `ScoreTable.from_file` gives tables."""
+        columns = Columns(
+            scores=tuple(self._scores),
+            label=self.label,
+            weight=self.weight,
+            by=self.by,
+            unlabeled=self.unlabeled,
+        )
+        groups: dict[str, Any] = dict(self.reviews.tables(files, columns))
+        if isinstance(self.score, str):
+            groups = {group: models[self.score] for group, models in groups.items()}
+        return groups[""] if self.by is None else groups
+
     def _option_of(self, column: str) -> str | None:
         """The option by which a column is named."""
         columns = {"--label": self.label, "--weight": self.weight, "--by": self.by, "--id": self.id}
-        columns["--propensity"] = self.propensity.column
+        columns |= {"--propensity": self.propensity.column, **self.reviews.columns}
         named = [*(("--score", name) for name in self._scores), *columns.items()]
         return next((option for option, name in named if name == column), None)
 
     def _settled(self, tables: dict[str, ScoreTable]) -> dict[str, ScoreTable]:
         """The same tables, once it is certain what 0 means in them."""
-        if self.zeros is Zeros.negative or any("unlabeled" in table.strata for table in tables.values()):
+        if (
+            self.reviews
+            or self.zeros is Zeros.negative
+            or any("unlabeled" in table.strata for table in tables.values())
+        ):
             return tables
         where = ", ".join(self._row_files[:3]) + (", …" if len(self._row_files) > 3 else "")
         if self.code is not None:
@@ -319,9 +361,15 @@ def evidence_of(
     population: Population,
     selection: Selection | None = None,
     known: Mapping[str, Any] | None = None,
+    reviewer: Mapping[str, Any] | None = None,
 ) -> Evidence:
-    """The evidence that a table holds, with what the user knows of its shares."""
-    if "unlabeled" in table.strata:
+    """The evidence that a table holds, with what the user knows of its shares, or of who reviewed it."""
+    if reviewer and not table.reviewed:
+        raise InputError(
+            f"--{next(iter(reviewer))} is about reviews, and nothing says that the labels are some. Pass "
+            "--reviewed or --review-chance too."
+        )
+    if "unlabeled" in table.strata and not table.reviewed:
         refuse_without_positives(table)
         purity = 1.0 if purity is None else purity
         estimate = _estimated(table, purity, known) if known and prior == ESTIMATE else prior
@@ -338,9 +386,15 @@ def evidence_of(
     for option, is_there in pointless.items():
         if is_there:
             raise InputError(
-                f"{option} says nothing where no row is unlabeled: the labels decide. Leave it out, or pass "
-                f"--zeros unlabeled if 0 means unlabeled."
+                f"{option} says nothing where rows were reviewed: the reviews decide. Leave it out."
+                if table.reviewed
+                else f"{option} says nothing where no row is unlabeled: the labels decide. Leave it out, or "
+                f"pass --zeros unlabeled if 0 means unlabeled."
             )
+    if table.reviewed:
+        if not {"positive", "negative"} & set(table.strata):
+            raise InputError(f"None of {len(table)} row(s) was reviewed: nothing can be said of them.")
+        return Reviewed.from_table(table, **reviewer or {})
     if confidences:
         return PositiveConfidence.from_table(table, prior=prior)
     kind = SoftLabeled if "soft" in table.strata else Labeled

@@ -157,6 +157,8 @@ class Vocabulary:
             for option in getattr(command, "params", ())
             if option.param_type_name == "option"
         }
+        if "review_chance" in options:  # which Python has under another name
+            options["probability"] = options["review_chance"]
         return cls(options)
 
     def __call__(self, reference: Reference) -> str:

@@ -2,8 +2,8 @@
 
 The variance that reviewing some rows only leaves in a metric is Σ φ² p (1 − p)(1/e − 1), with φ what a
 positive at a score moves in it. Each metric counts by what a random review of as many rows would leave, V, so
-that the best chance (Neyman 1934) is e ∝ √(p (1−p) Σ_m φ_m²/V_m). Rows are drawn at random in strata along the
-score that have equal shares of it: chances are known of rows and of pairs of rows.
+that the best chance (Neyman 1934) is e ∝ √(p (1−p) Σ_m φ_m²/V_m). Rows are drawn at random in strata along
+the score that have equal shares of it: chances are known of rows and of pairs of rows.
 """
 
 from __future__ import annotations
@@ -266,8 +266,8 @@ def _requests(metrics: Any, bins: Bins, threshold: float | None) -> tuple[Reques
     if rough:
         raise InputError(
             f"{arg('metrics')} has {rough[0]!r}, which does not change smoothly with who is positive: no "
-            "plan can be made for it. Plan for brier, roc_auc or rates at a threshold instead; its interval is "
-            "given all the same."
+            "plan can be made for it. Plan for brier, roc_auc or rates at a threshold instead; its interval "
+            "is given all the same."
         )
     return requests
 

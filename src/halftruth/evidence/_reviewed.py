@@ -23,7 +23,7 @@ from halftruth.measure._pseudo_labels import Fill, PseudoLabels
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior._belief import Belief, PriorEstimate, Share, belief
 from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
-from halftruth.table._strata import OPEN_ROWS, REVIEWED, SOFT_LABEL, StratumRows
+from halftruth.table._strata import OF_REVIEWS, OPEN_ROWS, REVIEW_RATE, REVIEWED, SOFT_LABEL, StratumRows
 from halftruth.table._support import Sums
 
 __all__ = ["Reviewed", "fingerprint", "judge_rates"]
@@ -150,7 +150,7 @@ class Reviewed(Evidence):
             value, meaning = None, None
             # Both strata or none: where all that were found are certain, what was not seen need not be.
             if name in SAID and (not certain or masks[SOFT].any()):
-                value, meaning = times[mask], REVIEWED
+                value, meaning = times[mask], REVIEW_RATE if self.estimated else REVIEWED
             elif name == UNLABELED and never.any():
                 value, meaning = never[mask].astype(np.float64), OPEN_ROWS
             elif name == SOFT:
@@ -170,13 +170,13 @@ class Reviewed(Evidence):
         """From a table of reviewed rows, e.g. those of several days merged."""
         _checks.instance(table, "table", ScoreTable)
         meanings = {rows.meaning for rows in table.strata.values()}
-        if not meanings <= {None, REVIEWED, OPEN_ROWS, SOFT_LABEL} or REVIEWED not in meanings:
+        if not meanings <= {None, *OF_REVIEWS, SOFT_LABEL} or not meanings & {*OF_REVIEWS}:
             raise InputError(
                 f"Reviewed evidence takes a table of reviewed rows, got {table!r}. Use the evidence class "
                 "that the table came from."
             )
         out = cls.__new__(cls)
-        out.table, out._model = table, model
+        out.table, out._model, out.estimated = _certain(table), model, REVIEW_RATE in meanings
         out._judge(sensitivity, specificity)
         out._guess_of(model)
         return out
@@ -542,6 +542,19 @@ def _times(probability: Any, reviewed: NDArray[np.bool_], known: NDArray[np.bool
         )
     with np.errstate(divide="ignore"):
         return np.where(known, 1.0, 1 / chance)
+
+
+def _certain(table: ScoreTable) -> ScoreTable:
+    """The same without values that say nothing: reviews that were all certain, and no row that is open."""
+    rows: Any = table.strata
+
+    def plain(names: tuple[str, ...], value: float) -> dict[str, StratumRows]:
+        there = {name: rows[name] for name in names if name in rows}
+        certain = all(x.value is None or (x.value == value).all() for x in there.values())
+        return {k: replace(x, value=None, meaning=None) for k, x in there.items()} if certain else {}
+
+    said = {} if SOFT in rows else plain(SAID, 1.0)
+    return ScoreTable({**rows, **said, **plain((UNLABELED,), 0.0)})
 
 
 def _columns(rows: Any) -> tuple[Vector, Vector, Vector]:

@@ -28,25 +28,29 @@ class Columns:
     """Which column holds what, and the code of unlabeled rows."""
 
     scores: tuple[str, ...]
-    label: str
+    label: str | None  # without one no row has a label
     weight: str | None = None
     by: str | None = None
     unlabeled: float | None = None
     propensity: str | None = None  # read of positive rows alone
+    chance: str | None = None  # of a review, of every row
+    known: str | None = None  # 1 for positives that are known without a review, else 0 or nothing
 
     def names(self) -> tuple[str, ...]:
         """The columns to read, each once."""
-        names = (*self.scores, self.label, self.weight, self.by, self.propensity)
+        names = (*self.scores, self.label, self.weight, self.by, self.propensity, self.chance, self.known)
         return tuple(dict.fromkeys(name for name in names if name is not None))
 
     def select(self, batch: FileBatch) -> str:
-        """s0, s1, … and the index of the stratum; w, e and g of weights, propensities and groups."""
+        """s0, s1, … and the index of the stratum; w, e, c, k and g of what else there is."""
         values = [f"{number(*numeric(batch, name))} AS s{k}" for k, name in enumerate(self.scores)]
-        values.append(f"({stratum(*numeric(batch, self.label), self.unlabeled)})::TINYINT AS stratum")
-        if self.weight is not None:
-            values.append(f"{number(*numeric(batch, self.weight))} AS w")
-        if self.propensity is not None:
-            values.append(f"{number(*numeric(batch, self.propensity))} AS e")
+        label = "1" if self.label is None else stratum(*numeric(batch, self.label), self.unlabeled)
+        values.append(f"({label})::TINYINT AS stratum")
+        if self.known is not None:
+            values.append(f"({stratum(*numeric(batch, self.known), 0.0)})::TINYINT AS k")
+        for name, column in (("w", self.weight), ("e", self.propensity), ("c", self.chance)):
+            if column is not None:
+                values.append(f"{number(*numeric(batch, column))} AS {name}")
         if self.by is not None:
             values.append(f"{group(*batch.at(self.by))} AS g")
         return ", ".join(values)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn, Protocol, TypeAlias
 
 import numpy as np
@@ -130,13 +130,22 @@ def checked_rows(source: Source, columns: Columns, max_rows: int) -> dict[str, A
         refuse_labels(source, columns)
     if weight is not None and not weight.any():
         refuse_no_weight(source, columns.weight)
-    if columns.propensity is not None:
-        chance = cells["e"][strata == POSITIVE]
-        if not ((chance > 0) & (chance <= 1)).all():
-            refuse_propensities(source, columns)
+    _check_chances(source, columns, cells)
     if columns.by is not None:
         cells["g"] = named(cells["g"], columns.by)
     return cells
+
+
+def _check_chances(source: Source, columns: Columns, cells: dict[str, Any]) -> None:
+    """Refuse bad cells of how labels came to be known."""
+    if columns.propensity is not None:
+        chance = cells["e"][cells["stratum"] == POSITIVE]
+        if not ((chance > 0) & (chance <= 1)).all():
+            refuse_propensities(source, columns)
+    if columns.known is not None and (cells["k"] == OUTSIDE).any():
+        refuse_labels(source, replace(columns, label=columns.known, unlabeled=0.0))
+    if columns.chance is not None and not ((cells["c"] >= 0) & (cells["c"] <= 1)).all():
+        refuse_chances(source, columns.chance)
 
 
 def binned_rows(source: Source, columns: Columns, grid: Grid | None) -> dict[str, BinnedRows]:
@@ -266,29 +275,39 @@ def refuse_propensities(source: Source, columns: Columns) -> NoReturn:
     def positive(at: str, kind: str) -> str:
         return f"({stratum(at, kind, columns.unlabeled)}) = {POSITIVE}"
 
-    count, first = first_bad_cell(source, name, bad, (columns.label, positive))
+    count, first = first_bad_cell(source, name, bad, (str(columns.label), positive))
     raise InputError(
         f"A propensity is the chance that such a positive is known, in (0, 1]; column {quoted(name)} holds "
         f"{count} on positive row(s) that are none: the first is {first}. {number_remedy(first)}"
     )
 
 
+def refuse_chances(source: Source, name: str) -> NoReturn:
+    """Refuse a chance of review that is missing, no number, or outside [0, 1]."""
+    count, first = first_bad_cell(source, name, lambda at, kind: f"NOT ({number(at, kind)} BETWEEN 0 AND 1)")
+    raise InputError(
+        f"The chance of a review lies in [0, 1], for rows that nobody looked at too; column {quoted(name)} "
+        f"holds {count} that do not: the first is {first}. {number_remedy(first)}"
+    )
+
+
 def refuse_labels(source: Source, columns: Columns) -> NoReturn:
     """Refuse a label outside the code."""
+    label = str(columns.label)
 
     def bad(at: str, kind: str) -> str:
         return f"({stratum(at, kind, columns.unlabeled)}) = {OUTSIDE}"
 
-    count, first = first_bad_cell(source, columns.label, bad)
+    count, first = first_bad_cell(source, label, bad)
     codes: set[str] = set()
     for batch in source.batches:
-        at, kind = batch.at(columns.label)
-        table, parameters = source.table(batch.files, batch.layout, [columns.label])
+        at, kind = batch.at(label)
+        table, parameters = source.table(batch.files, batch.layout, [label])
         sql = f"SELECT DISTINCT {at}::VARCHAR AS x FROM {table} WHERE {bad(at, kind)} ORDER BY x LIMIT 6"
         codes.update(source.fetch(sql, parameters, batch.files)["x"].tolist())
     examples = ", ".join(quoted(code) for code in sorted(codes)[:5]) + (", …" if len(codes) > 5 else "")
     raise InputError(
-        f"Column {quoted(columns.label)} holds {count} label(s) outside the code: {examples}; the first is "
+        f"Column {quoted(label)} holds {count} label(s) outside the code: {examples}; the first is "
         f"{first}. The code is 1 positive, 0 negative, empty unlabeled; {_recoded(codes)}."
     )
 

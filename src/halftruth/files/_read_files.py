@@ -132,7 +132,7 @@ def _same_labels(
     first: tuple[str, dict[str, int], ExactRows], other: tuple[str, ExactRows], columns: Columns
 ) -> None:
     name, ids, rows = first
-    differ, column, what = np.flatnonzero(rows.stratum != other[1].stratum), columns.label, "label"
+    differ, column, what = np.flatnonzero(rows.stratum != other[1].stratum), str(columns.label), "label"
     if columns.propensity is not None and not len(differ):
         unlike = (rows.stratum == POSITIVE) & (rows.propensity != other[1].propensity)
         differ, column, what = np.flatnonzero(unlike), columns.propensity, "propensity"

@@ -231,6 +231,11 @@ class ScoreTable:
         """The grid of a histogram; None where the table holds exact rows."""
         return self._strata.grid
 
+    @property
+    def reviewed(self) -> bool:
+        """Whether somebody looked at some of its rows, each by a chance of its own."""
+        return self._strata.reviewed
+
     def merge(self, *others: ScoreTable) -> ScoreTable:
         """The table of all rows together; the same, to the bit, as one made from all rows at once.
 

@@ -17,8 +17,9 @@ from halftruth.table._sorted_rows import SortedRows
 from halftruth.table._support import SOFT, Cells, Support
 
 __all__ = [
-    "BINNED", "MEANINGS", "NEGATIVE", "OPEN_ROWS", "POSITIVE", "PROPENSITY", "REVIEWED", "SOFT", "SOFT_LABEL",
-    "STRATA", "TOP_CLASS", "UNLABELED", "VOTE_SHARE", "Strata", "StratumRows",
+    "BINNED", "MEANINGS", "NEGATIVE", "OF_REVIEWS", "OPEN_ROWS", "POSITIVE", "PROPENSITY", "REVIEWED",
+    "REVIEW_RATE", "SOFT", "SOFT_LABEL", "STRATA", "TOP_CLASS", "UNLABELED", "VOTE_SHARE", "Strata",
+    "StratumRows",
 ]  # fmt: skip
 
 POSITIVE, UNLABELED, NEGATIVE = "positive", "unlabeled", "negative"
@@ -26,6 +27,8 @@ STRATA = (POSITIVE, UNLABELED, NEGATIVE, SOFT)
 SOFT_LABEL, VOTE_SHARE, TOP_CLASS = "soft label", "share of votes", "largest of many classes"
 PROPENSITY = "1/propensity"
 REVIEWED, OPEN_ROWS = "1/chance of review", "rows of unknown class behind it"
+REVIEW_RATE = "1/estimated chance of review"
+OF_REVIEWS = (REVIEWED, REVIEW_RATE, OPEN_ROWS)
 MEANINGS = {
     SOFT_LABEL: (0.0, 1.0),
     VOTE_SHARE: (0.0, 1.0),
@@ -33,6 +36,7 @@ MEANINGS = {
     PROPENSITY: (1.0, np.inf),
     "1/confidence": (1.0, np.inf),
     REVIEWED: (0.0, np.inf),
+    REVIEW_RATE: (0.0, np.inf),
     OPEN_ROWS: (0.0, np.inf),
 }
 """What values can be, and between which limits they lie."""
@@ -77,10 +81,10 @@ class StratumRows:
     def concatenate(self, other: StratumRows) -> StratumRows:
         """These rows, then the other's."""
         one, two = self, other
-        if {one.meaning, two.meaning} in ({None, REVIEWED}, {None, OPEN_ROWS}):
+        if one.meaning != two.meaning and {one.meaning, two.meaning} <= {None, *OF_REVIEWS}:
             # Every row of a census was reviewed for certain, and there is nothing that nobody could know.
-            plain = 1.0 if REVIEWED in (one.meaning, two.meaning) else 0.0
-            return one.valued(plain).concatenate(two.valued(plain))
+            meaning = next(x for x in (OPEN_ROWS, REVIEW_RATE, REVIEWED) if x in (one.meaning, two.meaning))
+            return one.valued(meaning).concatenate(two.valued(meaning))
         refuse_other_meaning(self.meaning, other.meaning)
         weight = value = None
         if self.weight is not None or other.weight is not None:
@@ -90,12 +94,10 @@ class StratumRows:
         score = np.concatenate([self.score, other.score])
         return StratumRows(score=score, weight=weight, value=value, meaning=self.meaning)
 
-    def valued(self, plain: float) -> StratumRows:
-        """The same rows with their values, where plain rows have this one."""
-        if self.value is not None:
-            return self
-        meaning = REVIEWED if plain else OPEN_ROWS
-        return replace(self, value=np.full(len(self), plain), meaning=meaning)
+    def valued(self, meaning: str) -> StratumRows:
+        """The same rows with values of this meaning, of reviews: plain rows were certain, none is open."""
+        plain = np.full(len(self), 0.0 if meaning == OPEN_ROWS else 1.0)
+        return replace(self, value=plain if self.value is None else self.value, meaning=meaning)
 
     @property
     def is_plain(self) -> bool:
@@ -161,13 +163,12 @@ class Strata(Mapping[str, "StratumRows | Bins"]):
                     got=f"{type(stratum).__name__} for {name!r}",
                     remedy="Make tables from evidence, e.g. Labeled(y_true, y_score).table.",
                 )
-        reviewed = any(rows.meaning == REVIEWED for rows in strata.values())
-        if SOFT in strata and len(strata) > 1 and not reviewed:
+        self._by_name = {name: strata[name] for name in STRATA if len(strata.get(name, ()))}
+        if SOFT in strata and len(strata) > 1 and not self.reviewed:
             raise MergeError(
                 "Soft-labeled rows cannot share a table with positive, unlabeled or negative rows. "
                 "Give the hard labels as soft labels 0 and 1 instead."
             )
-        self._by_name = {name: strata[name] for name in STRATA if len(strata.get(name, ()))}
 
     def __getitem__(self, name: str) -> StratumRows | Bins:
         return self._by_name[name]
@@ -187,6 +188,11 @@ class Strata(Mapping[str, "StratumRows | Bins"]):
         return next(iter(grids), None)
 
     @property
+    def reviewed(self) -> bool:
+        """Whether somebody looked at some of the rows, each by a chance of its own."""
+        return any(rows.meaning in OF_REVIEWS for rows in self.values())
+
+    @property
     def exact(self) -> Mapping[str, StratumRows]:
         """The same strata, known to be no histograms."""
         return cast("Mapping[str, StratumRows]", self._by_name)
@@ -194,6 +200,12 @@ class Strata(Mapping[str, "StratumRows | Bins"]):
     def merge(self, others: Sequence[Strata]) -> Strata:
         """All rows together. Exact rows that join a histogram are put on its grid."""
         every = [self, *others]
+        plain = any(UNLABELED in strata and not strata.reviewed for strata in every)
+        if plain and any(strata.reviewed for strata in every):
+            raise MergeError(
+                "Unlabeled rows that had no chance of a review cannot join reviewed rows: labels mean "
+                "something else there. Evaluate them apart."
+            )
         grid = next((strata.grid for strata in every if strata.grid is not None), None)
         merged: dict[str, Any] = {}
         for strata in every if grid is None else [strata.compress(grid) for strata in every]:

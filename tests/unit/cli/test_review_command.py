@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.cli._review_command import ReviewFile
+from halftruth.cli._reviews import ReviewFile
 
 N = 600
 RNG = np.random.default_rng(0)

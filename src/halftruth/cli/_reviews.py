@@ -1,0 +1,245 @@
+"""Reviews that come back: files of `plan-review`, or labels in the rows with the chance of each."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from halftruth._checks import Vector
+from halftruth._errors import InputError
+from halftruth.cli._how_known import NO_PROPENSITIES, Propensities, parse_propensity
+from halftruth.cli._option_values import ESTIMATE, parse_share
+from halftruth.evidence import Reviewed
+from halftruth.evidence._reviewed import fingerprint, judge_rates
+from halftruth.files import Source
+from halftruth.files._cell_meanings import Columns
+from halftruth.files._checked_rows import checked_rows
+from halftruth.files._number_columns import Numbers, read_numbers
+from halftruth.files._read_files import EVERY
+from halftruth.prior._belief import belief
+from halftruth.table._groups import places
+from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
+from halftruth.table._strata import OPEN_ROWS, REVIEWED, SOFT_LABEL, StratumRows
+
+if TYPE_CHECKING:
+    from halftruth.cli._options import ReviewOptions
+
+__all__ = ["NO_REVIEWS", "ReviewFile", "Reviews", "read_cells"]
+
+HEAD = re.compile(r"# halftruth review plan 1; scores ([0-9a-f]{16}); round (\d+)\s*")
+NEEDED = ("row", "probability", "label")
+LABELS = np.asarray([1.0, np.nan, 0.0])  # of the strata, in their order
+RATES = ("sensitivity", "specificity")
+
+
+@dataclass(frozen=True, eq=False)
+class ReviewFile:
+    """Rows that were to be reviewed, as they came back; what `Reviewed.from_plan` asks of a plan."""
+
+    path: str
+    fingerprint: str
+    round: int
+    rows: Any
+    chance: Vector
+    labels: Vector
+
+    @classmethod
+    def read(cls, path: str) -> ReviewFile:
+        """A file that `plan-review` wrote, with its labels filled in."""
+        try:
+            text = Path(path).read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path} cannot be read: {error}") from error
+        head = HEAD.fullmatch(text[0]) if text else None
+        if head is None:
+            raise InputError(
+                f"{path} is no file of `halftruth plan-review`: its first line must stay as it was written. "
+                "Fill in the column label, and leave the rest."
+            )
+        cells = list(csv.DictReader(text[1:]))
+        missing = [name for name in NEEDED if not cells or name not in cells[0]]
+        if missing:
+            raise InputError(
+                f"{path} has no column {missing[0]}. Fill in the column label, and leave the rest."
+            )
+        try:
+            rows = np.asarray([int(x["row"]) for x in cells], dtype=np.intp)
+            chance = np.asarray([float(x["probability"]) for x in cells])
+            labels = np.asarray([float((x["label"] or "").strip() or "nan") for x in cells])
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{path} has a cell that is no number: {error}. Labels are 1 or 0.") from error
+        if len(set(rows.tolist())) < len(rows):
+            values, counts = np.unique(rows, return_counts=True)
+            raise InputError(f"{path} has row {values[counts > 1][0]} twice. Keep one line for each row.")
+        if not ((chance > 0) & (chance <= 1)).all():
+            raise InputError(f"{path} has a probability outside (0, 1]. Leave that column as it was written.")
+        return cls(path, head[1], int(head[2]), rows, chance, labels)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reviews:
+    """Who was reviewed, and by whom."""
+
+    rounds: tuple[ReviewFile, ...] = ()
+    chance: Propensities | None = None
+    """Of each row, where labels stand in the rows; NO_PROPENSITIES: it is estimated from the score."""
+    known_positive: str | None = None
+    reviewer: Mapping[str, Any] = field(default_factory=dict)
+    """Sensitivity and specificity, where they were given."""
+    missing: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, options: ReviewOptions, *, shares_given: bool) -> Reviews:
+        """As the options say, refused here where they cannot be right."""
+        rounds, chance = options.reviewed or [], None
+        option = "--reviewed" if rounds else "--review-chance"
+        if options.review_chance is not None:
+            if rounds:
+                raise InputError(
+                    "--reviewed and --review-chance do not go together: the files of plan-review have the "
+                    "chances. Pass one of them."
+                )
+            chance = NO_PROPENSITIES
+            if options.review_chance != ESTIMATE:
+                chance = parse_propensity(options.review_chance, option)
+        given = bool(rounds) or chance is not None
+        if given and shares_given:
+            raise InputError(
+                f"{option} goes without --prior and what else says how many are positive: the reviews say it."
+            )
+        if options.known_positive is not None and not given:
+            raise InputError(
+                "--known-positive goes with --reviewed or --review-chance. Elsewhere a label of 1 says it."
+            )
+        if options.missing_reviews is not None and not rounds:
+            raise InputError(
+                "--missing-reviews goes with --reviewed. With --review-chance a chance of 0 bounds a row."
+            )
+        return cls(
+            rounds=tuple(map(ReviewFile.read, rounds)),
+            chance=chance,
+            known_positive=options.known_positive,
+            reviewer=_reviewer(options),
+            missing={} if options.missing_reviews is None else {"missing": str(options.missing_reviews)},
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.rounds) or self.chance is not None
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        """The columns of the rows by the options that name them."""
+        chance = None if self.chance is None else self.chance.column
+        return {"--review-chance": chance, "--known-positive": self.known_positive}
+
+    def tables(self, files: Sequence[str], columns: Columns) -> dict[str, dict[str, ScoreTable]]:
+        """By group, the table of each column of scores; they share labels and chances."""
+        chance, known = self.columns.values()
+        if self.rounds:
+            columns = replace(columns, label=None)
+        cells = read_cells(files, replace(columns, chance=chance, known=known))
+        first, *_ = scores = [cells[f"s{k}"] + 0.0 for k in range(len(columns.scores))]
+        if self.chance is not None and self.chance.ranges:
+            cells["c"] = self.chance.at(first, "--review-chance", "row(s)")
+        if self.chance == NO_PROPENSITIES and len(scores) > 1:
+            raise InputError(
+                "--review-chance estimate is of one score, and rows were chosen once, whatever the model. "
+                "Name the column of their chances, or give a rule for the first --score."
+            )
+        cells["known"] = cells["k"] == 0 if "k" in cells else None
+        cells["label"] = LABELS[cells["stratum"]]
+        # Of a group without any review: whom nobody could look at, as far as that is known.
+        cells["open"] = cells["c"] == 0 if "c" in cells else np.full(len(first), not self.rounds)
+        for each in self.rounds:
+            beyond = each.rows[(each.rows < 0) | (each.rows >= len(first))]
+            if len(beyond):
+                raise InputError(f"{each.path} has row {beyond[0]}, and {len(first)} rows were read.")
+            cells["label"][each.rows] = each.labels
+            cells["open"][each.rows] = np.isnan(each.labels)
+        prints = [fingerprint(score) for score in scores] if self.rounds else [""] * len(scores)
+        return {
+            group: {
+                name: self._table(cells, score, [own, *prints], rows)
+                for name, score, own in zip(columns.scores, scores, prints, strict=True)
+            }
+            for group, rows in places(cells.get("g"))
+        }
+
+    def _table(self, cells: Mapping[str, Any], score: Vector, prints: list[str], rows: Any) -> ScoreTable:
+        """The rows of one group, which all say how they were reviewed."""
+        label, weight, known = cells["label"], cells.get("w"), cells["known"]
+        if np.isnan(label[rows]).all():
+            return _unseen(
+                score[rows], cells["open"][rows], *(x if x is None else x[rows] for x in (weight, known))
+            )
+        if not self.rounds:
+            chance = None if "c" not in cells else cells["c"][rows]
+            more = {"sample_weight": weight, "known_positive": known}
+            of_group: Any = {name: None if x is None else x[rows] for name, x in more.items()}
+            evidence = Reviewed(score[rows], label[rows], chance, **of_group, **self.reviewer)
+        else:
+            # Chances of a plan are those of all rows; the rows of other groups weigh nothing.
+            inside = weight
+            if not isinstance(rows, slice):
+                inside = np.zeros(len(score))
+                inside[rows] = 1.0 if weight is None else weight[rows]
+            # A plan was made by one of several scores: the rows are the same.
+            own, *any_print = prints
+            rounds = [replace(x, fingerprint=own) if x.fingerprint in any_print else x for x in self.rounds]
+            more = {"sample_weight": inside, "known_positive": known, **self.missing}
+            said = [each.labels for each in rounds]
+            evidence = Reviewed.from_plan(rounds, score, said, **more, **self.reviewer)
+        strata: Any = evidence.table.strata
+        if weight is None:
+            strata = {name: replace(x, weight=None) for name, x in strata.items()}
+        plain = {name for name in (POSITIVE, NEGATIVE) if name in strata and strata[name].meaning is None}
+        return ScoreTable({k: x.valued(REVIEWED) if k in plain else x for k, x in strata.items()})
+
+
+NO_REVIEWS = Reviews()
+
+
+def read_cells(files: Sequence[str], columns: Columns) -> dict[str, Any]:
+    """The columns of all rows, however many."""
+    with Source(list(files), columns.names()) as source:
+        cells = checked_rows(source, columns, EVERY)
+    assert cells is not None  # there is no limit
+    return cells
+
+
+def _unseen(score: Vector, never: Any, weight: Vector | None, known: Any) -> ScoreTable:
+    """Rows that nobody reviewed, though others of their file were."""
+    known = np.zeros(len(score), dtype=bool) if known is None else known
+
+    def rows(mask: Any, **value: Any) -> StratumRows:
+        return StratumRows(score=score[mask], weight=None if weight is None else weight[mask], **value)
+
+    certain = rows(known, value=np.ones(int(known.sum())), meaning=SOFT_LABEL)
+    others = rows(~known, value=never[~known].astype(np.float64), meaning=OPEN_ROWS)
+    return ScoreTable({UNLABELED: others, SOFT: certain})
+
+
+def _reviewer(options: ReviewOptions) -> dict[str, Any]:
+    """Sensitivity and specificity, as given or by the cases of which the truth is known."""
+    given = {name: getattr(options, name) for name in RATES if getattr(options, name) is not None}
+    check = options.reviewer_check
+    if check is None:
+        rates = {name: parse_share(text, name) for name, text in given.items()}
+        for name, rate in rates.items():
+            if rate == ESTIMATE:
+                raise InputError(f"--{name} is a number or a range; --reviewer-check FILE estimates it.")
+            belief(rate, name, closed_at_one=True)
+        return rates
+    if given:
+        raise InputError(f"--reviewer-check estimates --{next(iter(given))} too. Pass one of them.")
+    cells = read_numbers([check], Numbers(columns=("said", "truth")))
+    try:
+        return dict(zip(RATES, judge_rates(cells["said"], cells["truth"]), strict=True))
+    except InputError as error:
+        raise error.about(f"--reviewer-check {check}") from error
