@@ -52,7 +52,8 @@ def compare(
     models : {name: evidence}
         At least two, of one kind. Of the same cases they have one prior and purity; where each prior was
         estimated from its own scores, all take the one of the model whose scores say most of it. Of
-        independent samples, such as groups, each may have its own.
+        independent samples, such as groups, each may have its own. Of reviewed cases, the models have the
+        same labels and the same chances of a review; of independent samples, each its own.
     metrics, threshold, confidence_level, n_resamples, rng, stratified
         As in `evaluate`; the threshold is a number, and is not chosen by the rows.
     paired : bool
@@ -99,8 +100,8 @@ def compare(
         spans = dict.fromkeys(spans, _shared_range(list(spans.values())))
     if metrics is None and paired:  # the same rows have the same share of positives
         requests = tuple(request for request in requests if request.label != "prevalence")
-    # Rates have rows of their own, but for those of mixed estimates and of reviewed rows, whose guess hangs on
-    # the score: no other row moves with the threshold.
+    # Rates have rows of their own, but for those of mixed estimates and of reviewed rows, of which each has a
+    # guess along the score: no other row moves with the threshold.
     keep = () if limit is None or all(e.noise is None for e in evidence.values()) else (limit,)
     if any(e.multiplied for e in evidence.values()):
         keep = tuple(thresholds_of(requests))
@@ -251,9 +252,9 @@ def _refuse_open_rows(models: Mapping[str, Evidence], spans: Mapping[str, Range]
     for name, evidence in models.items():
         if evidence.multiplied and spans[name].unknown:
             raise InputError(
-                f"{name!r} has rows that nobody could look at (their chance of a review is 0), and what they "
-                f"could be is the same for all models: no interval is known for the difference. Evaluate each "
-                f"by itself with {arg('evaluate')}, or compare the rows that could be reviewed."
+                f"{name!r} has rows that nobody could look at: their chance of a review is 0. What they are "
+                "is the same for all models, and no interval is known for the difference over all that they "
+                f"could be. Evaluate each by itself with {arg('evaluate')}, or compare the other rows alone."
             )
 
 

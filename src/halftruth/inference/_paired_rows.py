@@ -115,8 +115,11 @@ class JointPlaces:
             [(np.cumsum(x) - x / 2)[atom] for x, atom in zip(of_atoms, self.atoms, strict=True)], axis=1
         )
         seen = np.flatnonzero(count)
-        near = seen[KDTree(ranks[seen]).query(ranks, np.arange(1, min(NEAR, len(seen)) + 1))[1]]
-        times = squares[near].sum(axis=1) / total[near].sum(axis=1)
+        # Those as near as the last count too, so that nothing hangs on which model comes first.
+        k = min(NEAR, len(seen))
+        distance, near = KDTree(ranks[seen]).query(ranks, np.arange(1, min(2 * k, len(seen)) + 1))
+        counts = distance <= distance[:, k - 1 : k] * (1 + 1e-9)
+        times = np.sum(counts * squares[seen][near], axis=1) / np.sum(counts * total[seen][near], axis=1)
         each = {name: cells.usual_rows(soft=False)[0]["weight"] for name, cells in strata.items()}
         return {name: [{"weight": w, "value": w * times, "square": w * times**2}] for name, w in each.items()}
 
@@ -182,7 +185,10 @@ class PairedUnseen(UnseenRows):
         """``rows``: what a row adds in effect, of strata where that is not the same everywhere."""
         super().__init__(support, places)
         self.shares, self.reach = shares, np.cumsum(shares)
-        self.rows |= {name: (self.rows[name][0], usual) for name, usual in rows.items()}
+        # A row that stands for many counts for many in each of four corners. Together they hold what the two
+        # ends of one model do: with as much in each, 95% intervals of rates held the truth in 98 to 100%.
+        times = 2 / max(2, np.count_nonzero(shares)) if places == "ends" else 1.0
+        self.rows |= {name: (times * self.rows[name][0], usual) for name, usual in rows.items()}
 
     def _where(self, n: int, rng: np.random.Generator) -> list[Index]:
         if self.places == "ends":
