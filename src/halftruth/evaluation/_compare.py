@@ -20,7 +20,7 @@ from halftruth.inference import _notes as remarks
 from halftruth.inference._influence import identified_range
 from halftruth.inference._model_difference import Match
 from halftruth.inference._prior_range import Range, prior_range
-from halftruth.inference._requests import ModelRows, Request, read_requests
+from halftruth.inference._requests import ModelRows, Request, read_requests, thresholds_of
 from halftruth.prior._belief import Belief
 from halftruth.results._comparison import Comparison, Difference
 from halftruth.results._estimate import Evaluation, Origin, Pages, figure
@@ -29,6 +29,7 @@ __all__ = ["compare"]
 
 MAX_ATOMS = 128
 """Distinct scores of each model on which rows are drawn for both: pairs of these are the cells."""
+JUDGE = ("sensitivity", "specificity")  # of whoever reviewed the rows, where somebody did
 ONE_NUMBER = "The same prior was given for all samples: it is taken to hold in each."
 INFLATED = "{}: noise inflates the values; intervals correct for that and may not hold their difference."
 
@@ -51,7 +52,8 @@ def compare(
     models : {name: evidence}
         At least two, of one kind. Of the same cases they have one prior and purity; where each prior was
         estimated from its own scores, all take the one of the model whose scores say most of it. Of
-        independent samples, such as groups, each may have its own.
+        independent samples, such as groups, each may have its own. Of reviewed cases, the models have the
+        same labels and the same chances of a review; of independent samples, each its own.
     metrics, threshold, confidence_level, n_resamples, rng, stratified
         As in `evaluate`; the threshold is a number, and is not chosen by the rows.
     paired : bool
@@ -86,25 +88,27 @@ def compare(
     if paired not in (True, False):
         raise InputError(argument="paired", must="be True or False", got=repr(paired))
     evidence, of_prior = _with_one_prior(_checked(models), paired=bool(paired))
-    if any(e.multiplied for e in evidence.values()):
-        raise InputError(
-            "Models cannot be compared by reviewed cases yet: no interval is known for their difference. "
-            f"Evaluate each by itself with {arg('evaluate')}."
-        )
     difference = _difference_of_shares(evidence)
     if paired and difference:
         raise InputError(difference)
-    spans = {name: prior_range(e, level) for name, e in evidence.items()}
+    requests = read_requests(metrics, [e.measure() for e in evidence.values()], limit)
+    spans = {name: prior_range(e, level, thresholds_of(requests)) for name, e in evidence.items()}
     told = list(_notes(evidence, spans, metrics is None))
     notes = [*of_prior, *(note for note, _ in told)]
     if paired:
+        _refuse_open_rows(evidence, spans)
         spans = dict.fromkeys(spans, _shared_range(list(spans.values())))
-    requests = read_requests(metrics, [e.measure() for e in evidence.values()], limit)
     if metrics is None and paired:  # the same rows have the same share of positives
         requests = tuple(request for request in requests if request.label != "prevalence")
-    # Rates have rows of their own, but for those of mixed estimates: no other row moves with the threshold.
+    # Rates have rows of their own, but for those of mixed estimates and of reviewed rows, of which each has a
+    # guess along the score: no other row moves with the threshold.
     keep = () if limit is None or all(e.noise is None for e in evidence.values()) else (limit,)
-    sides = {name: ModelRows(e, e.table.support.coarse(MAX_ATOMS, keep)) for name, e in evidence.items()}
+    if any(e.multiplied for e in evidence.values()):
+        keep = tuple(thresholds_of(requests))
+    sides = {
+        name: ModelRows(e, e.table.support.coarse(MAX_ATOMS, keep).with_strata(e.multiplied))
+        for name, e in evidence.items()
+    }
     streams = np.random.default_rng(rng).spawn(len(sides) * (len(sides) - 1) // 2)
     pairs, unrefuted = {}, {}
     for (a, b), stream in zip(combinations(sides, 2), streams, strict=True):
@@ -229,14 +233,29 @@ def _difference_of_shares(models: Mapping[str, Evidence]) -> str:
     """An error's text on the first model with another population, prior or purity than the first; or ""."""
     (first, one), *others = models.items()
     for name, other in others:
-        for share in ("population", "prior", "purity", "selection"):
-            a, b = getattr(one, share), getattr(other, share)
+        for share in ("population", "prior", "purity", "selection", *JUDGE):
+            a, b = getattr(one, share, None), getattr(other, share, None)
             if not (a.equals(b) if isinstance(a, Belief) else a == b):
+                why = "were reviewed once" if share in JUDGE else "are of one population"
                 return (
-                    f"{first!r} and {name!r} have different {arg(share)}. The same cases are of one "
-                    f"population: give both the same, or pass paired=False if each has cases of its own."
+                    f"{first!r} and {name!r} have different {arg(share)}. The same cases {why}: give both "
+                    f"the same, or pass paired=False if each has cases of its own."
                 )
     return ""
+
+
+def _refuse_open_rows(models: Mapping[str, Evidence], spans: Mapping[str, Range]) -> None:
+    """Raise where nobody could look at some rows: a difference is farthest where the models disagree on them.
+
+    Where each model has its own extremes, both cannot be at once.
+    """
+    for name, evidence in models.items():
+        if evidence.multiplied and spans[name].unknown:
+            raise InputError(
+                f"{name!r} has rows that nobody could look at: their chance of a review is 0. What they are "
+                "is the same for all models, and no interval is known for the difference over all that they "
+                f"could be. Evaluate each by itself with {arg('evaluate')}, or compare the other rows alone."
+            )
 
 
 def _one_number(shares: Iterable[Belief]) -> bool:

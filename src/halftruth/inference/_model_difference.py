@@ -88,10 +88,10 @@ class Match:
 
     def _groups(self) -> Iterator[Draws]:
         """Metrics by how their rows are drawn again, as `Estimation` does for one model."""
-        of_noise = any(side.evidence.noise is not None for side in (self.a, self.b))
+        by_score = any(s.evidence.noise is not None or s.evidence.multiplied for s in (self.a, self.b))
         groups: dict[tuple[bool, Places, bool, float | None], list[Request]] = {}
         for r in self.requests:
-            shares = r.counts_rows and not of_noise
+            shares = r.counts_rows and not by_score
             threshold = r.parameters.get("threshold") if shares else None
             groups.setdefault((shares, r.places, r.local, threshold), []).append(r)
         for (shares, places, ranked, threshold), requests in groups.items():
@@ -100,8 +100,11 @@ class Match:
                 for x in (self.a, self.b)
             )
             supports = a.support, b.support
-            rows: PairedRows | IndependentRows = IndependentRows(supports, places, one_sample=self.one_sample)
-            if self.paired:
+            rows: PairedRows | IndependentRows
+            if not self.paired:
+                multiplied = a.evidence.multiplied, b.evidence.multiplied
+                rows = IndependentRows(supports, places, multiplied, one_sample=self.one_sample)
+            else:
                 rows = PairedRows(
                     (a.evidence, b.evidence),
                     supports,
@@ -134,10 +137,12 @@ class Match:
         return self._difference_of({r: x[i] for r, x in a.items()}, {r: x[j] for r, x in b.items()})
 
     def _difference_of(self, *values: Values) -> Values:
-        """First minus second; without a prior, of what is possible."""
+        """First minus second; without a prior, or with few reviews for many rows, of what is possible."""
         a, b = (
-            {r: np.clip(x, *r.limits) for r, x in of_side.items()} if span.unknown else of_side
-            for of_side, span in zip(values, self.spans, strict=True)
+            {r: np.clip(x, *r.limits) for r, x in of_side.items()}
+            if span.unknown or side.evidence.multiplied
+            else of_side
+            for of_side, (side, span) in zip(values, self._sides(), strict=True)
         )
         with np.errstate(invalid="ignore"):
             return {r: a[r] - b[r] for r in a}
@@ -353,7 +358,11 @@ class Match:
     def _variances_of_shares(self, requests: list[Request]) -> Values:
         """What the replicates of estimated shares add, by pair of scenarios; nothing where there are none."""
         drawn = self._drawn(FEW_RESAMPLES, np.random.default_rng(0))
-        if all(x is span.scenarios for x, span in zip(drawn, self.spans, strict=True)):
+        if all(
+            x is s
+            for of_side, span in zip(drawn, self.spans, strict=True)
+            for x, s in zip(of_side, span.scenarios, strict=True)
+        ):
             return {}
         by_side = [
             [side.values(requests, s, side.joined) for s in of_side]

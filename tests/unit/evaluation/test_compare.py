@@ -29,6 +29,9 @@ B = probability(X + 0.6 * RNG.normal(size=N) - 0.5)
 TIED_A, TIED_B = (np.clip(s.round(2), 0.01, 0.99) for s in (A, B))
 Q = np.clip(probability(2 * X) + RNG.normal(0, 0.05, N), 0, 1).round(2)
 
+CHANCE = np.clip(0.1 + A, 0, 0.95)
+SAID = np.where(np.random.default_rng(4).random(N) < CHANCE, Y, np.nan)
+
 LOSSES = {
     "brier": lambda y, s: (y - s) ** 2,
     "log_loss": lambda y, s: -np.log(np.where(y, s, 1 - s)),
@@ -53,6 +56,11 @@ def pu(*scores: np.ndarray, n_positive: int = 150, **given) -> dict[str, ht.Posi
             for name, s in zip("abc", scores, strict=False)
         }
     return {n: ht.PositiveUnlabeled(s[known], s[rest], **given) for n, s in zip("abc", scores, strict=False)}
+
+
+def reviewed(*scores: np.ndarray, **given) -> dict[str, ht.Reviewed]:
+    """Rows reviewed by chances that follow the first model's scores."""
+    return {n: ht.Reviewed(s, SAID, CHANCE, **given) for n, s in zip("abc", scores, strict=False)}
 
 
 def delong(y: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
@@ -160,6 +168,107 @@ def test_noise_that_inflates_one_calibration_error_more_is_taken_off():
     assert hits >= 31  # 89% hold it; a plain percentile interval, 26%
 
 
+@pytest.mark.parametrize("guess", ["none", "score", "blocks", "logistic"])
+def test_the_error_of_reviewed_rows_is_that_of_the_mean_difference(guess):
+    for weight in (None, W):
+        models = reviewed(TIED_A, TIED_B, model=guess, sample_weight=weight)
+        # What each row adds: s² + v (1 − 2s), with the pseudo-label v = p̂ + R (y − p̂)/e.
+        each = np.zeros(N)
+        for sign, score, evidence in ((1, TIED_A, models["a"]), (-1, TIED_B, models["b"])):
+            share = evidence.guess.at(score)
+            label = share + np.where(np.isnan(SAID), 0.0, (SAID - share) / CHANCE)
+            each += sign * (score**2 + label * (1 - 2 * score))
+        mean = np.average(each, weights=weight)
+        off = (each - mean) * (1.0 if weight is None else W / W.mean()) / N
+        row = closed(models, ["brier"])["brier"]
+        assert row.value == pytest.approx(mean, abs=1e-12)
+        assert row.standard_error == pytest.approx(np.sqrt(np.sum(off**2) * N / (N - 1)), rel=1e-6)
+        drawn = ht.compare(models, ["brier"], n_resamples=3000)["brier"]
+        assert width(drawn) == pytest.approx(width(row), rel=0.1)
+
+
+@pytest.mark.parametrize("n_resamples", [0, 200])
+@pytest.mark.parametrize("paired", [True, False])
+def test_a_census_of_reviews_is_compared_as_labels(paired, n_resamples):
+    given = {"threshold": 0.5, "n_resamples": n_resamples, "paired": paired}
+    for weight in (None, W):
+        census = {n: ht.Reviewed(s, Y, 1.0, sample_weight=weight) for n, s in (("a", A), ("b", B))}
+        one, other = ht.compare(census, **given), ht.compare(labeled(A, B, sample_weight=weight), **given)
+        assert list(one["a", "b"]) == list(other["a", "b"])
+        for name, row in one["a", "b"].items():
+            for which in ("value", "low", "high"):
+                assert getattr(row, which) == pytest.approx(getattr(other[name], which), abs=1e-12), name
+
+
+def test_reviewed_rows_give_the_difference_of_the_values():
+    models = reviewed(A, B)
+    for paired in (True, False):
+        result = ht.compare(models, threshold=0.5, n_resamples=50, paired=paired)
+        alone = {n: ht.evaluate(e, threshold=0.5, n_resamples=0) for n, e in models.items()}
+        for name, row in result["a", "b"].items():
+            assert row.value == pytest.approx(alone["a"][name].value - alone["b"][name].value, abs=1e-12), (
+                name
+            )
+            assert row.low < row.high
+            assert row.flips == ()
+    with pytest.raises(ht.InputError, match="positives among unlabeled"):
+        result.tipping()
+
+
+def test_a_row_that_stands_for_many_is_not_joined_with_others():
+    # All rows in one place, one of them for 50 others. Random weights are exponential, so what it adds has a
+    # long tail above; joined with the others it would add normal noise.
+    label, chance = np.full(1000, np.nan), np.full(1000, 0.5)
+    label[:100], label[100], chance[100] = np.arange(100) % 2, 1, 1 / 50
+    models = {
+        n: ht.Reviewed(np.full(1000, x), label, chance, model="none") for n, x in (("a", 0.2), ("b", 0.3))
+    }
+    drawn = ht.compare(models, ["brier"], n_resamples=4000)["brier"].replicates
+    off, each = drawn - drawn.mean(), np.append(np.full(50, 2.0), 50.0)  # what a positive stands for
+    skew = 2 * np.sum(each**3) / np.sum(each**2) ** 1.5  # of sums of exponential draws
+    assert np.mean(off**3) / drawn.std() ** 3 == pytest.approx(skew, abs=0.4)
+
+
+def test_reviews_without_a_positive_leave_recall_open():
+    said = np.where(np.isnan(SAID), np.nan, 0.0)
+    for n in (0, 200):
+        models = {n: ht.Reviewed(s, said, CHANCE, model="none") for n, s in (("a", A), ("b", B))}
+        row = ht.compare(models, ["prevalence", "brier"], n_resamples=n)
+        assert row["brier"].low < row["brier"].value < row["brier"].high
+        assert (row["prevalence"].low, row["prevalence"].high) == (0, 0)  # both say the same of any row
+
+
+def test_reviews_that_are_not_the_same_are_refused():
+    other = SAID.copy()
+    other[np.flatnonzero(SAID == 1)[0]] = np.nan
+    with pytest.raises(ht.InputError, match=r"and .* reviewed positive rows"):
+        ht.compare({"a": ht.Reviewed(A, SAID, CHANCE), "b": ht.Reviewed(B, other, CHANCE)})
+    with pytest.raises(ht.InputError, match=r"different chances of a review.*probability"):
+        ht.compare({"a": ht.Reviewed(A, SAID, CHANCE), "b": ht.Reviewed(B, SAID, CHANCE / 2)})
+    with pytest.raises(ht.InputError, match="different chances of a review"):
+        ht.compare({"a": ht.Reviewed(A, SAID), "b": ht.Reviewed(B, SAID)})
+    errs = {"a": ht.Reviewed(A, SAID, CHANCE), "b": ht.Reviewed(B, SAID, CHANCE, sensitivity=0.9)}
+    with pytest.raises(ht.InputError, match=r"different `sensitivity`.*reviewed once"):
+        ht.compare(errs)
+    apart = ht.compare(errs, ["roc_auc"], paired=False, n_resamples=50)["roc_auc"]
+    assert apart.low < apart.value < apart.high
+    with pytest.raises(ht.InputError, match="different kinds"):
+        ht.compare({"a": ht.Reviewed(A, SAID, CHANCE), "b": ht.Labeled(Y, B)})
+
+
+def test_rows_that_nobody_could_look_at_are_open_in_either_sample_and_refused_in_pairs():
+    hidden = (A < 0.2) & np.isnan(SAID)
+    models = {n: ht.Reviewed(s, SAID, np.where(hidden, 0, CHANCE)) for n, s in (("a", A), ("b", B))}
+    with pytest.raises(ht.InputError, match=r"nobody could look at.*`evaluate`"):
+        ht.compare(models)
+    row = ht.compare(models, ["brier"], paired=False, n_resamples=50)["brier"]
+    alone = [ht.evaluate(e, ["brier"], n_resamples=50)["brier"] for e in models.values()]
+    assert np.isnan(row.value)
+    # Each sample may have its own extremes: a's lowest less b's highest, and the other way round.
+    first, second = (e.centers for e in alone)
+    assert row.low < first.min() - second.max() < first.max() - second.min() < row.high
+
+
 # --- pairing --------------------------------------------------------------------------------------------
 
 
@@ -182,6 +291,13 @@ SETTINGS = {
     "range": partial(pu, prior=(0.1, 0.25)),
     "purity range": partial(pu, purity=(0.8, 1.0)),
     "no prior": partial(pu, prior=None),
+    "reviewed": reviewed,
+    "reviewed, no guess": partial(reviewed, model="none", sample_weight=W),
+    "reviewed, known positives": partial(reviewed, known_positive=Y & (X > 1)),
+    "reviewer errs": partial(reviewed, sensitivity=(0.85, 0.95)),
+    "reviewer was checked": partial(
+        reviewed, specificity=ht.judge_rates([0] * 995 + [1] * 205, [0] * 1000 + [1] * 200)[1]
+    ),
 }
 
 
