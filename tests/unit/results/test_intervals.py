@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit, ndtri
+from scipy.special import expit, ndtr, ndtri
 from scipy.stats import t as student
 
 from halftruth.results._intervals import METHODS, interval_of
@@ -115,3 +115,12 @@ def test_replicates_beyond_the_limits_are_not_cut():
     draws = np.random.default_rng(4).normal(1.5, 0.1, 999)
     low, high = interval_of(draws, np.asarray([1.5]), LAST_OF_20, "percentile", (0.0, 1.0))
     assert low <= draws.min() < draws.max() <= high
+
+
+def test_ends_beyond_2000_replicates_are_missed_as_often_as_they_should_be():
+    rng, missed = np.random.default_rng(5), []
+    for _ in range(400):
+        low, high = interval_of(rng.normal(size=2000), np.zeros(1), LAST_OF_20, "percentile")
+        missed.append(ndtr(low) + ndtr(-high))
+    # Each varies by about a half of its mean; the outermost replicates themselves are missed 8 times as often.
+    assert np.mean(missed) == pytest.approx(1 - LAST_OF_20, rel=0.15)
