@@ -26,6 +26,7 @@ _HOMES = {
     "compare": "evaluation._compare",
     "plan_review": "evaluation._review_plan",
     "ReviewPlan": "evaluation._review_plan",
+    "level_of_look": "inference._looks",
     "Comparison": "results._comparison",
     "Difference": "results._comparison",
     "make_scorer": "evaluation._scorer",

@@ -42,6 +42,7 @@ from halftruth.evidence import Reviewed as Reviewed
 from halftruth.evidence import SoftLabeled as SoftLabeled
 from halftruth.evidence._reviewed import judge_rates as judge_rates
 from halftruth.inference._best_threshold import best_threshold as best_threshold
+from halftruth.inference._looks import level_of_look as level_of_look
 from halftruth.learn._cross_validation import cross_val_evidence as cross_val_evidence
 from halftruth.limits._bayes_error import bayes_error as bayes_error
 from halftruth.limits._best_attainable import best_attainable as best_attainable

@@ -13,6 +13,9 @@ from halftruth.results._standing import is_possible
 __all__ = ["METHODS", "interval_of", "normal_interval", "score_interval", "student_quantile"]
 
 FEW_DEGREES = 12  # from here on an expansion in 1/ν is exact enough
+USUAL = 0.99  # up to this level intervals are made of replicates alone, however few there are
+CARRIED = 10  # so many replicates beyond a quantile carry it
+ONE_ERROR = 0.16  # tail of a normal beyond one standard error: with few replicates the last that is carried
 METHODS = ("percentile", "basic", "normal", "bias-corrected", "fitted", "quadrature", "envelope")
 
 
@@ -32,7 +35,8 @@ def interval_of(
     "quadrature" is "basic" for squares: the noise of a distance adds to it in quadrature. "envelope" holds
     "quadrature" and "percentile": where all gaps have one sign their noise cancels instead, and a distance
     that was debiased may lie on either side of the truth. ``degrees`` of freedom widen the tails of a normal
-    to Student's: replicates of few rows vary too little.
+    to Student's: replicates of few rows vary too little. Levels beyond those that replicates carry go on from
+    there as a normal does, on the logit scale of ``limits``, or the logarithm of what has one limit.
     """
     _checks.choice(method, "method", METHODS)
     centers = np.atleast_1d(centers)
@@ -40,7 +44,7 @@ def interval_of(
         # At the end of what is possible both ends would be cut to the value, though the replicates vary.
         method = "percentile"
     ends = [
-        _cut(_one(row[np.isfinite(row)], center, level, method, degrees), center, method, limits)
+        _cut(_one(row[np.isfinite(row)], center, level, method, degrees, limits), center, method, limits)
         for row, center in zip(np.atleast_2d(replicates), centers, strict=True)
     ]
     low, high = _union(ends)
@@ -115,16 +119,41 @@ def _cut(
     return float(low), float(high)
 
 
-def _one(draws: Vector, center: float, level: float, method: str, degrees: float) -> tuple[float, float]:
+def _one(
+    draws: Vector, center: float, level: float, method: str, degrees: float, limits: tuple[float, float]
+) -> tuple[float, float]:
     if len(draws) == 0 or (np.isnan(center) and method != "percentile"):
         return np.nan, np.nan
-    t = student_quantile((1 + level) / 2, degrees)
     if method in ("normal", "fitted"):
         middle = center if method == "normal" else float(draws.mean())
+        t = student_quantile((1 + level) / 2, degrees)
         side = t * (float(np.std(draws, ddof=1)) if len(draws) > 1 else np.nan)
         return middle - side, middle + side
+    low, high = _quantiles(draws, center, level, method, degrees)
+    usual = max(USUAL, 1 - 2 * CARRIED / (len(draws) + 1))
+    if level > usual:
+        near = _quantiles(draws, center, usual, method, degrees)
+        steps = student_quantile((1 + level) / 2, degrees) - student_quantile((1 + usual) / 2, degrees)
+        # Never within the replicates that lie beyond such a level.
+        low = min(low, _farther(draws, near[0], -steps, limits))
+        high = max(high, _farther(draws, near[1], steps, limits))
+    if method == "basic":
+        return 2 * center - high, 2 * center - low
+    if method == "quadrature":
+        squares = 2 * center * np.abs(center) - np.asarray([high, low]) * np.abs([high, low])
+        return tuple(np.sign(squares) * np.sqrt(np.abs(squares)))
+    if method == "envelope":
+        return _union([(low, high), _one(draws, center, level, "quadrature", degrees, limits)])
+    return low, high
+
+
+def _quantiles(
+    draws: Vector, center: float, level: float, method: str, degrees: float
+) -> tuple[float, float]:
+    """Of the replicates, those between which the level lies."""
     tails = np.asarray([(1 - level) / 2, (1 + level) / 2])
     if degrees < np.inf:
+        t = student_quantile((1 + level) / 2, degrees)
         tails = np.asarray([NormalDist().cdf(-t), NormalDist().cdf(t)])
     if method == "bias-corrected":
         from scipy.special import ndtr, ndtri
@@ -135,11 +164,38 @@ def _one(draws: Vector, center: float, level: float, method: str, degrees: float
         tails = ndtr(2 * ndtri(np.clip(below, edge, 1 - edge)) + ndtri(tails))
     # Order statistics at (n+1)q leave exactly the nominal share outside, whatever n.
     low, high = np.quantile(draws, tails, method="weibull")
-    if method == "basic":
-        return 2 * center - high, 2 * center - low
-    if method == "quadrature":
-        squares = 2 * center * np.abs(center) - np.asarray([high, low]) * np.abs([high, low])
-        return tuple(np.sign(squares) * np.sqrt(np.abs(squares)))
-    if method == "envelope":
-        return _union([(float(low), float(high)), _one(draws, center, level, "quadrature", degrees)])
     return float(low), float(high)
+
+
+def _farther(draws: Vector, start: float, steps: float, limits: tuple[float, float]) -> float:
+    """So many standard errors beyond a quantile, down where negative, on a scale where laws are near normal.
+
+    The error is the distance from the median to the last quantile of that side that replicates carry, over a
+    normal's.
+    """
+    tail = min(max((1 - USUAL) / 2, CARRIED / (len(draws) + 1)), ONE_ERROR)
+    share = tail if steps < 0 else 1 - tail
+    middle, carried = np.quantile(draws, [0.5, share], method="weibull")
+    at = np.asarray([middle, carried, start])
+    # At a limit or beyond it the scale of the limits has no place.
+    scale = limits if np.all((at > limits[0]) & (at < limits[1])) else (-np.inf, np.inf)
+    middle, carried, origin = _unlimited(at, scale)
+    end = _limited(origin + steps * (carried - middle) / NormalDist().inv_cdf(share), scale)
+    return float(np.clip(end, *limits)) if limits[0] <= start <= limits[1] else end
+
+
+def _unlimited(x: Vector, limits: tuple[float, float]) -> Vector:
+    """On the whole line: the logit between two limits, the logarithm of the distance from one."""
+    low, high = limits
+    if np.isinf(low):
+        return x if np.isinf(high) else -np.log(high - x)
+    return np.log(x - low) - (0.0 if np.isinf(high) else np.log(high - x))
+
+
+def _limited(u: float, limits: tuple[float, float]) -> float:
+    """Back from the line."""
+    low, high = limits
+    with np.errstate(over="ignore"):
+        if np.isinf(low):
+            return float(u if np.isinf(high) else high - np.exp(-u))
+        return float(low + (np.exp(u) if np.isinf(high) else (high - low) * np.exp(-np.logaddexp(0.0, -u))))
