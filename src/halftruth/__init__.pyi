@@ -32,6 +32,8 @@ from halftruth.calibration.calibrators import cross_calibrate as cross_calibrate
 from halftruth.calibration.calibrators import top_label as top_label
 from halftruth.evaluation._compare import compare as compare
 from halftruth.evaluation._evaluate import evaluate as evaluate
+from halftruth.evaluation._review_checks import ReviewCheck as ReviewCheck
+from halftruth.evaluation._review_checks import check_by_reviews as check_by_reviews
 from halftruth.evaluation._review_plan import ReviewPlan as ReviewPlan
 from halftruth.evaluation._review_plan import plan_review as plan_review
 from halftruth.evaluation._scorer import make_scorer as make_scorer
@@ -40,6 +42,8 @@ from halftruth.evidence import PositiveConfidence as PositiveConfidence
 from halftruth.evidence import PositiveUnlabeled as PositiveUnlabeled
 from halftruth.evidence import Reviewed as Reviewed
 from halftruth.evidence import SoftLabeled as SoftLabeled
+from halftruth.evidence._agreement import ReviewerAgreement as ReviewerAgreement
+from halftruth.evidence._agreement import reviewer_agreement as reviewer_agreement
 from halftruth.evidence._reviewed import judge_rates as judge_rates
 from halftruth.inference._best_threshold import best_threshold as best_threshold
 from halftruth.inference._looks import level_of_look as level_of_look

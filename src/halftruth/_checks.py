@@ -331,20 +331,20 @@ def count(value: Any, name: str, *, least: int) -> int:
     return int(value)
 
 
-def labeled_sample(value: Any) -> tuple[int, int]:
-    """(positives found, cases labeled) of a random sample of the unlabeled rows."""
+def labeled_sample(value: Any, name: str = "labeled_sample") -> tuple[int, int]:
+    """(positives found, cases labeled) of a random sample of rows."""
     try:
         k, m = value
     except (TypeError, ValueError):
         raise InputError(
-            argument="labeled_sample", must="be a pair (positives found, cases labeled)", got=repr(value)
+            argument=name, must="be a pair (positives found, cases labeled)", got=repr(value)
         ) from None
-    m = count(m, "labeled_sample", least=1)
-    k = count(k, "labeled_sample", least=0)
+    m = count(m, name, least=1)
+    k = count(k, name, least=0)
     if k > m:
         raise InputError(
-            f"{arg('labeled_sample')} has {k} positives among {m} cases.",
-            argument="labeled_sample",
+            f"{arg(name)} has {k} positives among {m} cases.",
+            argument=name,
             remedy=f"Pass {call('(positives, cases)', 'sample')}.",
         )
     return k, m

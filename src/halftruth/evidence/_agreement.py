@@ -1,0 +1,167 @@
+"""Two reviewers of the same cases: how far they agree, and how good that lets them be.
+
+Equally good reviewers who err independently say 1 with the share m = π a + (1−π)(1−b), a their sensitivity
+and b their specificity, and their answers have the covariance c = π(1−π)(a + b − 1)². Two numbers for three
+unknowns: π is anywhere between c/(c + (1−m)²), where a = 1, and m²/(m² + c), where b = 1. On the way a falls
+to (m² + c)/m, the share of one's positives that the other confirms, and b rises from the same of negatives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError, Note, NotIdentifiable, Refuted, arg, notes_to_dict
+from halftruth.measure._arithmetic import ratio
+from halftruth.prior._belief import PriorEstimate, Share
+from halftruth.results._estimate import Estimate, figure
+
+__all__ = ["ReviewerAgreement", "reviewer_agreement"]
+
+N_DRAWS = 2000
+TAIL = 0.025
+INDEPENDENT = (
+    "Assumes that the two are equally good, err equally often at every score and independently of each other "
+    "given the truth. Errors that they share make agreement look too good, and both rates too high."
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReviewerAgreement:
+    """How far two reviewers agree, and what that implies.
+
+    Attributes
+    ----------
+    agreement, kappa, pabak, positive_agreement, negative_agreement : Estimate
+        The share of cases on which both say the same; Cohen's κ; 2 · agreement − 1; and 2n₁₁/(2n₁₁ + n₁₀ +
+        n₀₁), 2n₀₀/(2n₀₀ + n₁₀ + n₀₁), the shares of one's positives and negatives that the other confirms.
+    identified : dict of str to (low, high)
+        What the table as it is leaves possible of "sensitivity", "specificity" and "prevalence".
+    sensitivity, specificity : (low, high) or PriorEstimate
+        For `Reviewed`: the range with the table's sampling error (97.5%) in its low end; with a prevalence,
+        an estimate with replicates.
+    """
+
+    agreement: Estimate
+    kappa: Estimate
+    pabak: Estimate
+    positive_agreement: Estimate
+    negative_agreement: Estimate
+    identified: dict[str, tuple[float, float]]
+    sensitivity: Share
+    specificity: Share
+    notes: tuple[Note, ...] = ()
+
+    def __repr__(self) -> str:
+        rates = (f"{name} {figure(x[0])} to {figure(x[1])}" for name, x in self.identified.items())
+        return f"ReviewerAgreement(κ {figure(self.kappa.value)}; {', '.join(rates)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready."""
+        names = ("agreement", "kappa", "pabak", "positive_agreement", "negative_agreement")
+        out = {name: getattr(self, name).to_dict() for name in names}
+        return {
+            **out,
+            "identified": {k: list(x) for k, x in self.identified.items()},
+            **notes_to_dict(self.notes),
+        }
+
+
+def reviewer_agreement(a: Any, b: Any, *, prevalence: float | None = None, rng: int = 0) -> ReviewerAgreement:
+    """Agreement of two reviewers, and the sensitivity and specificity that it lets them have.
+
+    Parameters
+    ----------
+    a, b : (n,) arrays of 0 and 1
+        What each said of the same cases, without knowing what the other said.
+    prevalence : float, optional
+        The share of these cases that are positive. With it the two rates are identified; without, ranges are.
+    rng : int
+
+    Returns
+    -------
+    ReviewerAgreement
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> both = ht.reviewer_agreement([1] * 40 + [0] * 60, [1] * 36 + [0] * 60 + [1] * 4)
+    >>> round(both.agreement.value, 2), [round(x, 2) for x in both.identified["sensitivity"]]
+    (0.92, [0.9, 1.0])
+    """
+    first = _checks.binary_labels(a, "a")
+    second = _checks.binary_labels(b, "b", length=len(first))
+    if not len(first):
+        raise InputError(f"{arg('a')} is empty. Pass what each reviewer said of the cases.")
+    cells = np.bincount(2 * first + second, minlength=4)[::-1].astype(np.float64)  # 11, 10, 01, 00
+    drawn = np.random.default_rng(rng).dirichlet(cells + 0.5, N_DRAWS)  # Jeffreys' posterior
+    shares = np.concatenate([cells[None] / cells.sum(), drawn])
+    both, n10, n01, none = shares.T
+    same, (m1, m2) = both + none, (both + n10, both + n01)
+    chance = m1 * m2 + (1 - m1) * (1 - m2)
+    m = (m1 + m2) / 2
+    positive, negative = ratio(both, m), ratio(none, 1 - m)
+    c = both - m**2
+    notes = [Note("assumption", INDEPENDENT)]
+    if cells[1] + cells[2] and abs(cells[1] - cells[2]) > 1.96 * np.sqrt(cells[1] + cells[2]):
+        text = f"One says 1 more often than the other ({cells[1]:.0f} against {cells[2]:.0f} of those they "
+        notes.append(Note("contradiction", f"{text}differ on; McNemar's test): they are not equally good."))
+    if not c[0] > 0:
+        text = "The two agree no more than chance would have it, or say the same of every case:"
+        raise NotIdentifiable(f"{text} nothing is known of how often they are right.")
+    identified = {
+        "sensitivity": (float(positive[0]), 1.0),
+        "specificity": (float(negative[0]), 1.0),
+        "prevalence": (float(c[0] / (c[0] + (1 - m[0]) ** 2)), float(m[0] ** 2 / (m[0] ** 2 + c[0]))),
+    }
+    rates: tuple[Share, Share] = (
+        (float(np.quantile(positive[1:], TAIL)), 1.0),
+        (float(np.quantile(negative[1:], TAIL)), 1.0),
+    )
+    if prevalence is not None:
+        rates = _rates_at(_checks.share(prevalence, "prevalence"), m, c, identified["prevalence"])
+    return ReviewerAgreement(
+        agreement=_estimate(same, 0.0),
+        kappa=_estimate(ratio(same - chance, 1 - chance), -1.0),
+        pabak=_estimate(2 * same - 1, -1.0),
+        positive_agreement=_estimate(positive, 0.0),
+        negative_agreement=_estimate(negative, 0.0),
+        identified=identified,
+        sensitivity=rates[0],
+        specificity=rates[1],
+        notes=tuple(notes),
+    )
+
+
+def _rates_at(prevalence: float, m: Vector, c: Vector, span: tuple[float, float]) -> tuple[Share, Share]:
+    """Sensitivity and specificity with a known prevalence; noise may carry them past 1."""
+    odds, spread = prevalence / (1 - prevalence), np.sqrt(np.maximum(c, 0.0))
+    rates = m + spread / np.sqrt(odds), 1 - m + spread * np.sqrt(odds)
+    if any(np.quantile(x[1:], TAIL) > 1 for x in rates):
+        raise Refuted(
+            argument="prevalence", must=f"be {span[0]:.3g} to {span[1]:.3g}", got=f"{prevalence:g}",
+            remedy="Beyond, no equally good reviewers who err independently agree so often.",
+        )  # fmt: skip
+    values = (np.minimum(x, 1.0) for x in rates)
+    first, second = (
+        PriorEstimate(value=float(x[0]), replicates=x[1:], method="two reviewers, known prevalence")
+        for x in values
+    )
+    return first, second
+
+
+def _estimate(values: Vector, least: float) -> Estimate:
+    low, high = np.quantile(values[1:], [TAIL, 1 - TAIL])
+    return Estimate(
+        value=float(values[0]),
+        low=float(low),
+        high=float(high),
+        method="percentile",
+        replicates=values[1:],
+        centers=values[:1],
+        limits=(least, 1.0),
+    )
