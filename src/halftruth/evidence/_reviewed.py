@@ -17,6 +17,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, NotIdentifiable, arg
 from halftruth.evidence._evidence import Evidence, Scenario
 from halftruth.evidence._labeled import labels_as_given
+from halftruth.evidence._review_design import PseudoLabeled, ReviewDesign, design_of
 from halftruth.evidence._review_guess import best_guess, guess_from, review_rates
 from halftruth.measure._mass_rule import MassRule
 from halftruth.measure._pseudo_labels import Fill, PseudoLabels
@@ -290,6 +291,14 @@ class Reviewed(Evidence):
     def n_reviewed(self) -> int:
         """How many rows somebody looked at."""
         return sum(len(self.table.strata.get(name, ())) for name in SAID)
+
+    def design(self) -> ReviewDesign:
+        """How many rows were reviewed, with which chances, along the score."""
+        return design_of(self)
+
+    @cached_property
+    def for_page(self) -> PseudoLabeled:  # type: ignore[override]
+        return PseudoLabeled(self)
 
     @property
     def is_census(self) -> bool:

@@ -48,6 +48,12 @@ def page_of(page: PageData) -> str:
     differences = ""
     if page.comparison is not None:
         differences = _html.differences_table(page.comparison, list(page.results), "differences")
+    review = _summary_text.review(page)
+    bands, widths = "", ""
+    if review:
+        (subject,) = page.subjects.values()
+        assert subject.design is not None
+        bands, widths = _html.review_tables(subject.design, page.steps)
     refuted = _html.items(_summary_text.refuted(page), "refuted")
     return Template(_asset("page.html")).substitute(
         title=escape(page.title),
@@ -61,6 +67,10 @@ def page_of(page: PageData) -> str:
         table=table,
         differences=differences,
         notes=refuted + _html.items(_summary_text.notes(page)),
+        review=escape(" ".join(review)),
+        bands=bands,
+        more=escape(_summary_text.more_reviews(page)),
+        widths=widths,
         collect=_html.items(_summary_text.advice(page.steps)),
         version=escape(__version__),
     )
