@@ -12,8 +12,7 @@ import numpy as np
 
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
-from halftruth.evaluation._planning import next_steps
-from halftruth.evaluation._review_widths import review_steps
+from halftruth.evaluation._planning import next_steps, review_steps
 from halftruth.evidence import Evidence, Scenario
 from halftruth.evidence._selection import Extreme
 from halftruth.inference._influence import degrees_of

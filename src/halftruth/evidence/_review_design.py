@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.evidence._evidence import Scenario
-from halftruth.evidence._soft_labeled import SoftLabeled
-from halftruth.measure._mass_rule import MassRule
+from halftruth.measure._pseudo_labels import Guess
 from halftruth.prior._belief import Belief
 from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
-from halftruth.table._strata import REVIEWED, SOFT_LABEL, StratumRows
-from halftruth.table._support import Sums
 
-if TYPE_CHECKING:
-    from halftruth.evidence._reviewed import Reviewed
-
-__all__ = ["PseudoLabeled", "ReviewBand", "ReviewDesign", "Reviews", "design_of"]
+__all__ = ["ReviewBand", "ReviewDesign", "design_of"]
 
 N_BANDS = 10
 
@@ -100,9 +93,11 @@ class ReviewDesign:
         return {**plain, "bands": [asdict(band) for band in self.bands]}
 
 
-def design_of(evidence: Reviewed) -> ReviewDesign:
-    """The design of reviewed evidence."""
-    strata, reviews = evidence.table.strata, _reviews(evidence)
+def design_of(
+    table: ScoreTable, guess: Guess, sensitivity: Belief, specificity: Belief, *, estimated: bool
+) -> ReviewDesign:
+    """The design of a table of reviewed rows; ``estimated``: whether the chances were."""
+    strata, reviews = table.strata, _reviews(table, guess, sensitivity.value or 1, specificity.value or 1)
     score = np.concatenate([rows.score for rows in strata.values()])
     rest: Any = strata.get(UNLABELED)
     is_open = np.zeros(0) if rest is None or rest.value is None else rest.score[rest.value > 0]
@@ -131,25 +126,24 @@ def design_of(evidence: Reviewed) -> ReviewDesign:
         known_positive=len(strata.get(SOFT, ())),
         open_rows=len(is_open),
         chance=_chances(reviews.times),
-        chance_estimated=evidence.estimated,
-        sensitivity=_ends(evidence.sensitivity),
-        specificity=_ends(evidence.specificity),
+        chance_estimated=estimated,
+        sensitivity=_ends(sensitivity),
+        specificity=_ends(specificity),
         bands=tuple(band(k) for k in reversed(range(len(edges) + 1))),
         reviews=reviews,
     )
 
 
-def _reviews(evidence: Reviewed) -> Reviews:
-    strata, columns = evidence.table.strata, []
+def _reviews(table: ScoreTable, guess: Guess, a: float, b: float) -> Reviews:
+    columns = []
     for name, label in ((POSITIVE, 1.0), (NEGATIVE, 0.0)):
-        rows: Any = strata.get(name)
+        rows: Any = table.strata.get(name)
         if rows is not None:
             ones = np.ones(len(rows))
             weight, times = (ones if x is None else x for x in (rows.weight, rows.value))
             columns.append((rows.score, weight, times, label * ones))
     score, weight, times, positive = (np.concatenate(column) for column in zip(*columns, strict=True))
-    a, b = float(evidence.sensitivity.value or 1), float(evidence.specificity.value or 1)
-    gap = (positive - 1 + b) / (a + b - 1) - evidence.guess.at(score)
+    gap = (positive - 1 + b) / (a + b - 1) - guess.at(score)
     return Reviews(score, weight, times, positive, gap)
 
 
@@ -162,22 +156,3 @@ def _chances(times: Vector) -> tuple[float, float]:
 def _ends(share: Belief) -> tuple[float, float]:
     low, high = share.ends()
     return low, high
-
-
-class PseudoLabeled(SoftLabeled):
-    """Reviewed rows as soft labels, which noise may carry out of [0, 1]; beside them the reviews alone."""
-
-    kind = "reviewed"
-
-    def __init__(self, evidence: Reviewed) -> None:
-        measure, strata = evidence.measure(), evidence.table.strata
-        some = measure.mass > 0
-        score, mass = measure.score[some], measure.mass[some]
-        value = measure.pos_mass[some] / mass
-        soft = StratumRows(score=score, weight=mass, value=value, meaning=SOFT_LABEL)
-        said = {name: strata[name] for name in (POSITIVE, NEGATIVE) if name in strata}
-        alone = {name: replace(rows, value=None, meaning=REVIEWED) for name, rows in said.items()}
-        self.table, self._size = ScoreTable({SOFT: soft, **alone}), measure.size
-
-    def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
-        return replace(super().rule(sums, scenario), size=self._size)

@@ -19,7 +19,7 @@ from halftruth.results._estimate import (
     interval_text,
 )
 
-__all__ = ["differences_table", "groups_table", "items", "metrics_table", "review_tables"]
+__all__ = ["differences_table", "groups_table", "items", "metrics_table", "range_text", "review_tables"]
 
 DASH = "–"
 
@@ -108,7 +108,7 @@ def review_tables(design: ReviewDesign, steps: Sequence[Step]) -> tuple[str, str
     rows = [
         [
             f"{x.low:.3g} to {x.high:.3g}", f"{x.rows:,}", f"{x.reviewed:,}", f"{x.positive:,}",
-            _span(x.chance), f"{x.stands_for:,.3g}", *([f"{x.open_rows:,}"] if design.open_rows else []),
+            range_text(x.chance), f"{x.stands_for:,.3g}", *([f"{x.open_rows:,}"] if design.open_rows else []),
         ]
         for x in design.bands
     ]  # fmt: skip
@@ -121,11 +121,12 @@ def review_tables(design: ReviewDesign, steps: Sequence[Step]) -> tuple[str, str
         ]
         for x in steps
     ]
-    then = [f"with {more:,} more reviews"] if more else []
-    return _plain("bands", head, rows), _plain("widths", ["metric", "width of the interval", *then], wide)
+    then = [f"with {more:,} more"] if more else []
+    return _plain("bands", head, rows), _plain("widths", ["metric", "width now", *then], wide)
 
 
-def _span(ends: tuple[float, float]) -> str:
+def range_text(ends: tuple[float, float]) -> str:
+    """Two numbers, or one where they look alike."""
     low, high = (f"{end:.3g}" for end in ends)
     return low if low == high else f"{low} to {high}"
 

@@ -11,11 +11,23 @@ from halftruth._errors import merged_notes
 from halftruth._registry import headline, titled
 from halftruth.evidence._review_design import ReviewDesign
 from halftruth.report import _comparison_text
+from halftruth.report._html import range_text
 from halftruth.report._page_record import PageData, Step, Subject
 from halftruth.results._estimate import Estimate, Evaluation, estimate_text, figure, interval_text
 from halftruth.results._standing import Standing, gravest
 
-__all__ = ["advice", "answer", "more_reviews", "notes", "refuted", "remarks", "review", "shares", "standing"]
+__all__ = [
+    "advice",
+    "answer",
+    "more_reviews",
+    "notes",
+    "prior_line",
+    "refuted",
+    "remarks",
+    "review",
+    "shares",
+    "standing",
+]
 
 STRATA = {
     "positive": "known positives",
@@ -144,7 +156,7 @@ def _over_groups(results: Mapping[str, Evaluation], by: str) -> str:
 
 def shares(page: PageData) -> str:
     """How many cases of which kind the numbers rest on, and the shares of positives that all results have."""
-    lines = {_prior_line(result, page.subjects.get(name)) for name, result in page.results.items()}
+    lines = {prior_line(result, page.subjects.get(name)) for name, result in page.results.items()}
     thresholds = {result.threshold for result in page.results.values()} - {None}
     at = "each has rates at a threshold of its own" if len(thresholds) > 1 else ""
     if len(thresholds) == 1:
@@ -152,7 +164,8 @@ def shares(page: PageData) -> str:
     return "; ".join(text for text in (_rows(page), lines.pop() if len(lines) == 1 else "", at) if text)
 
 
-def _prior_line(result: Evaluation, subject: Subject | None) -> str:
+def prior_line(result: Evaluation, subject: Subject | None) -> str:
+    """The shares of positives of one result."""
     if subject is not None and subject.design is not None and np.isnan(result.prior.value):
         return f"π between {figure(result.prior.low)} and {figure(result.prior.high)} in the population"
     return result._shares()
@@ -290,12 +303,12 @@ def _review(design: ReviewDesign) -> Iterator[str]:
         "positive."
     )
     source = "as estimated from the scores" if design.chance_estimated else "as given"
-    yield f"The chance of these to be reviewed was {_range(design.chance)}, {source}."
+    yield f"The chance of these to be reviewed was {range_text(design.chance)}, {source}."
     if design.known_positive:
         n = design.known_positive
         yield f"{_count(n, 'positive')} {'was' if n == 1 else 'were'} known otherwise and needed no review."
     if design.reviewers_err:
-        finds, clears = (_range(ends) for ends in (design.sensitivity, design.specificity))
+        finds, clears = (range_text(ends) for ends in (design.sensitivity, design.specificity))
         yield (
             f"Reviewers err: they call {finds} of the positives positive (sensitivity) and {clears} of the "
             "negatives negative (specificity)."
@@ -308,24 +321,17 @@ def _review(design: ReviewDesign) -> Iterator[str]:
 
 
 def more_reviews(page: PageData) -> str:
-    """What reviews beyond those that there are would do; nothing where all rows were reviewed."""
+    """On the table of widths: what more reviews would change."""
     steps = [step for step in page.steps if step.what == "reviews"]
-    design = next((subject.design for subject in page.subjects.values()), None)
-    if not steps or design is None:
-        return ""
-    if design.open_rows:
-        return "No review of other rows narrows what rows that nobody could look at leave open."
-    if not steps[0].rows:
-        return ""
-    return (
-        f"Widths with {steps[0].rows:,} more reviews are rough, and hold where these are drawn as the others "
-        "were; a plan may do better. What the rows add, as they are a sample themselves, stays."
-    )
-
-
-def _range(ends: tuple[float, float]) -> str:
-    low, high = (f"{end:.3g}" for end in ends)
-    return low if low == high else f"{low} to {high}"
+    text = "Width of each interval"
+    if any(not np.isnan(step.then) for step in steps):
+        return (
+            f"{text} now, and about how wide it would be with {steps[0].rows:,} more reviews, drawn as "
+            "these were; a plan may do better. What the rows add, as they are a sample themselves, stays."
+        )
+    if any(subject.design is not None and subject.design.open_rows for subject in page.subjects.values()):
+        return f"{text}. No review of other rows narrows what those leave open that nobody could look at."
+    return f"{text}."
 
 
 def _count(n: int, noun: str) -> str:

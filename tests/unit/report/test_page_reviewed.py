@@ -91,7 +91,7 @@ def test_the_section_says_how_rows_were_reviewed():
     assert bands[0][4:] == ["1", "1"]
     assert bands[-1][4:] == ["0.05", "20"]
     head, *widths = table_of(page, "widths")
-    assert head == ["metric", "width of the interval", "with 100 more reviews"]
+    assert head == ["metric", "width now", "with 100 more"]
     assert [row[0] for row in widths][:2] == ["Share of positives", "ROC AUC"]
     by_name = {name: (float(now), then) for name, now, then in widths}
     assert by_name["ROC AUC"][0] == pytest.approx(RESULT["roc_auc"].high - RESULT["roc_auc"].low, abs=5e-4)
@@ -157,7 +157,7 @@ def test_rows_that_nobody_could_look_at_leave_intervals_and_no_curves():
     assert "π between " in shares(data)
     assert table_of(page, "bands")[0][-1] == "nobody could look"
     assert sum(int(x[-1].replace(",", "")) for x in table_of(page, "bands")[1:]) == n
-    assert table_of(page, "widths")[0] == ["metric", "width of the interval"]
+    assert table_of(page, "widths")[0] == ["metric", "width now"]
     assert json.dumps(data_of(page), allow_nan=False)
 
 
