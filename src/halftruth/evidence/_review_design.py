@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -97,9 +98,10 @@ def design_of(
     table: ScoreTable, guess: Guess, sensitivity: Belief, specificity: Belief, *, estimated: bool
 ) -> ReviewDesign:
     """The design of a table of reviewed rows; ``estimated``: whether the chances were."""
-    strata, reviews = table.strata, _reviews(table, guess, sensitivity.value or 1, specificity.value or 1)
+    strata: Mapping[str, Any] = table.strata  # of rows: histograms hold no chances
+    reviews = _reviews(strata, guess, sensitivity.value or 1, specificity.value or 1)
     score = np.concatenate([rows.score for rows in strata.values()])
-    rest: Any = strata.get(UNLABELED)
+    rest = strata.get(UNLABELED)
     is_open = np.zeros(0) if rest is None or rest.value is None else rest.score[rest.value > 0]
     order, n_bands = np.sort(reviews.score), min(N_BANDS, len(reviews.score))
     edges = np.unique(order[np.arange(1, n_bands) * len(order) // n_bands])
@@ -134,10 +136,10 @@ def design_of(
     )
 
 
-def _reviews(table: ScoreTable, guess: Guess, a: float, b: float) -> Reviews:
+def _reviews(strata: Mapping[str, Any], guess: Guess, a: float, b: float) -> Reviews:
     columns = []
     for name, label in ((POSITIVE, 1.0), (NEGATIVE, 0.0)):
-        rows: Any = table.strata.get(name)
+        rows = strata.get(name)
         if rows is not None:
             ones = np.ones(len(rows))
             weight, times = (ones if x is None else x for x in (rows.weight, rows.value))

@@ -299,7 +299,7 @@ class Reviewed(Evidence):
         return design_of(self.table, self.guess, *judge, estimated=self.estimated)
 
     @cached_property
-    def for_page(self) -> PseudoLabeled:  # type: ignore[override]
+    def for_page(self) -> PseudoLabeled:
         strata = self.table.strata
         return PseudoLabeled(self.measure(), {name: strata[name] for name in SAID if name in strata})
 
