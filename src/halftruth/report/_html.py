@@ -102,7 +102,7 @@ def differences_table(comparison: Comparison, names: list[str], name: str = "") 
 
 def review_tables(design: ReviewDesign, steps: Sequence[Step]) -> tuple[str, str]:
     """Reviews in bands of the score, and how wide intervals are, and would be with more reviews."""
-    head = ["scores", "rows", "reviewed", "found positive", "chance of a review", "rows a review stands for"]
+    head = ["scores", "rows", "reviewed", "found positive", "chance", "rows one stands for"]
     if design.open_rows:
         head.append("nobody could look")
     rows = [

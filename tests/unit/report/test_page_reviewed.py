@@ -83,8 +83,8 @@ def test_the_section_says_how_rows_were_reviewed():
         "rows",
         "reviewed",
         "found positive",
-        "chance of a review",
-        "rows a review stands for",
+        "chance",
+        "rows one stands for",
     ]
     assert sum(int(row[1].replace(",", "")) for row in bands) == 3000
     assert sum(int(row[2]) for row in bands) == n
