@@ -12,7 +12,7 @@ import numpy as np
 
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
-from halftruth.evaluation._planning import next_steps
+from halftruth.evaluation._planning import next_steps, review_steps
 from halftruth.evidence import Evidence, Scenario
 from halftruth.evidence._selection import Extreme
 from halftruth.inference._influence import degrees_of
@@ -81,9 +81,7 @@ def page_data(
 ) -> PageData:
     """All that a page says of results, as plain data."""
     origins = [result.origin for result in results.values()]
-    # The scripts know nothing of reviews: their page has the tables alone.
-    plain = all(origin is not None and not origin.evidence[""].multiplied for origin in origins)
-    drawn = len(results) <= MOST_DRAWN and plain
+    drawn = len(results) <= MOST_DRAWN and all(map(_can_be_drawn, origins))
     models = _models(results, comparison) if drawn else _tables_only(results)
     shown = {
         name: _as_shown(result, model["home"])
@@ -101,8 +99,16 @@ def page_data(
         left_out=left_out or {},
         drawn=drawn,
         joining_changed=_largest_gap(results, shown) if drawn else 0.0,
-        steps=_steps(next(iter(results.values()))) if drawn and len(results) == 1 else (),
+        steps=_steps(next(iter(results.values())), drawn=drawn) if len(results) == 1 else (),
     )
+
+
+def _can_be_drawn(origin: Origin | None) -> bool:
+    """Whether there is a measure to draw, or sliders that give one: not of rows that nobody could review."""
+    if origin is None:
+        return False
+    evidence = origin.evidence[""]
+    return not evidence.multiplied or evidence.measure().unidentified is None
 
 
 def _as_shown(result: Evaluation, home: Mapping[str, Figures]) -> Evaluation:
@@ -122,12 +128,15 @@ def _largest_gap(results: Mapping[str, Evaluation], shown: Mapping[str, Evaluati
     return gap if gap > 1e-9 else 0.0
 
 
-def _steps(result: Evaluation) -> tuple[Step, ...]:
+def _steps(result: Evaluation, *, drawn: bool) -> tuple[Step, ...]:
     # More of the same data would not mend what was given.
-    if result.refuted:
+    if result.refuted or result.origin is None:
         return ()
-    origin = _origin(result)
-    if origin.evidence[""].multiplied:  # `plan_review` says what more reviews would bring
+    origin = result.origin
+    design = origin.evidence[""].design()
+    if design is not None:
+        return review_steps(result, design)
+    if not drawn:
         return ()
     return next_steps(
         origin.evidence[""],
@@ -157,6 +166,7 @@ def _subject(evidence: Evidence) -> Subject:
         assumes_scar=evidence.assumes_scar,
         prior_is_counted=not evidence.prior_is_free,
         given_prior=prior_given,
+        design=evidence.design(),
     )
 
 
@@ -238,7 +248,7 @@ def model_of(name: str, result: Evaluation) -> ModelData:
         "bounded": evidence.measure().bounded,
         "rule": _rule_of(evidence),
         "errors": None
-        if evidence.lone_positive
+        if evidence.lone_positive or evidence.kind == "reviewed"
         else _cells_of(errors, result.confidence_level, one_sample=origin.one_sample),
         "shares": _shares_of(result),
         "selection": _selection_of(origin.evidence[""]),
@@ -247,7 +257,7 @@ def model_of(name: str, result: Evaluation) -> ModelData:
 
 def table_of(result: Evaluation, n_bytes: int) -> SumsAtScores:
     """The sums at the scores of an evaluation, joined until they take about so many bytes."""
-    table = _origin(result).evidence[""].table
+    table = _origin(result).evidence[""].for_page.table
     keep = () if result.threshold is None else (result.threshold,)
     # Joining leaves fewer scores than it is asked for, and none need be joined where all fit.
     most = _atoms_in(n_bytes, table)
@@ -279,14 +289,15 @@ def measure_at(
 
 def without_prior(evidence: Evidence) -> Evidence:
     """The same rows, with nothing believed of the prior, so that a scenario's prior is π."""
-    return evidence.with_shares()
+    return evidence.for_page.with_shares()
 
 
 def _figures(result: Evaluation, model: ModelData | None = None) -> dict[str, Figures]:
     """The figures as evaluated: values from the embedded table, where it is there and can give them."""
     values = {label: row.value for label, row in result.items()}
-    if model is not None:
-        origin = _origin(result)
+    origin = result.origin
+    # Nothing moves the figures of reviewed rows, and the scripts do not know how they are judged by others.
+    if model is not None and origin is not None and model["kind"] != "reviewed":
         evidence = origin.evidence[""]
         prior, purity = json_number(result.prior.value), evidence.purity.value
         measure = measure_at(model["table"], evidence, prior, purity)
@@ -332,10 +343,13 @@ def _rule_of(evidence: Evidence) -> dict[str, object]:
     """What the scripts make the measure with at another prior: see `Evidence.rule`."""
     table, noise = evidence.table, evidence.noise
     rows = {name: table.effective_rows(name) for name in table.strata}
+    size = evidence.measure().size
+    if evidence.population is not None:
+        size = table.effective_rows(*evidence.population_strata)
     return {
         "population": evidence.population,
         "base": "value" if evidence.propensity_given else "weight",
-        "rows": rows | {"population": table.effective_rows(*evidence.population_strata)},
+        "rows": rows | {"population": size},
         "units": evidence.own_units,
         "noise": noise and {"within": noise.within.tolist(), "gram": noise.gram.tolist()},
     }

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior._belief import Belief, Share
 from halftruth.table._score_table import ScoreTable
 from halftruth.table._support import Sums, Support
+
+if TYPE_CHECKING:
+    from halftruth.evidence._review_design import ReviewDesign
 
 __all__ = ["Evidence", "GivenShare", "NullModel", "Population", "Scenario", "SoftRows", "Units"]
 
@@ -209,6 +212,15 @@ class Evidence(ABC):
             return self._measure
         support = self.table.support
         return self.rule(support.sums(), scenario).over(support)
+
+    def design(self) -> ReviewDesign | None:
+        """How rows were chosen for review; None where nobody chose."""
+        return None
+
+    @property
+    def for_page(self) -> Evidence:
+        """The same measure from strata that the scripts of a page know."""
+        return self
 
     def to_host(self) -> Self:
         """The same evidence; a histogram on a device is brought to the host.

@@ -17,7 +17,9 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, NotIdentifiable, arg
 from halftruth.evidence._evidence import Evidence, Scenario
 from halftruth.evidence._labeled import labels_as_given
+from halftruth.evidence._review_design import ReviewDesign, design_of
 from halftruth.evidence._review_guess import best_guess, guess_from, review_rates
+from halftruth.evidence._soft_labeled import PseudoLabeled
 from halftruth.measure._mass_rule import MassRule
 from halftruth.measure._pseudo_labels import Fill, PseudoLabels
 from halftruth.measure._score_measure import ScoreMeasure
@@ -292,6 +294,16 @@ class Reviewed(Evidence):
     def n_reviewed(self) -> int:
         """How many rows somebody looked at."""
         return sum(len(self.table.strata.get(name, ())) for name in SAID)
+
+    def design(self) -> ReviewDesign:
+        """How many rows were reviewed, with which chances, along the score."""
+        judge = self.sensitivity, self.specificity
+        return design_of(self.table, self.guess, *judge, estimated=self.estimated)
+
+    @cached_property
+    def for_page(self) -> PseudoLabeled:
+        strata = self.table.strata
+        return PseudoLabeled(self.measure(), {name: strata[name] for name in SAID if name in strata})
 
     @property
     def is_census(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -17,10 +18,10 @@ from halftruth.measure._mass_rule import MassRule
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.table._histogram import UNIT, Bins
 from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, ScoreTable
-from halftruth.table._strata import SOFT_LABEL, TOP_CLASS, VOTE_SHARE, StratumRows
+from halftruth.table._strata import REVIEWED, SOFT_LABEL, TOP_CLASS, VOTE_SHARE, StratumRows
 from halftruth.table._support import Sums
 
-__all__ = ["SoftLabeled", "SoftRows"]
+__all__ = ["PseudoLabeled", "SoftLabeled", "SoftRows"]
 
 UNEVEN = 1e-3
 """How far the probabilities of a row may be from summing to one: what rounding to some digits leaves."""
@@ -153,6 +154,26 @@ class SoftLabeled(Evidence):
             return replace(rule, units=units).apply(self.table.support.score, sums)
         assert rows.value is not None  # soft rows always carry q
         return Labeled(rows.value >= 0.5, rows.score, sample_weight=rows.weight).measure()
+
+
+class PseudoLabeled(SoftLabeled):
+    """What reviewed rows make of the measure, as soft labels that noise may carry out of [0, 1].
+
+    The reviews alone, positive and negative, lie beside them and add nothing.
+    """
+
+    kind = "reviewed"
+
+    def __init__(self, measure: ScoreMeasure, reviews: Mapping[str, Any]) -> None:
+        some = measure.mass > 0
+        score, mass = measure.score[some], measure.mass[some]
+        value = measure.pos_mass[some] / mass
+        soft = StratumRows(score=score, weight=mass, value=value, meaning=SOFT_LABEL)
+        alone = {name: replace(rows, value=None, meaning=REVIEWED) for name, rows in reviews.items()}
+        self.table, self._size = ScoreTable({SOFT: soft, **alone}), measure.size
+
+    def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
+        return replace(super().rule(sums, scenario), size=self._size)
 
 
 def _soft_labels(q: Any) -> NDArray[np.float64]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from math import isnan
 
 from halftruth._registry import titled
+from halftruth.evidence._review_design import ReviewDesign
+from halftruth.report._page_record import Step
 from halftruth.results._comparison import Comparison
 from halftruth.results._estimate import (
     Estimate,
@@ -17,7 +19,7 @@ from halftruth.results._estimate import (
     interval_text,
 )
 
-__all__ = ["differences_table", "groups_table", "items", "metrics_table"]
+__all__ = ["differences_table", "groups_table", "items", "metrics_table", "range_text", "review_tables"]
 
 DASH = "–"
 
@@ -96,6 +98,46 @@ def differences_table(comparison: Comparison, names: list[str], name: str = "") 
                 f"<td>{escape(a)} − {escape(b)}</td>{cells}</tr>"
             )
     return _table(name, head, f"<tbody>{''.join(rows)}</tbody>")
+
+
+def review_tables(design: ReviewDesign, steps: Sequence[Step]) -> tuple[str, str]:
+    """Reviews in bands of the score, and how wide intervals are, and would be with more reviews."""
+    head = ["scores", "rows", "reviewed", "found positive", "chance", "rows one stands for"]
+    if design.open_rows:
+        head.append("nobody could look")
+    rows = [
+        [
+            f"{x.low:.3g} to {x.high:.3g}", f"{x.rows:,}", f"{x.reviewed:,}", f"{x.positive:,}",
+            range_text(x.chance), f"{x.stands_for:,.3g}", *([f"{x.open_rows:,}"] if design.open_rows else []),
+        ]
+        for x in design.bands
+    ]  # fmt: skip
+    more = max((step.rows for step in steps if not isnan(step.then)), default=0)
+    wide = [
+        [
+            titled(x.metric)[0],
+            figure(x.width),
+            *([DASH if isnan(x.then) else f"about {figure(x.then)}"] if more else []),
+        ]
+        for x in steps
+    ]
+    then = [f"with {more:,} more"] if more else []
+    return _plain("bands", head, rows), _plain("widths", ["metric", "width now", *then], wide)
+
+
+def range_text(ends: tuple[float, float]) -> str:
+    """Two numbers, or one where they look alike."""
+    low, high = (f"{end:.3g}" for end in ends)
+    return low if low == high else f"{low} to {high}"
+
+
+def _plain(name: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of texts."""
+    cells = (
+        f'<tr><th scope="row">{escape(first)}</th>{"".join(f"<td>{escape(x)}</td>" for x in rest)}</tr>'
+        for first, *rest in rows
+    )
+    return _table(name, head, f"<tbody>{''.join(cells)}</tbody>")
 
 
 def _table(name: str, head: Iterable[str], bodies: str) -> str:

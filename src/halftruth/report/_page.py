@@ -48,6 +48,9 @@ def page_of(page: PageData) -> str:
     differences = ""
     if page.comparison is not None:
         differences = _html.differences_table(page.comparison, list(page.results), "differences")
+    review = _summary_text.review(page)
+    design = next((subject.design for subject in page.subjects.values()), None)
+    bands, widths = _html.review_tables(design, page.steps) if review and design else ("", "")
     refuted = _html.items(_summary_text.refuted(page), "refuted")
     return Template(_asset("page.html")).substitute(
         title=escape(page.title),
@@ -61,6 +64,10 @@ def page_of(page: PageData) -> str:
         table=table,
         differences=differences,
         notes=refuted + _html.items(_summary_text.notes(page)),
+        review=escape(" ".join(review)),
+        bands=bands,
+        more=escape(_summary_text.more_reviews(page)),
+        widths=widths,
         collect=_html.items(_summary_text.advice(page.steps)),
         version=escape(__version__),
     )
@@ -72,8 +79,8 @@ def preview_of(page: PageData) -> str:
         about, notes = "", [str(note) for note in page.comparison.notes]
         table = _html.differences_table(page.comparison, list(page.comparison.evidence))
     else:
-        (result,) = page.results.values()
-        about = f"{result._title()}; {result._shares()}"
+        ((name, result),) = page.results.items()
+        about = f"{result._title()}; {_summary_text.prior_line(result, page.subjects.get(name))}"
         notes = [*_summary_text.refuted(page), *_summary_text.remarks(page)]
         table = _html.metrics_table(page.results, _level(page))
     head = f"<p><strong>{escape(_summary_text.answer(page))}</strong></p>"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NotRequired, TypedDict
 
+from halftruth.evidence._review_design import ReviewDesign
 from halftruth.results._comparison import Comparison
 from halftruth.results._estimate import Evaluation
 
@@ -108,17 +109,19 @@ class Subject:
     prior_is_counted: bool  # whether the labels say the share of positives
     given_prior: float | tuple[float, float] | None
     """A number taken as exact, or a range; None where it is unknown or was estimated."""
+    design: ReviewDesign | None = None  # of reviewed rows
 
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
     """Rows to collect, and what they would do to one interval."""
 
-    what: Literal["positives", "unlabeled", "negatives", "labels"]  # "labels" are of random cases
+    what: Literal["positives", "unlabeled", "negatives", "labels", "reviews"]
+    """ "labels" are of random cases; "reviews" are drawn as those that there are."""
     rows: int
     metric: str
     width: float  # of the interval now
-    then: float  # its width to expect with these rows
+    then: float  # its width to expect with these rows; NaN where nothing is known of that
     how: str = ""  # what to do with labels to get it
     rough: bool = False  # whether few known positives stand behind it
 

@@ -9,12 +9,25 @@ import numpy as np
 
 from halftruth._errors import merged_notes
 from halftruth._registry import headline, titled
+from halftruth.evidence._review_design import ReviewDesign
 from halftruth.report import _comparison_text
+from halftruth.report._html import range_text
 from halftruth.report._page_record import PageData, Step, Subject
 from halftruth.results._estimate import Estimate, Evaluation, estimate_text, figure, interval_text
 from halftruth.results._standing import Standing, gravest
 
-__all__ = ["advice", "answer", "notes", "refuted", "remarks", "shares", "standing"]
+__all__ = [
+    "advice",
+    "answer",
+    "more_reviews",
+    "notes",
+    "prior_line",
+    "refuted",
+    "remarks",
+    "review",
+    "shares",
+    "standing",
+]
 
 STRATA = {
     "positive": "known positives",
@@ -57,9 +70,8 @@ def _answer(page: PageData) -> str:
         return lead + (_over_groups(others, page.by) if len(others) > 1 else refuted(page)[0])
     ((name, result),) = page.results.items()
     subject = page.subjects.get(name)
-    reading = UNLABELED_AS_NEGATIVE if subject is None else subject.naive_reading
     part = " The first note says which priors are refuted." if status == "partly refuted" else ""
-    return lead + _verdict(result, reading) + _at_threshold(result) + part
+    return lead + _verdict(result, subject) + _at_threshold(result) + part
 
 
 def _named(groups: Sequence[str]) -> str:
@@ -72,7 +84,8 @@ def standing(page: PageData) -> Standing:
     return gravest([*whole, *(result.standing for result in page.results.values())])
 
 
-def _verdict(result: Evaluation, naive_reading: str) -> str:
+def _verdict(result: Evaluation, subject: Subject | None) -> str:
+    reading = UNLABELED_AS_NEGATIVE if subject is None else subject.naive_reading
     label = headline(result)
     row, name = result[label], titled(label)[0]
     naive = "" if row.naive is None or np.isnan(row.naive) else figure(row.naive)
@@ -81,6 +94,10 @@ def _verdict(result: Evaluation, naive_reading: str) -> str:
             return f"{name} cannot be computed from these data."
         low, high = (figure(end) for end in np.clip((row.low, row.high), *row.limits))
         limits = f"{name} lies between {low} and {high}: the data do not say more"
+        if subject is not None and subject.design is not None:
+            n = subject.design.open_rows
+            alone = f" The reviewed cases alone would show {naive}." if naive else ""
+            return f"{limits} while nobody can look at {n:,} of the rows.{alone}"
         return f"{limits} while the share of positives is unknown." + (
             f" Counting unlabeled cases as negatives would show {naive}." if naive else ""
         )
@@ -93,7 +110,7 @@ def _verdict(result: Evaluation, naive_reading: str) -> str:
     # Two numbers that look alike are no news.
     if naive in ("", figure(row.value)):
         return f"{value}."
-    return f"{value}, not {naive} as it looks with {naive_reading}."
+    return f"{value}, not {naive} as it looks with {reading}."
 
 
 def _value(row: Estimate) -> str:
@@ -139,12 +156,19 @@ def _over_groups(results: Mapping[str, Evaluation], by: str) -> str:
 
 def shares(page: PageData) -> str:
     """How many cases of which kind the numbers rest on, and the shares of positives that all results have."""
-    lines = {result._shares() for result in page.results.values()}
+    lines = {prior_line(result, page.subjects.get(name)) for name, result in page.results.items()}
     thresholds = {result.threshold for result in page.results.values()} - {None}
     at = "each has rates at a threshold of its own" if len(thresholds) > 1 else ""
     if len(thresholds) == 1:
         at = f"rates are at the threshold {thresholds.pop():g}"
     return "; ".join(text for text in (_rows(page), lines.pop() if len(lines) == 1 else "", at) if text)
+
+
+def prior_line(result: Evaluation, subject: Subject | None) -> str:
+    """The shares of positives of one result."""
+    if subject is not None and subject.design is not None and np.isnan(result.prior.value):
+        return f"π between {figure(result.prior.low)} and {figure(result.prior.high)} in the population"
+    return result._shares()
 
 
 def _rows(page: PageData) -> str:
@@ -153,6 +177,14 @@ def _rows(page: PageData) -> str:
     ((name, result),) = page.results.items()
     if name not in page.subjects:
         return result.evidence
+    design = page.subjects[name].design
+    if design is not None:
+        n = design.known_positive
+        known = f", {_count(n, 'positive')} known otherwise" if n else ""
+        return (
+            f"{design.rows:,} rows, {design.reviewed:,} of them reviewed, "
+            f"{design.positive:,} found positive{known}"
+        )
     return ", ".join(f"{n:,} {STRATA[stratum]}" for stratum, n in page.subjects[name].rows.items())
 
 
@@ -223,7 +255,9 @@ def _population(subject: Subject) -> str:
 
 def _source_of_prior(subject: Subject) -> Iterator[str]:
     prior = subject.given_prior
-    if subject.prior_is_counted:
+    if subject.design is not None:
+        yield "The share of positives is estimated from the reviews."
+    elif subject.prior_is_counted:
         yield "The share of positives is that of the labels."
     elif isinstance(prior, tuple):
         yield (
@@ -252,6 +286,58 @@ def _on_joining(page: PageData) -> Iterator[str]:
         )
 
 
+# --- Reviews --------------------------------------------------------------------------------------------
+
+
+def review(page: PageData) -> list[str]:
+    """How the cases of one evaluation were reviewed, a sentence each; none where nobody reviewed any."""
+    design = next((subject.design for subject in page.subjects.values()), None)
+    if design is None or len(page.results) > 1:
+        return []
+    return list(_review(design))
+
+
+def _review(design: ReviewDesign) -> Iterator[str]:
+    yield (
+        f"{design.reviewed:,} of {design.rows:,} rows were reviewed, and {design.positive:,} of these found "
+        "positive."
+    )
+    source = "as estimated from the scores" if design.chance_estimated else "as given"
+    yield f"The chance of these to be reviewed was {range_text(design.chance)}, {source}."
+    if design.known_positive:
+        n = design.known_positive
+        yield f"{_count(n, 'positive')} {'was' if n == 1 else 'were'} known otherwise and needed no review."
+    if design.reviewers_err:
+        finds, clears = (range_text(ends) for ends in (design.sensitivity, design.specificity))
+        yield (
+            f"Reviewers err: they call {finds} of the positives positive (sensitivity) and {clears} of the "
+            "negatives negative (specificity)."
+        )
+    if design.open_rows:
+        yield (
+            f"Nobody could look at {_count(design.open_rows, 'row')}: where their class matters there are "
+            "intervals over all that it could be, without values, and no curves."
+        )
+
+
+def more_reviews(page: PageData) -> str:
+    """On the table of widths: what more reviews would change."""
+    steps = [step for step in page.steps if step.what == "reviews"]
+    text = "Width of each interval"
+    if any(not np.isnan(step.then) for step in steps):
+        return (
+            f"{text} now, and about how wide it would be with {steps[0].rows:,} more reviews, drawn as "
+            "these were; a plan may do better. What the rows add, as they are a sample themselves, stays."
+        )
+    if any(subject.design is not None and subject.design.open_rows for subject in page.subjects.values()):
+        return f"{text}. No review of other rows narrows what those leave open that nobody could look at."
+    return f"{text}."
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
 # --- What to collect next -------------------------------------------------------------------------------
 
 
@@ -259,7 +345,8 @@ def advice(steps: Sequence[Step]) -> list[str]:
     """What to collect next: for the first metric, and for others where another step is best."""
     by_metric: dict[str, list[Step]] = {}
     for step in steps:
-        by_metric.setdefault(step.metric, []).append(step)
+        if step.what != "reviews":  # which have a table of their own
+            by_metric.setdefault(step.metric, []).append(step)
     if not by_metric:
         return []
     first, *others = by_metric.values()

@@ -26,6 +26,9 @@ const {
     return { positive, unlabeled, negative, n: positive + unlabeled + negative };
   }
 
+  /** Reviewed rows come as soft labels, which may leave [0, 1]. */
+  const ofSoft = ({ kind }) => kind === "soft" || kind === "reviewed";
+
   /** π, the share of positives in the population, and α, their share among the unlabeled. */
   function shares(model, prior, purity = 1) {
     return sharesOf(model, totalsOf(model.table.sums), prior, purity);
@@ -34,7 +37,7 @@ const {
   function sharesOf(model, totals, prior, purity) {
     const size = sizesOf(totals);
     if (model.kind === "labeled") return { pi: ratio(size.positive, size.n), alpha: null };
-    if (model.kind === "soft") return { pi: ratio(totals.soft.value, totals.soft.weight), alpha: null };
+    if (ofSoft(model)) return { pi: ratio(totals.soft.value, totals.soft.weight), alpha: null };
     if (model.kind === "positive_confidence") {
       return { pi: prior ?? ratio(totals.positive.weight, totals.positive.value), alpha: null };
     }
@@ -71,7 +74,7 @@ const {
       const terms = Object.keys(sums).map((name) => term(name, "weight", 1, name === "positive" ? 1 : 0));
       return { terms, size, alpha };
     }
-    if (model.kind === "soft") {
+    if (ofSoft(model)) {
       return { terms: [term("soft", "weight", 1, 0), term("soft", "value", 0, 1)], size, alpha };
     }
     if (model.kind === "positive_confidence") {

@@ -1,7 +1,7 @@
 // What the page knows: the shares of each model, what is shown, and what follows from them.
 
 const {
-  RATES, able, all, at, computeIntervals, computeLines, data, figuresOf, home, indices, intervalsOf, isAway, linesOf,
+  NAIVE, RATES, able, all, at, computeIntervals, computeLines, data, figuresOf, home, indices, intervalsOf, isAway, linesOf,
   linked, look, metrics, models, movable, named, range, rateAt, scoreOfTop, spreadOf, state, topRates, valueOf,
 } = (() => {
   const at = (id) => document.getElementById(id);
@@ -11,6 +11,7 @@ const {
 
   const N_PRIORS = 21;
   const TOP = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7];
+  const NAIVE = { positive_unlabeled: "unlabeled taken for negative", reviewed: "the reviewed cases alone" };
   const RATES = ["flagged", "precision", "recall", "fpr", "f1"];
   const indices = models.map((_, i) => i);
   const { linked } = data; // models see one population, groups and samples with priors of their own are one each
@@ -74,7 +75,7 @@ const {
       return {
         prior, measure, curve,
         values: moved ? byLabel((metric) => (exact ? valueOf(metric, measure) : atHome(i, metric).value)) : null,
-        naive: models[i].kind === "positive_unlabeled" ? naiveCurve(i) : null,
+        naive: NAIVE[models[i].kind] ? naiveCurve(i) : null,
         bins: models[i].bounded ? reliability(measure) : null,
         outside: [curve.fpr, curve.precision].some((rates) => rates.some((x) => x < -0.005 || x > 1.005)),
       };
@@ -152,11 +153,11 @@ const {
     });
   }
 
-  /** The curves of one who takes all but the known positives for negative. */
+  /** The curves of one who takes all but the known positives for negative, or the reviewed rows for all. */
   function naiveCurve(i) {
     return kept(`naive ${i}`, "", () => {
       const { score, sums } = models[i].table;
-      const terms = Object.keys(sums).map((stratum) => {
+      const terms = Object.keys(sums).filter((name) => name !== "soft").map((stratum) => {
         const pos = stratum === "positive" ? 1 : 0;
         return { stratum, column: "weight", mass: 1, pos, neg: 1 - pos };
       });
@@ -221,7 +222,7 @@ const {
   }
 
   return {
-    RATES, able, all, at, computeIntervals, computeLines, data, figuresOf, home, indices, intervalsOf, isAway, linesOf,
+    NAIVE, RATES, able, all, at, computeIntervals, computeLines, data, figuresOf, home, indices, intervalsOf, isAway, linesOf,
     linked, look, metrics, models, movable, named, range, rateAt, scoreOfTop, spreadOf, state, topRates, valueOf,
   };
 })();

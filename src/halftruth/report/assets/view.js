@@ -3,9 +3,10 @@
 (() => {
   const CHARTS = { roc: rocChart, pr: prChart, reliability: reliabilityChart, distribution: distributionChart };
   const REST = 50; // ms without a move, after which what takes longer is computed
-  const OUTSIDE =
-    "Some figures are beyond what is possible: noise, or a share of positives that is too high. " +
-    "Curves are drawn at the edge there.";
+  const CAUSE = models.some(({ kind }) => kind === "reviewed")
+    ? "noise, as a review may stand for many rows"
+    : "noise, or a share of positives that is too high";
+  const OUTSIDE = `Some figures are beyond what is possible: ${CAUSE}. Curves are drawn at the edge there.`;
   const RANDOM = "the known positives for a random sample of the positives";
   const LEAN = { any: "", rising: "known positives score too high, and ", falling: "known positives score too low, and " };
   const MOST_BIASED = 3;
@@ -65,7 +66,7 @@
     };
     for (const i of able) entry(`line main m${i}`, models.length > 1 ? models[i].name : "corrected");
     const whose = models.length > 1 ? " (of the one shown)" : "";
-    if (look(able[0]).naive) entry("naive", `naive: unlabeled taken for negative${whose}`);
+    if (look(able[0]).naive) entry("naive", `naive: ${NAIVE[models[able[0]].kind]}${whose}`);
     entry("even", "chance");
   }
 

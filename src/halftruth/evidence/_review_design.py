@@ -1,0 +1,160 @@
+"""How rows were chosen for review, and what of the noise that leaves more reviews would take away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from halftruth._checks import Vector
+from halftruth.measure._pseudo_labels import Guess
+from halftruth.prior._belief import Belief
+from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
+
+__all__ = ["ReviewBand", "ReviewDesign", "design_of"]
+
+N_BANDS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewBand:
+    """Rows of neighbouring scores, ``low`` to ``high``."""
+
+    low: float
+    high: float
+    rows: int
+    reviewed: int
+    positive: int
+    """How many of those reviewed were found positive."""
+    chance: tuple[float, float]
+    """Of a review: the smallest and the largest of the rows that were reviewed."""
+    stands_for: float
+    """How many rows a review stands for, on average."""
+    open_rows: int = 0
+    """Those that nobody could look at."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reviews:
+    """The reviewed rows, a number for each of them."""
+
+    score: Vector
+    weight: Vector
+    times: Vector
+    """How many rows it stands for, 1/e."""
+    positive: Vector
+    """1 where it was found positive, 0 where not."""
+    gap: Vector
+    """What the review says, less what the guess said before."""
+
+    def noise(self, more: int = 0) -> Vector:
+        """What the rows that a review stands for add to the variance, with ``more`` reviews than there are.
+
+        Σ w² u (1/e − 1)(y − p̂)², u = 1/e, estimates the variance that reviewing some rows only has left.
+        More reviews, drawn alike, raise all chances below 1 by one factor.
+        """
+        random = self.times > 1
+        growth = 1 + more / max(int(random.sum()), 1)
+        left = np.where(random, np.maximum(self.times / growth - 1, 0.0), 0.0)
+        return np.asarray(self.weight**2 * self.times * left * self.gap**2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewDesign:
+    """How many rows were reviewed, with which chances, and by whom."""
+
+    rows: int
+    reviewed: int
+    positive: int
+    known_positive: int
+    open_rows: int
+    chance: tuple[float, float]
+    chance_estimated: bool
+    sensitivity: tuple[float, float]
+    """The lowest and the highest that reviewers may have."""
+    specificity: tuple[float, float]
+    bands: tuple[ReviewBand, ...]
+    """From the highest scores to the lowest; each has about as many reviews as any other."""
+    reviews: Reviews = field(repr=False, compare=False)
+
+    @property
+    def left(self) -> int:
+        """How many rows could still be reviewed."""
+        return self.rows - self.reviewed - self.known_positive - self.open_rows
+
+    @property
+    def reviewers_err(self) -> bool:
+        return (*self.sensitivity, *self.specificity) != (1.0, 1.0, 1.0, 1.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready: all but the rows."""
+        plain = {k: x for k, x in vars(self).items() if k not in ("bands", "reviews")}
+        return {**plain, "bands": [asdict(band) for band in self.bands]}
+
+
+def design_of(
+    table: ScoreTable, guess: Guess, sensitivity: Belief, specificity: Belief, *, estimated: bool
+) -> ReviewDesign:
+    """The design of a table of reviewed rows; ``estimated``: whether the chances were."""
+    strata: Mapping[str, Any] = table.strata  # of rows: histograms hold no chances
+    reviews = _reviews(strata, guess, sensitivity.value or 1, specificity.value or 1)
+    score = np.concatenate([rows.score for rows in strata.values()])
+    rest = strata.get(UNLABELED)
+    is_open = np.zeros(0) if rest is None or rest.value is None else rest.score[rest.value > 0]
+    order, n_bands = np.sort(reviews.score), min(N_BANDS, len(reviews.score))
+    edges = np.unique(order[np.arange(1, n_bands) * len(order) // n_bands])
+    edges = edges[edges > order[0]]  # no band is without a review
+    places = [np.searchsorted(edges, of, side="right") for of in (score, reviews.score, is_open)]
+
+    def band(k: int) -> ReviewBand:
+        rows, among, open_rows = (place == k for place in places)
+        return ReviewBand(
+            low=float(score[rows].min()),
+            high=float(score[rows].max()),
+            rows=int(rows.sum()),
+            reviewed=int(among.sum()),
+            positive=int(reviews.positive[among].sum()),
+            chance=_chances(reviews.times[among]),
+            stands_for=float(reviews.times[among].mean()),
+            open_rows=int(open_rows.sum()),
+        )
+
+    return ReviewDesign(
+        rows=len(score),
+        reviewed=len(reviews.score),
+        positive=int(reviews.positive.sum()),
+        known_positive=len(strata.get(SOFT, ())),
+        open_rows=len(is_open),
+        chance=_chances(reviews.times),
+        chance_estimated=estimated,
+        sensitivity=_ends(sensitivity),
+        specificity=_ends(specificity),
+        bands=tuple(band(k) for k in reversed(range(len(edges) + 1))),
+        reviews=reviews,
+    )
+
+
+def _reviews(strata: Mapping[str, Any], guess: Guess, a: float, b: float) -> Reviews:
+    columns = []
+    for name, label in ((POSITIVE, 1.0), (NEGATIVE, 0.0)):
+        rows = strata.get(name)
+        if rows is not None:
+            ones = np.ones(len(rows))
+            weight, times = (ones if x is None else x for x in (rows.weight, rows.value))
+            columns.append((rows.score, weight, times, label * ones))
+    score, weight, times, positive = (np.concatenate(column) for column in zip(*columns, strict=True))
+    gap = (positive - 1 + b) / (a + b - 1) - guess.at(score)
+    return Reviews(score, weight, times, positive, gap)
+
+
+def _chances(times: Vector) -> tuple[float, float]:
+    # Of several rounds a row may stand for less than itself: others of its kind were seen before.
+    chance = np.minimum(1 / times, 1.0)
+    return float(chance.min()), float(chance.max())
+
+
+def _ends(share: Belief) -> tuple[float, float]:
+    low, high = share.ends()
+    return low, high
