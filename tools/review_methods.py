@@ -120,10 +120,12 @@ def alone(case: Case) -> Values:
 
 def installed(name: str) -> bool:
     """Whether a peer is there, and fit for use."""
-    try:
-        importlib.import_module(name)
-    except ImportError:
-        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            return False
     return True
 
 
