@@ -24,7 +24,7 @@ DOCS := $(VENV)/.halftruth-docs
 export HALFTRUTH_DRAWS
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-browser check format dist docs examples bench prior-study propensity-study interval-study clean
+.PHONY: help demo test test-slow test-browser check format dist docs examples bench prior-study propensity-study interval-study review-study clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -102,6 +102,11 @@ propensity-study: $(DEV)  ## compare estimates of who gets a label, writes docs/
 
 interval-study: $(DEV)  ## how often intervals hold the truth, writes docs/intervals.md (hours on two cores)
 	$(PY) -m tools.interval_study $(STUDY_ARGS)
+
+review-study: $(DEV)  ## errors after 300 reviews, by plan and by peers, writes docs/review-study.md
+	$(INSTALL) --group bench || echo "some libraries to compare with cannot be installed here" >&2
+	$(INSTALL) --no-deps oasis==0.1.3 || echo "oasis cannot be installed here" >&2
+	$(PY) -m tools.review_study $(STUDY_ARGS)
 
 clean:  ## remove what was built and the caches, but not the environment
 	rm -rf build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
