@@ -123,16 +123,17 @@ def guess_from(model: Any, span: tuple[float, float], allowed: str) -> Guess:
 
 
 def review_rates(
-    score: Vector, reviewed: NDArray[np.bool_], counted: NDArray[np.bool_], weight: Vector | None
+    score: Vector, reviewed: NDArray[np.bool_], known: NDArray[np.intp], weight: Vector | None
 ) -> Vector:
     """1/e estimated from the score: rows over reviewed rows, in blocks of equally many reviews.
 
     Rows of a stretch of scores where reviews should have been and none is have no chance that could be
-    estimated: inf.
+    estimated: inf. Positives ``known`` otherwise are no rows of which some were reviewed.
     """
     if not reviewed.any():
         raise InputError("`label` has no reviewed row. Pass 1 or 0 for the rows that somebody looked at.")
-    each = np.where(counted, 1.0 if weight is None else weight, 0.0)
+    each = np.ones(len(score)) if weight is None else weight.copy()
+    each[known] = 0.0
     seen = np.sort(score[reviewed])
     n_blocks = max(1, len(seen) // IN_BLOCK)
     starts = np.unique(np.searchsorted(seen, seen[np.arange(n_blocks) * len(seen) // n_blocks]))
@@ -154,4 +155,5 @@ def review_rates(
         open_rows |= left_out
     out = 1 / rate[block]
     out[open_rows & ~reviewed] = np.inf
+    out[known] = 1.0
     return out

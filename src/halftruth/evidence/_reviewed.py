@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 from zlib import crc32
 
 import numpy as np
@@ -34,8 +34,27 @@ SAID = (POSITIVE, NEGATIVE)  # what reviewers said of a row
 N_CUTS = 16  # scores from which rows that nobody could look at may be positive
 LEAST_YOUDEN = 0.05  # of sensitivity + specificity − 1: below, reviewers say next to nothing
 FEW_REVIEWED = 20
+FEW = 4096  # rows left out of many
 N_DRAWS = 2000  # of a reviewer's rates
 _MODELS = '"auto", "none", "score", "blocks", "logistic", a Calibrator or a function of the scores'
+
+
+class Looks(NamedTuple):
+    """Rows that somebody looked at, ascending: what was said, and how many rows each stands for, 1/e."""
+
+    rows: NDArray[np.intp]
+    said: Vector
+    times: Vector
+    open_rows: NDArray[np.intp]
+    """Rows whose class nobody could find out, or did."""
+    open_times: Vector
+
+    def with_positives(self, rows: NDArray[np.intp]) -> Looks:
+        """With these rows, which are positive for certain."""
+        every = np.concatenate([self.rows, rows])
+        order, ones = np.argsort(every), np.ones(len(rows))
+        said, times = (np.concatenate([x, ones])[order] for x in (self.said, self.times))
+        return Looks(every[order], said, times, self.open_rows, self.open_times)
 
 
 class Reviewed(Evidence):
@@ -93,77 +112,68 @@ class Reviewed(Evidence):
         known_positive: Any = None,
         model: Any = "auto",
     ) -> None:
-        judge = (sensitivity, specificity)
-        self._make(y_score, label, probability, None, sample_weight, judge, known_positive, model)
+        score = _checks.scores(y_score, "y_score")
+        said = _labels(label, len(score))
+        known = _known_rows(known_positive, said)
+        said[known] = np.nan
+        weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
+        reviewed = ~np.isnan(said)
+        self.estimated = probability is None
+        if probability is None:
+            times = review_rates(score, reviewed, known, weight)
+        else:
+            times = _times(probability, reviewed, known)
+        never = np.flatnonzero(np.isinf(times) & ~reviewed)
+        rows = np.flatnonzero(reviewed)
+        looks = Looks(rows, said[rows], times[rows], never, np.ones(len(never)))
+        self._make(score, looks, weight, (sensitivity, specificity), known, model)
 
     def _make(
         self,
-        y_score: Any,
-        label: Any,
-        probability: Any,
-        times: Vector | None,
-        sample_weight: Any,
+        score: Vector,
+        looks: Looks,
+        weight: Vector | None,
         judge: tuple[Share, Share],
-        known_positive: Any,
+        known: NDArray[np.intp],
         model: Any,
     ) -> None:
-        """From arrays; ``times`` is 1/e of reviewed rows where that is known in place of a probability."""
-        score = _checks.scores(y_score, "y_score")
-        said = _labels(label, len(score))
-        weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
-        known = np.zeros(len(score), dtype=bool)
-        if known_positive is not None:
-            known = _checks.binary_labels(known_positive, "known_positive", length=len(score))
-        if (said[known] == 0).any():
-            first = int(np.argmax(known & (said == 0)))
-            raise InputError(
-                f"{arg('known_positive')} says that row {first} is positive, and its {arg('label')} is 0 "
-                f"({int((said[known] == 0).sum())} such row(s)). Mend one of the two."
-            )
-        said = np.where(known, np.nan, said)
-        reviewed = ~np.isnan(said)
-        self.estimated = probability is None and times is None
-        if times is not None:
-            times = np.where(known, 1.0, times)
-        elif probability is None:
-            times = review_rates(score, reviewed, ~known, weight)
-        else:
-            times = _times(probability, reviewed, known)
         self._judge(*judge)
-        self.table = self._strata(score, said, times, weight, known)
+        self.table = self._strata(score, looks, weight, known)
         self._model = model
         self._guess_of(model)
 
     def _strata(
-        self, score: Vector, said: Vector, times: Vector, weight: Vector | None, known: NDArray[np.bool_]
+        self, score: Vector, looks: Looks, weight: Vector | None, known: NDArray[np.intp]
     ) -> ScoreTable:
-        """Rows by stratum; ``times`` is 1/e, inf where it is not possible to look at a row."""
-        never = np.isinf(times) & np.isnan(said) & ~known
-        masks = {
-            POSITIVE: said == 1,
-            NEGATIVE: said == 0,
-            UNLABELED: np.isnan(said) & ~known,
-            SOFT: known,
-        }
-
-        certain = bool((times[~np.isnan(said)] == 1).all())
-
-        def rows(name: str, mask: NDArray[np.bool_]) -> StratumRows:
-            value, meaning = None, None
-            # Both strata or none: where all that were found are certain, what was not seen need not be.
-            if name in SAID and (not certain or masks[SOFT].any()):
-                value, meaning = times[mask], REVIEW_RATE if self.estimated else REVIEWED
-            elif name == UNLABELED and never.any():
-                value, meaning = never[mask].astype(np.float64), OPEN_ROWS
-            elif name == SOFT:
-                value, meaning = np.ones(int(mask.sum())), SOFT_LABEL
-            weights = None if weight is None else weight[mask]
-            return StratumRows(score=score[mask], weight=weights, value=value, meaning=meaning)
-
+        """Rows by stratum. Few of many rows were looked at: only those are asked what they are."""
+        certain = bool((looks.times == 1).all())
         if self._never_errs and certain:
             # Every review was certain and right: what is known otherwise is known in the same way.
-            masks[POSITIVE], masks[SOFT] = masks[POSITIVE] | known, np.zeros_like(known)
-        return ScoreTable({name: rows(name, mask) for name, mask in masks.items() if mask.any()})
+            looks = looks.with_positives(known)
+            known = known[:0]
+        strata: dict[str, StratumRows] = {}
+
+        def add(name: str, rows: NDArray[np.intp], value: Vector | None, meaning: str | None) -> None:
+            if len(rows):
+                weights = None if weight is None else weight[rows]
+                strata[name] = StratumRows(score=score[rows], weight=weights, value=value, meaning=meaning)
+
+        # Both strata or none: where all that were found are certain, what was not seen need not be.
+        meaning = (REVIEW_RATE if self.estimated else REVIEWED) if not certain or len(known) else None
+        for name, label in zip(SAID, (1.0, 0.0), strict=True):
+            chosen = looks.said == label
+            add(name, looks.rows[chosen], looks.times[chosen] if meaning else None, meaning)
+        add(SOFT, known, np.ones(len(known)), SOFT_LABEL)
+        taken = np.sort(np.concatenate([looks.rows, known]))
+        if len(taken) < len(score):
+            value = None
+            if len(looks.open_rows):
+                value = np.zeros(len(score))
+                value[looks.open_rows] = looks.open_times
+            columns = [None if x is None else _without(x, taken) for x in (score, weight, value)]
+            named = dict(zip(("score", "weight", "value"), columns, strict=True))
+            strata[UNLABELED] = StratumRows(**named, meaning=None if value is None else OPEN_ROWS)  # type: ignore[arg-type]
+        return ScoreTable(strata)
 
     @classmethod
     def from_table(
@@ -195,6 +205,7 @@ class Reviewed(Evidence):
         specificity: Share = 1.0,
         known_positive: Any = None,
         model: Any = "auto",
+        missing: str = "error",
     ) -> Self:
         """From the rows that `plan_review` named, and a label for each of them, in the plan's order.
 
@@ -206,6 +217,9 @@ class Reviewed(Evidence):
             The scores for which the plans were made.
         labels : array, or a list of arrays
             1 or 0 for each row of a plan.
+        missing : {"error", "bounds"}
+            What to do where labels are missing, as NaN or None. "bounds" leaves open what these rows are, and
+            all those that they stand for: who could not be judged is seldom a random part.
 
         Notes
         -----
@@ -221,26 +235,40 @@ class Reviewed(Evidence):
                 f"{arg('labels')} must have one array for each plan, got {len(said)} for {len(plans)}."
             )
         rounds = sorted(zip(plans, said, strict=True), key=lambda x: int(x[0].round))
-        label, times = np.full(len(score), np.nan), np.zeros(len(score))
+        of_scores = fingerprint(score)
+        looked, told_of, times = np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(0)
         n_all = sum(len(each.rows) for each in plans)
         for each, told in rounds:
-            if each.fingerprint != fingerprint(score):
+            if each.fingerprint != of_scores:
                 raise InputError(
                     f"The plan of round {each.round} was made for other scores (fingerprint "
-                    f"{each.fingerprint}, of these it is {fingerprint(score)}). Pass the scores for which it "
-                    "was made, in their order."
+                    f"{each.fingerprint}, of these it is {of_scores}). Pass the scores for which it was "
+                    "made, in their order."
                 )
-            new, share = _plan_labels(each, told), len(each.rows) / n_all
-            if not np.isnan(label[each.rows]).all():
+            again = int(np.isin(each.rows, looked).sum())
+            if again:
                 raise InputError(
-                    f"Round {each.round} reviews {int((~np.isnan(label[each.rows])).sum())} row(s) of an "
-                    "earlier one again. Number the rounds, and make each plan of the rows that are left."
+                    f"Round {each.round} reviews {again} row(s) of an earlier one again. Number the rounds, "
+                    "and make each plan of the rows that are left."
                 )
-            times[~np.isnan(label)] += share
-            times[each.rows] += share / np.asarray(each.chance, dtype=np.float64)
-            label[each.rows] = new
+            share, chance = len(each.rows) / n_all, np.asarray(each.chance, dtype=np.float64)
+            # Rows of earlier rounds are certain in this one.
+            times = np.concatenate([times + share, share / chance])
+            looked = np.concatenate([looked, each.rows])
+            told_of = np.concatenate([told_of, _plan_labels(each, told, missing)])
+        order = np.argsort(looked)
+        looked, told_of, times = looked[order], told_of[order], times[order]
+        dense = np.full(len(score) if known_positive is not None else 0, np.nan)
+        if known_positive is not None:
+            dense[looked] = told_of
+        known = _known_rows(known_positive, dense)
+        kept = ~np.isin(looked, known)
+        looked, told_of, times = looked[kept], told_of[kept], times[kept]
+        seen = ~np.isnan(told_of)
+        looks = Looks(looked[seen], told_of[seen], times[seen], looked[~seen], times[~seen])
+        weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
         out = cls.__new__(cls)
-        out._make(score, label, None, times, sample_weight, (sensitivity, specificity), known_positive, model)
+        out._make(score, looks, weight, (sensitivity, specificity), known, model)
         return out
 
     def _judge(self, sensitivity: Share, specificity: Share) -> None:
@@ -486,17 +514,41 @@ def fingerprint(score: Vector) -> str:
     return f"{crc32(data):08x}{(bits ^ bits >> 32) & 0xFFFFFFFF:08x}"
 
 
-def _plan_labels(plan: Any, labels: Any) -> Vector:
+def _plan_labels(plan: Any, labels: Any, missing: str) -> Vector:
     """A label for each row of a plan."""
     said = _labels(labels, len(plan.rows))
-    missing = np.isnan(said)
-    if missing.any():
+    none = np.isnan(said)
+    if none.any() and _checks.choice(missing, "missing", ("error", "bounds")) == "error":
         raise InputError(
-            f"{arg('labels')} is missing for {int(missing.sum())} of the {len(said)} rows to review, the "
-            f"first at row {int(plan.rows[np.argmax(missing)])}. Label them all: those that were left out "
-            "are seldom a random part, and each stands for many other rows."
+            f"{arg('labels')} is missing for {int(none.sum())} of the {len(said)} rows to review, the "
+            f"first at row {int(plan.rows[np.argmax(none)])}. Label them all: those that were left out are "
+            f"seldom a random part, and each stands for many other rows. With {arg('missing', 'bounds')} "
+            "intervals cover all that they could be."
         )
     return said
+
+
+def _known_rows(known_positive: Any, said: Vector) -> NDArray[np.intp]:
+    """Rows that are positive for certain; refused where a reviewer said that one is not."""
+    if known_positive is None:
+        return np.zeros(0, dtype=np.intp)
+    known = np.flatnonzero(_checks.binary_labels(known_positive, "known_positive", length=len(said)))
+    against = known[said[known] == 0]
+    if len(against):
+        raise InputError(
+            f"{arg('known_positive')} says that row {against[0]} is positive, and its {arg('label')} is 0 "
+            f"({len(against)} such row(s)). Mend one of the two."
+        )
+    return known
+
+
+def _without(column: Vector, rows: NDArray[np.intp]) -> Vector:
+    """All but these rows, which ascend."""
+    if len(rows) > FEW:
+        return np.delete(column, rows)
+    # Of many rows a few are left out: their neighbours are copied as they lie.
+    starts, stops = np.append(0, rows + 1), np.append(rows, len(column))
+    return np.concatenate([column[a:b] for a, b in zip(starts, stops, strict=True)])
 
 
 def _labels(label: Any, n: int) -> Vector:
@@ -520,9 +572,11 @@ def _none_as_nan(label: Any) -> Any:
     return label
 
 
-def _times(probability: Any, reviewed: NDArray[np.bool_], known: NDArray[np.bool_]) -> Vector:
+def _times(probability: Any, reviewed: NDArray[np.bool_], known_rows: NDArray[np.intp]) -> Vector:
     """1/e of each row, inf where it is 0."""
     n = len(reviewed)
+    known = np.zeros(n, dtype=bool)
+    known[known_rows] = True
     given = (
         np.full(n, _checks.number(probability, "probability")) if np.ndim(probability) == 0 else probability
     )

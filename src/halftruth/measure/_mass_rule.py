@@ -15,7 +15,7 @@ from halftruth.measure._pseudo_labels import PseudoLabels
 from halftruth.measure._score_measure import MassName, ScoreMeasure
 from halftruth.measure._sorted_measure import SortedMeasure, SortedRowsMeasure
 from halftruth.measure._tilt import Tilt
-from halftruth.table._sorted_rows import SortedRows
+from halftruth.table._sorted_rows import JoinedRows, SortedRows
 from halftruth.table._strata import NEGATIVE, POSITIVE
 from halftruth.table._support import Column, LazySums, SortedSupport, Sums, Support
 
@@ -61,6 +61,9 @@ class MassRule:
 
     def over(self, support: Support) -> ScoreMeasure:
         """The measure of the rows as they came."""
+        if isinstance(support, JoinedRows):
+            measure = self.apply(support.score, support.sums())
+            return replace(measure, parted=lambda t: self._parted(support, t))
         if not isinstance(support, SortedSupport) or self.tilt is not None:
             return self.apply(support.score, support.sums())
         masses: dict[MassName, Coefficients] = {
@@ -80,6 +83,10 @@ class MassRule:
             moves={name: self._moves(name, names)[0] for name in names if self.moves},
             own=self.own,
         )
+
+    def _parted(self, support: JoinedRows, threshold: float) -> ScoreMeasure:
+        apart = support.parted([threshold])
+        return self.apply(apart.score, apart.sums())
 
     def _moves(self, name: str, strata: Sequence[str]) -> tuple[Vector, Vector]:
         """How a stratum's two coefficients change with the share of each stratum."""

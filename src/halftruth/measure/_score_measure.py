@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Literal, Protocol, Self, runtime_checkable
+from typing import Any, Literal, Protocol, Self, cast, runtime_checkable
 
 import numpy as np
 
@@ -92,6 +92,8 @@ class ScoreMeasure:
     own: OwnMass = NOTHING
     noise: Noise | None = field(default=None, repr=False)
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
+    parted: Callable[[float], ScoreMeasure] | None = field(default=None, repr=False)
+    """Where rows were joined: the same measure, with those on the two sides of a threshold apart."""
 
     def __post_init__(self) -> None:
         if self.neg_mass is not None:  # made by a rule, of sorted sums; by hand there are two masses
@@ -138,6 +140,11 @@ class ScoreMeasure:
 
     def split(self, threshold: float) -> dict[str, tuple[Number, Number]]:
         """The masses with a score at or above the threshold, and below it."""
+        if self.parted is not None:
+            key = f"parted at {threshold!r}"
+            if key not in self.memo:
+                self.memo[key] = self.parted(threshold).split(threshold)
+            return cast("dict[str, tuple[Number, Number]]", self.memo[key])
         first = int(np.searchsorted(self.score, threshold, side="left"))
         return {
             name: (scalar(masses[..., first:].sum(axis=-1)), scalar(masses[..., :first].sum(axis=-1)))
@@ -371,6 +378,7 @@ class ScoreMeasure:
             own=OwnMass(*(x[index] if np.ndim(x) else x for x in self.own)),
             noise=None if self.noise is None else self.noise[index],
             memo={},
+            parted=None,
         )
 
     def __repr__(self) -> str:

@@ -1,8 +1,9 @@
-"""SortedRows: many plain rows, sorted once and read in one pass; distinct scores only where asked for."""
+"""Many plain rows, sorted once: read in one pass, or joined to groups beside a few rows that carry values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,8 +13,9 @@ from halftruth._checks import Vector
 from halftruth.kernels._pass_sums import PassSums
 from halftruth.table._support import Cells, Shares, SortedSupport, Support, depths
 
-__all__ = ["N_EDGES", "SortedRows"]
+__all__ = ["N_EDGES", "JoinedRows", "SortedRows"]
 
+JOINED = 1 << 14  # groups of neighbours that very many plain rows become, beside rows that carry values
 N_EDGES = 4096  # scores of a stratum around which the rows of the others are counted
 
 
@@ -100,6 +102,70 @@ class SortedRows(SortedSupport):
         at = np.cumsum(used) - 1
         cells = {name: Cells(atom=at[n > 0], count=n[n > 0]) for name, n in counts.items()}
         return Support(score=mean, strata=cells, edge=edge[used])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JoinedRows(Support):
+    """Very many plain rows beside a few that carry values: the plain ones are joined between those few.
+
+    Where thresholds part a group, its rows are told apart again: `parted`.
+    """
+
+    rows: Mapping[str, Vector]
+    """The sorted scores of the strata that were joined."""
+    few: Mapping[str, tuple[Vector, Cells]]
+    """Distinct scores and cells of the others."""
+
+    @classmethod
+    def of(cls, rows: Mapping[str, Vector], few: Mapping[str, tuple[Vector, Cells]]) -> JoinedRows:
+        scores = np.concatenate([score for score, _ in few.values()])
+        if len(scores) > N_EDGES:
+            scores = np.sort(scores)[:: -(-len(scores) // N_EDGES)]
+        # A group ends below each score of the few, and one begins above it.
+        edges = [scores, np.nextafter(scores, np.inf)]
+        for x in rows.values():
+            depth = depths(len(x), JOINED)
+            edges += [x[len(x) - depth], x[:1], np.nextafter(x[:1], np.inf), x[-1:]]
+        return cls._cut(np.unique(np.concatenate(edges)), rows, few)
+
+    @classmethod
+    def _cut(
+        cls, edge: Vector, rows: Mapping[str, Vector], few: Mapping[str, tuple[Vector, Cells]]
+    ) -> JoinedRows:
+        cuts = {name: np.append(np.searchsorted(x, edge), len(x)) for name, x in rows.items()}
+        counts = {name: np.diff(cut) for name, cut in cuts.items()}
+        total = np.sum([_segment_sums(rows[name], cut) for name, cut in cuts.items()], axis=0)
+        number = np.sum(list(counts.values()), axis=0)
+        used = np.flatnonzero(number)
+        last = np.nextafter(np.append(edge[1:], np.inf), -np.inf)[used]
+        mean = np.clip(total[used] / number[used], edge[used], np.minimum(last, np.finfo(np.float64).max))
+        score = np.unique(np.concatenate([mean, *(x for x, _ in few.values())]))
+        place = np.searchsorted(score, mean)
+        strata = {}
+        for name, count in counts.items():
+            at = np.flatnonzero(count[used])
+            strata[name] = Cells(atom=place[at], count=count[used][at])
+        for name, (scores, cells) in few.items():
+            strata[name] = replace(cells, atom=np.searchsorted(score, scores)[cells.atom])
+        first = score.copy()
+        first[place] = edge[used]
+        return cls(score=score, strata=strata, edge=first, rows=rows, few=few)
+
+    def parted(self, thresholds: Iterable[float]) -> JoinedRows:
+        """The same with no group on both sides of a threshold."""
+        assert self.edge is not None
+        low, high = self.score[0], self.score[-1]
+        new = [t for t in thresholds if low < t <= high]
+        wanted = np.unique(np.concatenate([self.edge, new]))
+        return self if len(wanted) == len(self.edge) else self._cut(wanted, self.rows, self.few)
+
+    def coarse(self, n_atoms: int, keep: Iterable[float] = ()) -> Support:
+        keep = list(keep)
+        return Support.coarse(self.parted(keep), n_atoms, keep)
+
+    def sides(self, threshold: float | None, strata: Iterable[str] = (), *, drawn: bool = False) -> Support:
+        rows = self if threshold is None else self.parted([threshold])
+        return Support.sides(rows, threshold, strata, drawn=drawn)
 
 
 def _runs(score: Vector) -> tuple[Vector, NDArray[np.int64]]:

@@ -13,7 +13,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, MergeError, arg
 from halftruth.table._grid import Grid, grid_for
 from halftruth.table._histogram import COMPILED, Bins, refuse_other_grid, refuse_other_meaning, support_of
-from halftruth.table._sorted_rows import SortedRows
+from halftruth.table._sorted_rows import JoinedRows, SortedRows
 from halftruth.table._support import SOFT, Cells, Support
 
 __all__ = [
@@ -242,7 +242,13 @@ class Strata(Mapping[str, "StratumRows | Bins"]):
             return support_of(cast("Mapping[str, Bins]", self._by_name))
         if self._many_plain:
             return SortedRows({name: rows.score for name, rows in self.exact.items()})
-        distinct = {name: rows.cells() for name, rows in self.exact.items()}
+        many = {name: rows for name, rows in self.exact.items() if rows.is_plain and len(rows) >= COMPILED}
+        distinct = {name: rows.cells() for name, rows in self.exact.items() if name not in many}
+        if many and self.reviewed:
+            from halftruth.kernels._sorting import sort
+
+            return JoinedRows.of({name: sort(rows.score) for name, rows in many.items()}, distinct)
+        distinct |= {name: rows.cells() for name, rows in many.items()}
         score = np.unique(np.concatenate([scores for scores, _ in distinct.values()]))
         cells = {
             name: replace(cells, atom=np.searchsorted(score, scores)[cells.atom])

@@ -351,7 +351,7 @@ def test_known_positives_with_a_prior_guide_the_plan(run, folder):
     assert head.split() == ["width", "to", "expect", "100", "reviews", "200", "reviews", "400", "reviews"]
     width = [float(x) for x in lines[0].split()[1:]]
     assert width[0] == pytest.approx(made.expected["roc_auc"], abs=5e-4)
-    assert width[2] == pytest.approx(width[0] / 2, abs=1e-3)
+    assert width[2] == pytest.approx(made.expected_with(400)["roc_auc"], abs=5e-4)
 
 
 @pytest.mark.parametrize("words", [("--prior", "0.2"), ("--known-positive", "found", "--prior", "1.2")])
