@@ -25,7 +25,15 @@ from halftruth.measure._pseudo_labels import Fill, PseudoLabels
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.prior._belief import Belief, PriorEstimate, Share, belief
 from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
-from halftruth.table._strata import OF_REVIEWS, OPEN_ROWS, REVIEW_RATE, REVIEWED, SOFT_LABEL, StratumRows
+from halftruth.table._strata import (
+    OF_REVIEWS,
+    OPEN_ROWS,
+    REVIEW_RATE,
+    REVIEWED,
+    SOFT_LABEL,
+    STRATA,
+    StratumRows,
+)
 from halftruth.table._support import Sums
 
 __all__ = ["Reviewed", "fingerprint", "judge_rates"]
@@ -424,8 +432,9 @@ class Reviewed(Evidence):
             fill=scenario.fill,
         )
         return MassRule(
-            mass={(name, "weight"): 1.0 for name in self.table.strata},
-            pos_mass={(name, "value"): np.nan if unknown else 1.0 for name in self.table.strata},
+            # Of all strata: resamples have a part of a row of a class that no review found, too.
+            mass={(name, "weight"): 1.0 for name in STRATA},
+            pos_mass={(name, "value"): np.nan if unknown else 1.0 for name in STRATA},
             size=self.effective_reviews,
             units=dict.fromkeys(self.table.strata, self.table.unit()),
             labels=labels,
