@@ -1,10 +1,10 @@
 """The command line: `halftruth`, also `python -m halftruth`.
 
 `_app` lists the commands; a module named after a command has its options, what it asks of the library and
-what it shows. Below them: options and what they say (`_options`, `_option_values`, `_how_known`, `_reviews`), rows
-from files and engines (`_table_source`, `_bayes_error_rows`), what is written (`_outputs`), results as tables
-and JSON (`_views`, which say what `--strict` refuses, `_rendering`), `--require` (`_gates`), and the terminal
-(`_terminal`).
+what it shows. Below them: options and what they say (`_options`, `_option_values`, `_how_known`, `_reviews`),
+rows from files and engines (`_table_source`, `_bayes_error_rows`), what is written (`_outputs`), results as
+tables and JSON (`_views`, which say what `--strict` refuses, `_rendering`), `--require` (`_gates`), and the
+terminal (`_terminal`).
 """
 
 from __future__ import annotations

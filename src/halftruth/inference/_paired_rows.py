@@ -15,7 +15,7 @@ from halftruth.evidence import Evidence
 from halftruth.inference._influence import Gradient, of_cells, scatter, unseen, variance
 from halftruth.measure._arithmetic import Index
 from halftruth.table._resampling import NEAR, Places, UnseenRows, chunks, place_shares, reweigh
-from halftruth.table._strata import REVIEWED, StratumRows
+from halftruth.table._strata import REVIEW_RATE, REVIEWED, StratumRows
 from halftruth.table._support import Cells, Column, Sums, Support
 
 __all__ = ["IndependentRows", "PairedRows"]
@@ -370,7 +370,7 @@ def _places(score: Vector, edges: Vector) -> Index:
 
 def _same_rows(name: str, a: Any, b: Any) -> tuple[StratumRows, StratumRows]:
     """Rows of two models that can be paired by their order, or an error."""
-    reviewed = REVIEWED in [x.meaning for x in (a, b) if isinstance(x, StratumRows)]
+    reviewed = any(isinstance(x, StratumRows) and x.meaning in (REVIEWED, REVIEW_RATE) for x in (a, b))
     name = f"reviewed {name}" if reviewed else name
     if a is None or b is None:
         raise InputError(
