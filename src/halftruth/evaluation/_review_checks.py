@@ -64,6 +64,17 @@ class ReviewCheck(Judged):
         Metrics of which the two differ by more than both errors.
     status, reason : str
         "refuted" where a check refutes something, and what.
+
+    Examples
+    --------
+    >>> import numpy as np, halftruth as ht
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.random(2_000) < 0.2
+    >>> score = rng.normal(np.where(y, 1.5, 0.0))
+    >>> reviewed = ht.Reviewed(score, y, 1.0)
+    >>> pu = ht.PositiveUnlabeled(rng.normal(1.5, 1.0, 300), score, prior=0.3)
+    >>> ht.check_by_reviews(pu, reviewed, "roc_auc", n_resamples=500)
+    ReviewCheck(scar not refuted, prior refuted; Γ about 1.47 (1.00 to 2.16))
     """
 
     checks: Mapping[str, Check]

@@ -44,6 +44,13 @@ class ReviewerAgreement:
     sensitivity, specificity : (low, high) or PriorEstimate
         For `Reviewed`: the range with the table's sampling error (97.5%) in its low end; with a prevalence,
         an estimate with replicates.
+
+    Examples
+    --------
+    >>> import halftruth as ht
+    >>> both = ht.reviewer_agreement([1] * 40 + [0] * 60, [1] * 36 + [0] * 60 + [1] * 4)
+    >>> isinstance(both, ht.ReviewerAgreement), round(both.kappa.value, 2)
+    (True, 0.83)
     """
 
     agreement: Estimate
