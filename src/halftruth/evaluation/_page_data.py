@@ -382,7 +382,7 @@ def _cells_of(support: Support, level: float, *, one_sample: bool) -> dict[str, 
             "value": short(cells.value),
             "spread": None if cells.spread is None else [short(row) for row in cells.spread],
             "usual": cells.usual_rows(soft=name == SOFT),
-            "parts": {places: part_of(places, cells, soft=name == SOFT) for places in get_args(Places)},
+            "parts": {places: part_of(places, cells, known=name == SOFT) for places in get_args(Places)},
         }
         for name, cells in support.strata.items()
     }

@@ -52,21 +52,26 @@ def _guess(
         # Two parameters are fitted: residuals of few reviews look smaller than they are.
         return _logistic(score, target, mass, span), lambda _: np.sqrt(len(score) / max(len(score) - 2, 1))
     free = np.sqrt(len(score) / max(len(score) - n_blocks, 1))
-    return _blocks(score, target, mass, n_blocks), lambda _: free
+    return _blocks(score, target, mass, n_blocks, span), lambda _: free
 
 
-def _blocks(score: Vector, target: Vector, mass: Vector, n_blocks: int) -> Guess:
-    """Rates of blocks of equally many reviews, one step each; never less than 0 or more than 1."""
+def _blocks(score: Vector, target: Vector, mass: Vector, n_blocks: int, span: tuple[float, float]) -> Guess:
+    """Rates of blocks of equally many reviews, never less than 0 or more than 1.
+
+    Within a block the rate follows a logistic curve: where chances rise with the score, the reviewed rows of a
+    block are its upper ones, and a flat rate would give their share to the lower ones.
+    """
+    shape = _logistic(score, target, mass, span)
     order = np.argsort(score, kind="stable")
     score, target, mass = score[order], target[order], mass[order]
     starts = np.unique(np.searchsorted(score, score[np.arange(n_blocks) * len(score) // n_blocks]))
-    rate = np.add.reduceat(target * mass, starts) / np.add.reduceat(mass, starts)
+    expected = np.add.reduceat(shape.at(score) * mass, starts)
+    times = np.add.reduceat(target * mass, starts) / np.maximum(expected, 1e-300)
     # A step lies half-way between the last score of a block and the first of the next.
     step = (score[starts[1:]] + score[starts[1:] - 1]) / 2
-    knots = np.repeat(step, 2)
-    knots[1::2] = np.nextafter(knots[1::2], np.inf)
-    ends = [score[0] if not len(step) else min(score[0], step[0]), score[-1]]
-    return Guess(np.concatenate([ends[:1], knots, ends[1:]]), np.repeat(np.clip(rate, 0, 1), 2), "blocks")
+    knots = np.unique(np.concatenate([shape.score, step, np.nextafter(step, np.inf)]))
+    block = np.searchsorted(step, knots, side="left")  # a step is the last of its block
+    return Guess(knots, np.clip(shape.at(knots) * times[block], 0, 1), "blocks")
 
 
 def _logistic(score: Vector, target: Vector, mass: Vector, span: tuple[float, float]) -> Guess:

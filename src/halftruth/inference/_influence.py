@@ -80,7 +80,7 @@ def unseen(
     share = place_shares(support, places, multiplied)
     shift = added = 0.0
     for name, cells in support.strata.items():
-        part = part_of(places, cells, soft=name == SOFT)
+        part = part_of(places, cells, known=name in (SOFT, *multiplied))
         for row in usual_rows(support, name, multiplied):
             influence = sum(row[c] * gradient[name, c] for c in ("weight", "value") if (name, c) in gradient)
             shift += part * float(np.sum(share * influence))

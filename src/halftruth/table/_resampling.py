@@ -64,21 +64,21 @@ def resample(support: Support, n: int, rng: np.random.Generator, *, one_sample: 
     return support.sums(counts, rng)
 
 
-def part_of(places: Places, cells: Cells, *, soft: bool) -> float:
-    """How much of a row is added to a stratum.
+def part_of(places: Places, cells: Cells, *, known: bool) -> float:
+    """How much of a row is added to a stratum; ``known``: of which it is known what a row stands for.
 
     Jeffreys' prior of a rate has half a row on either side. The others are from `make interval-study`: rows
-    of unequal weights are fewer than they look, and the heaviest may not have been seen.
+    of unequal weights are fewer than they look, and the heaviest may not have been seen. Soft labels lie
+    between 0 and 1, and of reviewed rows those around a score say what one stands for there.
     """
-    equal = soft or (cells.weight is None and cells.value is None)
+    equal = known or (cells.weight is None and cells.value is None)
     return 0.25 if places == "anywhere" and equal else 0.5
 
 
 def usual_rows(support: Support, name: str, multiplied: tuple[str, ...]) -> list[dict[str, Any]]:
     """What a row of a stratum adds in effect, by column.
 
-    In strata that are ``multiplied``, as reviewed rows are by the chance of a review, what a row adds
-    hangs on
+    In strata that are ``multiplied``, as reviewed rows are by the chance of a review, what a row adds hangs on
     where it lies, and rows of all of them tell it: at each score Σu²/Σu of those around it.
     """
     cells = support.strata[name]
@@ -147,7 +147,10 @@ class UnseenRows:
         multiplied = tuple(name for name in multiplied if name in support.strata)
         self.reach = np.cumsum(place_shares(support, places, multiplied))
         self.rows = {
-            name: (part_of(places, cells, soft=name == SOFT), usual_rows(support, name, multiplied))
+            name: (
+                part_of(places, cells, known=name in (SOFT, *multiplied)),
+                usual_rows(support, name, multiplied),
+            )
             for name, cells in support.strata.items()
         }
 
