@@ -53,9 +53,10 @@ def plan_review(
     import numpy as np
     import typer
 
+    from halftruth import _checks
     from halftruth.cli._option_values import parse_share
     from halftruth.cli._reviews import ReviewFile, read_cells
-    from halftruth.evaluation import _review_plan
+    from halftruth.evaluation._review_plan import plan_rows
     from halftruth.evidence import PositiveUnlabeled, Reviewed
     from halftruth.files._cell_meanings import Columns
     from halftruth.files._write_column import check_target
@@ -73,24 +74,28 @@ def plan_review(
         )
     earlier = [ReviewFile.read(path) for path in reviewed or ()]
     cells = read_cells(files, Columns(scores=(score,), label=None, known=known_positive))
-    scores, known = cells["s0"] + 0.0, None if known_positive is None else cells["k"] == 0
-    done = np.zeros(len(scores), dtype=bool)
+    # Rows may be all that memory holds: nothing is copied, and what is not needed is dropped.
+    scores, known = cells["s0"], None if known_positive is None else cells["k"] == 0
+    scores += 0.0
+    cells.clear()
+    done = known
     pilot: PositiveUnlabeled | Reviewed | None = None
     if share is not None:
         pilot = PositiveUnlabeled.from_labels(known, scores, prior=share, unlabeled=0)
     if earlier:
         pilot = Reviewed.from_plan(earlier, scores, [x.labels for x in earlier], known_positive=known)
+        done = np.zeros(len(scores), dtype=bool) if known is None else known.copy()
         done[np.concatenate([x.rows for x in earlier])] = True
-    plan = _review_plan.plan_review(
+    plan = plan_rows(
         scores,
         n,
-        metrics=[name.strip() for text in metrics or ["roc_auc"] for name in text.split(",")],
+        [name.strip() for text in metrics or ["roc_auc"] for name in text.split(",")],
         evidence=pilot,
-        threshold=threshold,
-        known_positive=known,
-        reviewed=done,
-        round=1 + max((x.round for x in earlier), default=0),
-        rng=rng,
+        threshold=None if threshold is None else _checks.threshold(threshold),
+        done=done,
+        positive=known,
+        round_=1 + max((x.round for x in earlier), default=0),
+        rng=np.random.default_rng(rng),
     )
     plan.save(output)
     typer.echo(f"{len(plan)} of {len(scores)} rows to review are in {output}.")
