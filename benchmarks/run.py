@@ -20,6 +20,7 @@ import calibration
 import learning
 import limits
 import numpy as np
+import reviews
 import scale as engines
 from common import HEAD, LINES, compared, duration, row, say, seconds, section
 
@@ -214,19 +215,24 @@ def files(scale: float, folder: Path) -> None:
     read = process("-c", f"import halftruth as ht; ht.ScoreTable.from_file({str(path)!r})", repeats=2)
     compared("reading / DuckDB's own 65,536-bin group-by with sums", read, bare, "≤ 2")
     compared("evaluate, the whole call / the same", process(*command, repeats=2), bare, "≤ 4")
-    used = subprocess.run(
-        [sys.executable, __file__, "--child", "file", "--path", str(path)],
-        check=True, capture_output=True, text=True,
-    ).stdout.split()  # fmt: skip
-    row("peak memory of the whole call", f"{float(used[-1]) / 2**20:.0f} MiB", "", "", "", "< 1 GB")
+    for what, name in (("evaluate", "the whole call"), ("plan-review", "plan-review, of 300 rows")):
+        used = subprocess.run(
+            [sys.executable, __file__, "--child", what, "--path", str(path)],
+            check=True, capture_output=True, text=True,
+        ).stdout.split()  # fmt: skip
+        row(f"peak memory of {name}", f"{float(used[-1]) / 2**20:.0f} MiB", "", "", "", "< 1 GB")
 
 
-def child_file(path: str) -> None:
-    """Peak memory of an evaluation of a file."""
+def child_file(command: str, path: str) -> None:
+    """Peak memory of a command that reads a file."""
     from halftruth.cli import main
 
+    options = {
+        "evaluate": ["--prior", "0.4", "--format", "csv"],
+        "plan-review": ["--n", "300", "--output", str(Path(path).with_suffix(".csv"))],
+    }
     try:
-        main(["evaluate", path, "--prior", "0.4", "--format", "csv"])
+        main([command, path, *options[command]])
     except SystemExit as end:
         if end.code:
             raise
@@ -351,8 +357,8 @@ def main() -> None:
     given = parser.parse_args()
     if given.child == "memory":
         return child_memory(given.scale)
-    if given.child == "file":
-        return child_file(given.path)
+    if given.child:
+        return child_file(given.child, given.path)
     import halftruth as ht
 
     scale = 0.06 if given.small else 1.0
@@ -369,6 +375,7 @@ def main() -> None:
     growth(scale)
     priors(scale)
     ranking_bounds(scale)
+    reviews.run(scale)
     calibration.errors_and_fits(scale)
     calibration.resampled(scale)
     limits.run(scale)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy
 from sklearn import metrics as sk
+from tools.review_coverage import population
 
 import halftruth as ht
 
@@ -21,13 +22,6 @@ ALPHA = {"precision": 1.0, "recall": 0.0, "f1": 0.5}  # of the weighted F-measur
 RATES = tuple(ALPHA)
 N, PRIOR, KNOWN, REVIEWS, CUT = 100_000, 0.02, 0.3, 300, 0.3
 Values = dict[str, float]
-
-
-def population(rng: np.random.Generator, prior: float, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Classes, and the chance of each row to be positive."""
-    y = rng.random(n) < prior
-    x = rng.normal(np.where(y, 2.0, 0.0))
-    return y, 1 / (1 + np.exp(-(2 * x - 2 + np.log(prior / (1 - prior)))))
 
 
 @dataclass(frozen=True, eq=False)

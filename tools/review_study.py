@@ -1,4 +1,4 @@
-"""Errors of five metrics after 300 reviews, by plan and by peers: writes docs/review-study.md.
+"""Errors after 300 reviews, by plan and by peers, and coverage of intervals: writes docs/review-study.md.
 
 make review-study                                            everything
 make review-study STUDY_ARGS="--draws 20 --out -"            fewer draws, printed
@@ -18,6 +18,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from tools.prior_study.markdown import number, signed, table, wrapped
 from tools.prior_study.settings import ROOT, say
+from tools.review_coverage import CELLS, CHECKED, RESAMPLES, RIGHT, coverage, ends
+from tools.review_coverage import METRICS as COVERED
 from tools.review_methods import (
     ABSENT,
     CUT,
@@ -30,7 +32,6 @@ from tools.review_methods import (
     REVIEWS,
     WAYS,
     N,
-    audit,
     case,
     library,
 )
@@ -55,14 +56,6 @@ def run(power: float, draws: int, seed: int, ways: Sequence[str], jobs: int) -> 
     """By way: draws × metrics."""
     found = Parallel(n_jobs=jobs)(delayed(errors)(draw, power, seed, ways) for draw in range(draws))
     return {way: np.array([each[way] for each in found]) for way in ways}
-
-
-def ends(draw: int, power: float, seed: int) -> list[list[float]]:
-    """Low and high end, and truth, of each metric, after one plan for all."""
-    drawn = case(draw, power, seed)
-    truth = drawn.of_rows()
-    result = ht.evaluate(audit(drawn), METRICS, threshold=drawn.threshold)
-    return [[result[name].low, result[name].high, truth[name]] for name in METRICS]
 
 
 def mean(values: np.ndarray) -> np.ndarray:
@@ -112,15 +105,16 @@ def of_score(found: Errors) -> list[str]:
     ]
 
 
-def of_intervals(found: dict[str, np.ndarray]) -> str:
-    """How often the ends hold the truth, and their mean distance."""
+def of_cells(draws: int, jobs: int) -> str:
+    """How often intervals hold the truth, in percent, a row for each cell."""
     rows = []
-    for name, each in found.items():
-        low, high, truth = np.moveaxis(each, -1, 0)
-        held = np.mean((low <= truth) & (truth <= high), axis=0)
-        rows.append([f"{name}: coverage", *(number(x, 3) for x in held)])
-        rows.append([f"{name}: mean width", *(number(x, 3) for x in np.mean(high - low, axis=0))])
-    return table(["", *METRICS], rows)
+    for cell in CELLS:
+        say(f"{cell.how}, {cell.n} reviews, prior {cell.prior:g}: {draws} intervals")
+        found = np.array(Parallel(n_jobs=jobs)(delayed(ends)(cell, draw) for draw in range(draws)))
+        score = "calibrated" if cell.power == 1 else "miscalibrated"
+        held = (f"{100 * x:.1f}" for x in coverage(found))
+        rows.append([cell.how, str(cell.n), f"{cell.prior:g}", score, *held])
+    return table(["reviewed", "reviews", "prior", "score", *COVERED], rows)
 
 
 INTRODUCTION = """# Errors after {reviews} reviews
@@ -154,10 +148,17 @@ for every method. {versions}
   {reviews} reviews serves all five metrics, made from the score, or from positive-unlabeled evidence
   (`prior="estimate"`). With a plan for each metric, each has its own {reviews} reviews, as with oasis."""
 
-INTERVALS = """## Intervals
+INTERVALS = """## Coverage
 
-`evaluate` after one plan for all metrics, made from the score: how often the default 95% intervals hold the
-truth, and how wide they are, in {draws} draws."""
+How often do the default 95% intervals of `evaluate` hold the truth of the population, in percent of {draws}
+draws of 20,000 rows ({resamples} resamples)? Classes and scores are as above; the threshold flags as many
+rows as there are positives. Draws in which no positive was found have no interval of some metrics, and are
+left out of these. *planned*: one plan for precision, recall and AUC, made from the score alone. *at random*:
+every row as likely. *chances estimated*: high scores were looked at more often, and `Reviewed` is not told
+how often. *a judge who errs*: a plan, and a judge with sensitivity {sensitivity} and specificity
+{specificity}, estimated from {checked} cases that were checked. Where few positives are found, intervals of
+areas and losses are wider than they need be: a single positive among the low scores, each of which stands
+for many rows, would move them far, and that none was found does not exclude it."""
 
 
 def versions() -> str:
@@ -181,13 +182,9 @@ def page(given: argparse.Namespace, ways: Sequence[str]) -> str:
         found = run(power, given.draws, given.seed, ways, given.jobs)
         blocks += [f"## {name}", *of_score(found)]
     if given.interval_draws:
-        blocks.append(INTERVALS.format(draws=given.interval_draws))
-        held = {}
-        for name, power in SCORES.items():
-            say(f"{name}: {given.interval_draws} intervals")
-            calls = (delayed(ends)(draw, power, given.seed) for draw in range(given.interval_draws))
-            held[name] = np.array(Parallel(n_jobs=given.jobs)(calls))
-        blocks.append(of_intervals(held))
+        words = {"sensitivity": RIGHT[0], "specificity": RIGHT[1], "checked": CHECKED, "resamples": RESAMPLES}
+        blocks.append(INTERVALS.format(draws=given.interval_draws, **words))
+        blocks.append(of_cells(given.interval_draws, given.jobs))
     return wrapped("\n\n".join(blocks)) + "\n"
 
 
@@ -197,7 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         prog="review-study", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--draws", type=int, default=400)
-    parser.add_argument("--interval-draws", type=int, default=400, help="0: no intervals")
+    parser.add_argument("--interval-draws", type=int, default=1000, help="0: no intervals")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--ways", nargs="+", help="words of which each method that is run has one")
