@@ -56,6 +56,7 @@ Examples:
   halftruth evaluate lake/scores --engine spark --prior 0.3 --by month --save-table scores.npz
   halftruth evaluate scores --engine postgres://me@host/db --prior 0.3 --grid margin --save-table today.npz
   halftruth evaluate scores.csv --reviewed to_review.csv --known-positive found --threshold 0.5
+  halftruth evaluate scores.csv --reviewed to_review.csv --known-positive found --prior 0.02..0.05
   halftruth evaluate scores.csv --reviewed r1.csv --reviewed r2.csv --until 'roc_auc.low>=0.8' --look 3
   halftruth evaluate scores.csv --reviewed r1.csv --by site --missing-reviews bounds --save-table monday.npz
   halftruth evaluate scores.csv --label verdict --review-chance 0:0.01,0.9:1 --reviewer-check twice.csv
@@ -136,6 +137,10 @@ def evaluate(
         option("How many times you will have looked, this time included; else one a round.", "K", min=1),
     ] = None,
     review: ReviewOptions,
+    purity_sample: Annotated[
+        str | None,
+        option("Where reviews check a --prior: K of M random known positives were found right.", "K/M"),
+    ] = None,
     strict: Strict = False,
 ) -> int:
     """True metrics, with intervals, from a file or table of scores and labels."""
@@ -159,11 +164,17 @@ def evaluate(
     # Whatever can be refused is refused here, before long files are read.
     gates = [Gate.read(text) for text in require or ()]
     settings = metric_settings(numbers, method=method, lipschitz=lipschitz)
-    reviews = Reviews.read(review, shares_given=shares != ShareOptions() or prior_column is not None)
+    shares_given, prior_given = shares != ShareOptions() or prior_column is not None, shares.prior is not None
+    reviews = Reviews.read(review, shares_given=shares_given, checked=prior_given)
     goal = None if until is None else Gate.until(until)
     told = _looked(settings, look or (len(reviews.rounds) if goal else None))
     known = GroupShares.read(shares, by, column=prior_column, engine=rows.engine)
     chances = parse_propensity(shares.propensity)
+    check = None
+    if purity_sample is not None or (reviews and prior_given):
+        from halftruth.cli._beside_reviews import check_settings
+
+        check = check_settings(reviews, shares, settings, purity_sample, by)
     check_page(html, files)
     check_table_file(save_table, files)
     for gate in (*gates, *([goal] if goal else ())):
@@ -178,15 +189,19 @@ def evaluate(
 
     def evaluated(group: tuple[str, ScoreTable]) -> Evaluation:
         name, table = group
-        evidence = evidence_of(table, **known.of(name), reviewer=reviews.reviewer)
+        evidence = evidence_of(table, **(known.of(name) if check is None else {}), reviewer=reviews.reviewer)
         result = _evaluated(evidence, settings, grouped=by is not None)
         return replace(result, notes=(*told, *result.notes))
 
     results = with_unevaluated(by_group({name: (name, tables[name]) for name in tables}, evaluated, by))
     remarks = tuple(known.remarks(tables, [name for name, x in results.items() if x.status == "refuted"]))
-    view = view_of(
-        {name: EvaluationView(result, selection=known.selection) for name, result in results.items()}, by
-    )
+    views = {name: EvaluationView(result, selection=known.selection) for name, result in results.items()}
+    if check is not None:
+        from halftruth.cli._beside_reviews import CheckedView
+
+        views = {"": CheckedView.of(results[""], known.of(""), check)}
+        results = {"": views[""].result}
+    view = view_of(views, by)
     view = with_priors(view, known, results, remarks)
     show(view, style)
     ask_how_known(tables.values(), shares.selection)

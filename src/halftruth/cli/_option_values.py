@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ESTIMATE", "RequestedMetric", "Share", "check_shares", "metric_settings", "parse_knowledge",
-    "parse_metric", "parse_metrics", "parse_names", "parse_share", "row_label", "share_settings",
+    "parse_metric", "parse_metrics", "parse_names", "parse_pair", "parse_share", "row_label",
+    "share_settings",
 ]  # fmt: skip
 
 Number = TypeVar("Number", int, float)
@@ -60,7 +61,7 @@ def parse_share(text: str | None, name: str) -> Share:
     )
 
 
-def _pair(
+def parse_pair(
     text: str | None, name: str, sign: str, kind: Callable[[str], Number], example: str
 ) -> tuple[Number, Number] | None:
     """Two numbers with a sign between them."""
@@ -75,12 +76,12 @@ def _pair(
 
 def parse_knowledge(within: str | None, labeled_sample: str | None) -> dict[str, Any]:
     """What is known of α besides the scores, where something is."""
-    ends = _pair(within, "within", "..", float, "0.01..0.1")
+    ends = parse_pair(within, "within", "..", float, "0.01..0.1")
     if ends is not None and not 0 <= ends[0] < ends[1] <= 1:
         turned = ends[1], ends[0]
         remedy = f" Write {turned[0]:g}..{turned[1]:g}." if 0 <= turned[0] < turned[1] <= 1 else ""
         raise InputError(f"--within must satisfy 0 <= low < high <= 1, got {within}.{remedy}")
-    known = {"within": ends, "labeled_sample": _pair(labeled_sample, "labeled-sample", "/", int, "7/50")}
+    known = {"within": ends, "labeled_sample": parse_pair(labeled_sample, "labeled-sample", "/", int, "7/50")}
     return {name: value for name, value in known.items() if value is not None}
 
 

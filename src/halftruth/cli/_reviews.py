@@ -95,8 +95,11 @@ class Reviews:
     missing: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, options: ReviewOptions, *, shares_given: bool) -> Reviews:
-        """As the options say, refused here where they cannot be right."""
+    def read(cls, options: ReviewOptions, *, shares_given: bool, checked: bool = False) -> Reviews:
+        """As the options say, refused here where they cannot be right.
+
+        Shares are ``checked`` by reviews where known positives stand beside these.
+        """
         rounds, chance = options.reviewed or [], None
         option = "--reviewed" if rounds else "--review-chance"
         if options.review_chance is not None:
@@ -109,9 +112,10 @@ class Reviews:
             if options.review_chance != ESTIMATE:
                 chance = parse_propensity(options.review_chance, option)
         given = bool(rounds) or chance is not None
-        if given and shares_given:
+        if given and shares_given and not (checked and options.known_positive is not None):
             raise InputError(
-                f"{option} goes without --prior and what else says how many are positive: the reviews say it."
+                f"{option} goes without --prior and what else says how many are positive: the reviews say "
+                "it. To check a prior by them, halftruth evaluate takes --prior with --known-positive."
             )
         if options.known_positive is not None and not given:
             raise InputError(

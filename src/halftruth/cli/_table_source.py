@@ -356,9 +356,9 @@ def _check_numbers(table: Any, columns: dict[str, Any]) -> None:
 def evidence_of(
     table: ScoreTable,
     *,
-    prior: Share,
-    purity: Share,
-    population: Population,
+    prior: Share = None,
+    purity: Share = None,
+    population: Population = Population.all,
     selection: Selection | None = None,
     known: Mapping[str, Any] | None = None,
     reviewer: Mapping[str, Any] | None = None,

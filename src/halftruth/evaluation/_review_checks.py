@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from halftruth import _checks
-from halftruth._errors import InputError, Note, NotIdentifiable, arg, notes_to_dict
+from halftruth._errors import InputError, Note, NotIdentifiable, arg, call, notes_to_dict, source_of
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evaluation._review_laws import N_BLOCKS, Laws, SelectionBlock
 from halftruth.evidence import PositiveUnlabeled, Reviewed
@@ -99,7 +99,7 @@ class ReviewCheck(Judged):
         return standing_of(self.notes)
 
     def __str__(self) -> str:
-        rows = [("", "positives and unlabeled", "reviews", "")]
+        rows: list[tuple[str, ...]] = [("", "positives and unlabeled", "reviews", "")]
         for name, both in self.side_by_side.items():
             rows.append((name, *map(share_text, both), "differ" if name in self.disagree else ""))
         checks = [f"{name}: p = {figure(c.p_value)}. {c.says}" for name, c in self.checks.items()]
@@ -199,7 +199,7 @@ def check_by_reviews(
     both = {name: (row, answers[1][name]) for name, row in answers[0].items() if name in answers[1]}
     disagree = tuple(name for name, (a, b) in both.items() if _apart(a, b, level))
     notes = (
-        *(Note("refuted" if c.refuted else "remark", c.says) for c in checks.values()),
+        *(Note("refuted" if c.refuted else "remark", source_of(c.says)) for c in checks.values()),
         *_on_rows(reviewed, rest, disagree),
     )
     return ReviewCheck(
@@ -250,7 +250,7 @@ def _apart(a: Estimate, b: Estimate, level: float) -> bool:
     if np.isnan(ends).any():
         return False
     inside = all(low <= x.value <= high for x, (low, high) in zip((a, b), ends, strict=True))
-    if not inside or any(np.size(x.centers) > 1 for x in (a, b)):  # a range adds up as it is
+    if not inside or any(x.centers is not None and len(x.centers) > 1 for x in (a, b)):  # a range adds up as it is
         return bool(ends[0][1] < ends[1][0] or ends[1][1] < ends[0][0])
     low, high = sorted(((a.value, *ends[0]), (b.value, *ends[1])))
     return bool(high[0] - low[0] > np.hypot(low[2] - low[0], high[0] - high[1]))
@@ -283,9 +283,10 @@ def _scar_check(
     if granted.gamma > 1 and gamma.low <= granted.gamma and granted.direction in ("any", lean):
         return Check(name="scar", p_value=p, statistic=largest, says=f"{says}, and {granted} was granted.")
     value = f"{gamma.value if np.isfinite(gamma.value) else gamma.low:.2f}"
-    grant = value if lean == "any" else f'("{lean}", {value})'
-    says = f"{says}. Grant selection={grant}, or use the reviews."
-    return Check(name="scar", p_value=p, refuted=True, statistic=largest, says=says)
+    grant, words = (value, value) if lean == "any" else (f'("{lean}", {value})', f"{lean}:{value}")
+    selection = call(f"selection={grant}", f"--selection {words}")
+    note = Note("refuted", f"{says}. Grant {selection}, or use the reviews.")
+    return Check(name="scar", p_value=p, refuted=True, statistic=largest, says=note)
 
 
 def _prior_check(pu: PositiveUnlabeled, given: Evaluation, found: Evaluation, n: int, error: float) -> Check:
