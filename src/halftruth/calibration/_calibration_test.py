@@ -279,6 +279,10 @@ class _Verdict:
     scenario: Scenario
     method: str
 
+    @property
+    def rank(self) -> tuple[float, float]:
+        return self.p_value, -abs(self.value)
+
 
 Ends = tuple[Any, Any]
 
@@ -294,14 +298,14 @@ class _Search:
 
     def largest(self) -> _Verdict:
         prior, purity = self.groups.evidence.prior, self.groups.evidence.purity
+        if (own := self.groups.evidence.scenarios(())) is not None:
+            return max((self._judged(x, *self._drawn(x)) for x in own[0]), key=lambda x: x.rank)
         purities = purity.grid(N_GRID)
         if purity.is_range:
             start = self.groups.evidence.scenario
             purities += (self._nearest(_ends(prior), _ends(purity), *self._drawn(start)).purity,)
-        return max(
-            (verdict for candidate in purities for verdict in self._over_priors(candidate)),
-            key=lambda verdict: (verdict.p_value, -abs(verdict.value)),
-        )
+        verdicts = (verdict for candidate in purities for verdict in self._over_priors(candidate))
+        return max(verdicts, key=lambda verdict: verdict.rank)
 
     def _over_priors(self, purity: float | None) -> Iterator[_Verdict]:
         prior = self.groups.evidence.prior
@@ -377,16 +381,18 @@ def _around(axis: Vector | list[None], at: float | None) -> Ends:
 def _contradictions(groups: Groups) -> int:
     """Rows that cannot be if the scores are right: a positive at 0, a negative at 1."""
     never, surely = groups.score == 0, groups.score == 1
-    soft = groups.support.strata.get(SOFT)
+    soft, count = groups.support.strata.get(SOFT), 0.0
     if soft is not None and soft.value is not None:
         weight = np.ones(len(soft.value)) if soft.weight is None else soft.weight
         at = soft.atom
         wrong = (never[at] & (soft.value > 0)) | (surely[at] & (soft.value < weight * (1 - 1e-12)))
-        return int(soft.count[wrong].sum())
+        count += soft.count[wrong].sum()
+    if groups.evidence.labels_err:
+        return int(count)
     purity = groups.evidence.purity
-    pure = purity.value == 1 and not purity.is_range
-    positive = groups.rows(POSITIVE)[never].sum() if pure else 0
-    return int(positive + groups.rows(NEGATIVE)[surely].sum())
+    if purity.value == 1 and not purity.is_range:
+        count += groups.rows(POSITIVE)[never].sum()
+    return int(count + groups.rows(NEGATIVE)[surely].sum())
 
 
 def _notes(groups: Groups, verdict: _Verdict, against: int, n_resamples: int) -> Iterator[Note]:

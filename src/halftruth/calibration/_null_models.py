@@ -281,7 +281,7 @@ def _replicates(evidence: Evidence, scenario: Scenario, n: int, rng: np.random.G
     """The scenario, an estimate's replicates in the place of its value; those made together stay together."""
     prior, purity = evidence.prior.replicates, evidence.purity.replicates
     if prior is None and purity is None:
-        return scenario
+        return evidence.drawn(scenario, n, rng)
     # A stream of its own, so that an estimate without error gives the draws of a number.
     rng = rng.spawn(1)[0]
     together = prior is not None and purity is not None and len(prior) == len(purity)

@@ -10,8 +10,9 @@ import numpy as np
 
 from halftruth._checks import Vector
 from halftruth.evidence import Evidence, Scenario
+from halftruth.measure._arithmetic import by_bin
 from halftruth.measure._score_measure import ScoreMeasure, ratio
-from halftruth.table._resampling import resampled_sums
+from halftruth.table._resampling import UnseenRows, chunks, resampled_sums, reweigh
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED
 from halftruth.table._support import Cells, Column, Index, Sums, Support, with_batch_axis
 
@@ -61,6 +62,8 @@ class Drawing:
         """
         evidence, support = self.evidence, self.evidence.table.support.coarse(N_ATOMS, start)
         index = np.maximum(np.searchsorted(start, support.score, side="right") - 1, 0)
+        if evidence.multiplied:
+            return self._of_reviews(support.with_strata(evidence.multiplied), index)
         sums: dict[Column, Vector] = {}
         for name, cells in support.strata.items():
             drawn_sums = _in_and_out(cells, index, len(start), self.n, self.rng)
@@ -71,7 +74,22 @@ class Drawing:
             drawn.append(ratio(measure.pos_mass[..., 0], measure.mass[..., 0]).T)
         return self._union(drawn)
 
+    def _of_reviews(self, support: Support, index: Index) -> Vector:
+        """The same where what a row adds hangs on its score: half of a usual row more in each bin."""
+        evidence, scenarios = self.evidence, self._scenarios()
+        extra = _InEachBin(support, evidence.multiplied, index)
+        n_bins, drawn = int(index[-1]) + 1, list[list[Vector]]([[] for _ in scenarios])
+        for size in chunks(self.n, len(support.score)):
+            sums = reweigh(support, size, self.rng, extra, one_sample=evidence.rows_are_one_sample)
+            for i, scenario in enumerate(self._drawn(scenarios, size, self.rng)):
+                measure = evidence.rule(sums, scenario).apply(support.score, sums)
+                both = (by_bin(x, index, n_bins) for x in (measure.pos_mass, measure.mass))
+                drawn[i].append(ratio(*both))
+        return self._union([np.concatenate(each) for each in drawn])
+
     def _scenarios(self) -> list[Scenario]:
+        if (own := self.evidence.scenarios(())) is not None:
+            return list(own[0])
         grids = self.evidence.prior.grid(N_GRID), self.evidence.purity.grid(N_GRID)
         return [Scenario(prior=p, purity=r) for p, r in product(*grids)]
 
@@ -92,7 +110,8 @@ class Drawing:
         ranks = rng.random(n)
         prior, purity = self.evidence.prior, self.evidence.purity
         return [
-            Scenario(
+            replace(
+                self.evidence.drawn(scenario, n, rng),
                 prior=scenario.prior if prior.replicates is None else prior.draw(ranks, n, rng),
                 purity=scenario.purity if purity.replicates is None else purity.draw(ranks, n, rng),
             )
@@ -120,6 +139,18 @@ class Drawing:
         # A prior that was estimated, or identified, rests on the known positives too.
         own = gamma if evidence.prior.value is None or evidence.prior.replicates is not None else 1.0
         return least / own, most * own
+
+
+class _InEachBin(UnseenRows):
+    """Half a row of each stratum in every bin, at its middle score."""
+
+    def __init__(self, support: Support, multiplied: tuple[str, ...], index: Index) -> None:
+        super().__init__(support, "ends", multiplied)
+        first, count = np.unique(index, return_index=True, return_counts=True)[1:]
+        self.middle = first + count // 2
+
+    def _where(self, n: int, rng: np.random.Generator) -> list[Index]:
+        return [np.full(n, atom) for atom in self.middle]
 
 
 def _in_and_out(

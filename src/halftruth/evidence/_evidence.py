@@ -127,6 +127,8 @@ class Evidence(ABC):
     null_models: ClassVar[tuple[NullModel, ...]] = ("bootstrap",)
     """How rows of calibrated scores may be drawn, the sharpest first; the last one always can be."""
 
+    labels_err: bool = False  # whether who gave the labels may have been wrong
+
     multiplied: tuple[str, ...] = ()
     """Strata whose rows stand for as many others as a known chance along the score says."""
 

@@ -348,6 +348,10 @@ class Reviewed(Evidence):
         return plain and UNLABELED not in self.table.strata and self._never_errs
 
     @property
+    def labels_err(self) -> bool:  # type: ignore[override]
+        return not self._never_errs
+
+    @property
     def _never_errs(self) -> bool:
         # An estimate of 1, as of a judge who was right in all cases checked, is not without error.
         return all(x.value == 1 and x.low is None for x in (self.sensitivity, self.specificity))

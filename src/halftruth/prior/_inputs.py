@@ -225,7 +225,12 @@ def read_inputs(
                 "An evidence has a purity, negatives and weights of its own. Give them to it, or pass arrays."
             )
         table = getattr(positive, "table", None)
-        if not isinstance(table, ScoreTable) or not {POSITIVE, UNLABELED} <= set(table.strata):
+        # Rows that nobody reviewed are unlabeled too, but positives that reviews found are no random sample.
+        if (
+            not isinstance(table, ScoreTable)
+            or positive.population is None
+            or not {POSITIVE, UNLABELED} <= set(table.strata)
+        ):
             raise InputError(
                 f"Pass the scores of the known positives and of the unlabeled, or one PositiveUnlabeled "
                 f"evidence; got {type(positive).__name__} alone."

@@ -159,7 +159,7 @@ def _read(
 
 def _of_evidence(evidence: Any) -> _ScarInputs:
     support, strata = evidence.table.support, evidence.table.strata
-    if UNLABELED not in strata or POSITIVE not in strata:
+    if evidence.population is None or UNLABELED not in strata or POSITIVE not in strata:
         raise InputError(
             argument="positive", must="be scores or PositiveUnlabeled evidence", got=repr(evidence)
         )
