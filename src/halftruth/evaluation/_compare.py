@@ -102,9 +102,11 @@ def compare(
         requests = tuple(request for request in requests if request.label != "prevalence")
     # Rates have rows of their own, but for those of mixed estimates and of reviewed rows, of which each has a
     # guess along the score: no other row moves with the threshold.
-    keep = () if limit is None or all(e.noise is None for e in evidence.values()) else (limit,)
+    keep: tuple[float, ...] = ()
     if any(e.multiplied for e in evidence.values()):
         keep = tuple(thresholds_of(requests))
+    elif limit is not None and any(e.noise is not None for e in evidence.values()):
+        keep = (limit,)
     sides = {
         name: ModelRows(e, e.table.support.coarse(MAX_ATOMS, keep).with_strata(e.multiplied))
         for name, e in evidence.items()
@@ -234,8 +236,8 @@ def _difference_of_shares(models: Mapping[str, Evidence]) -> str:
     (first, one), *others = models.items()
     for name, other in others:
         for share in ("population", "prior", "purity", "selection", *JUDGE):
-            a, b = getattr(one, share, None), getattr(other, share, None)
-            if not (a.equals(b) if isinstance(a, Belief) else a == b):
+            a, b = (getattr(of, share, None) for of in (one, other))
+            if not (a.equals(b) if isinstance(a, Belief) and isinstance(b, Belief) else a == b):
                 why = "were reviewed once" if share in JUDGE else "are of one population"
                 return (
                     f"{first!r} and {name!r} have different {arg(share)}. The same cases {why}: give both "

@@ -250,7 +250,8 @@ def _apart(a: Estimate, b: Estimate, level: float) -> bool:
     if np.isnan(ends).any():
         return False
     inside = all(low <= x.value <= high for x, (low, high) in zip((a, b), ends, strict=True))
-    if not inside or any(x.centers is not None and len(x.centers) > 1 for x in (a, b)):  # a range adds up as it is
+    ranges = any(x.centers is not None and len(x.centers) > 1 for x in (a, b))
+    if ranges or not inside:  # a range adds up as it is
         return bool(ends[0][1] < ends[1][0] or ends[1][1] < ends[0][0])
     low, high = sorted(((a.value, *ends[0]), (b.value, *ends[1])))
     return bool(high[0] - low[0] > np.hypot(low[2] - low[0], high[0] - high[1]))

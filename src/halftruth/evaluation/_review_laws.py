@@ -107,10 +107,8 @@ def _below(name: str, cut: float, measure: ScoreMeasure) -> float:
 
 def _between(below: list[Estimate]) -> Vector:
     """Masses of the blocks, (settings, resamples + 1, blocks)."""
-    sums = [
-        np.concatenate([np.reshape(x.centers, (-1, 1)), np.atleast_2d(np.asarray(x.replicates))], axis=1)
-        for x in below
-    ]
+    both = ((np.asarray(x.centers), np.atleast_2d(np.asarray(x.replicates))) for x in below)
+    sums = [np.concatenate([centers[:, None], replicates], axis=1) for centers, replicates in both]
     return np.diff(np.stack(sums, axis=-1), axis=-1, prepend=0.0)
 
 

@@ -58,8 +58,8 @@ def _guess(
 def _blocks(score: Vector, target: Vector, mass: Vector, n_blocks: int, span: tuple[float, float]) -> Guess:
     """Rates of blocks of equally many reviews, never less than 0 or more than 1.
 
-    Within a block the rate follows a logistic curve: where chances rise with the score, the reviewed rows of a
-    block are its upper ones, and a flat rate would give their share to the lower ones.
+    Within a block the rate follows a logistic curve: where chances rise with the score, the reviewed rows of
+    a block are its upper ones, and a flat rate would give their share to the lower ones.
     """
     shape = _logistic(score, target, mass, span)
     order = np.argsort(score, kind="stable")

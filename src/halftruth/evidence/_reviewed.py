@@ -524,7 +524,7 @@ def fingerprint(score: Vector) -> str:
     """Of scores in their order: other rows have another. It tells files apart, and keeps nobody out."""
     data = np.ascontiguousarray(score, dtype="<f8")
     bits = int(np.bitwise_xor.reduce(data.view("<u8")))
-    return f"{crc32(data):08x}{(bits ^ bits >> 32) & 0xFFFFFFFF:08x}"
+    return f"{crc32(data.data):08x}{(bits ^ bits >> 32) & 0xFFFFFFFF:08x}"
 
 
 def _plan_labels(plan: Any, labels: Any, missing: str) -> Vector:

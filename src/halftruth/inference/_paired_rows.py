@@ -187,7 +187,7 @@ class PairedUnseen(UnseenRows):
         self.shares, self.reach = shares, np.cumsum(shares)
         # A row that stands for many counts for many in each of four corners. Together they hold what the two
         # ends of one model do: with as much in each, 95% intervals of rates held the truth in 98 to 100%.
-        times = 2 / max(2, np.count_nonzero(shares)) if places == "ends" else 1.0
+        times = 2 / max(2, int(np.count_nonzero(shares))) if places == "ends" else 1.0
         self.rows |= {name: (times * self.rows[name][0], usual) for name, usual in rows.items()}
 
     def _where(self, n: int, rng: np.random.Generator) -> list[Index]:

@@ -78,8 +78,8 @@ def part_of(places: Places, cells: Cells, *, known: bool) -> float:
 def usual_rows(support: Support, name: str, multiplied: tuple[str, ...]) -> list[dict[str, Any]]:
     """What a row of a stratum adds in effect, by column.
 
-    In strata that are ``multiplied``, as reviewed rows are by the chance of a review, what a row adds hangs on
-    where it lies, and rows of all of them tell it: at each score Σu²/Σu of those around it.
+    In strata that are ``multiplied``, as reviewed rows are by the chance of a review, what a row adds hangs
+    on where it lies, and rows of all of them tell it: at each score Σu²/Σu of those around it.
     """
     cells = support.strata[name]
     rows = cells.usual_rows(soft=name == SOFT)
