@@ -10,6 +10,7 @@ import pkgutil
 import re
 import shlex
 import tomllib
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -247,20 +248,53 @@ def with_examples():
     return [page for page, text in PAGES.items() if COMMAND.search(text) or ("/" in page and ">>>" in text)]
 
 
+def run_session(page, text, line, names):
+    """The examples of a part of a page, with what the parts before have named; gives all names."""
+    part = doctest.DocTestParser().get_doctest(text, names, page, str(DOCS / page), line)
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    assert runner.run(part, clear_globs=False).failed == 0
+    return part.globs
+
+
+def run_commands(block, capsys):
+    """The commands of a block: each shows its output, and its exit status where the page asks for that."""
+    for line, shown in COMMAND.findall(block):
+        command, asked, _ = line.partition("; echo $?")
+        capsys.readouterr()
+        status = main(shlex.split(command))
+        assert asked or status == 0, command
+        assert_shows(shown, capsys.readouterr().out + (f"{status}\n" if asked else ""))
+
+
 @pytest.mark.parametrize("page", with_examples())
 def test_examples_and_commands_of_a_page_run(page, tmp_path, monkeypatch, capsys, libraries, request):
     if "HALFTRUTH_DATA" in PAGES[page]:
         request.getfixturevalue("data_dir")
     libraries(PAGES[page])
-    monkeypatch.chdir(tmp_path)  # what the sessions write, the commands read
-    result = doctest.testfile(str(DOCS / page), module_relative=False, optionflags=FLAGS)
-    assert result.failed == 0
-    for block in re.findall(r"^```console\n(.*?)^```", PAGES[page], re.M | re.S):
-        for command, shown in COMMAND.findall(block):
-            capsys.readouterr()
-            assert main(shlex.split(command)) == 0, command
-            assert_shows(shown, capsys.readouterr().out)
+    monkeypatch.chdir(tmp_path)  # what one part writes, the next ones read
+    names, line = {"__name__": "__main__"}, 0
+    for k, part in enumerate(re.split(r"^(```console\n.*?^```)", PAGES[page], flags=re.M | re.S)):
+        if k % 2:
+            run_commands(part, capsys)
+        else:
+            names = run_session(page, part, line, names)
+        line += part.count("\n")
     assert_pictures(PAGES[page], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("shown", "right"),
+    [("{}\n", False), ("{}\n0\n", False), ("{}\n1\n", True)],
+)
+def test_a_command_that_fails_shows_its_status(shown, right, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("rows.csv").write_text("score,label\n" + "0.9,1\n0.1,0\n" * 20)
+    command = "evaluate rows.csv --zeros negative --metrics roc_auc --require 'roc_auc<0.5'"
+    assert main(shlex.split(command)) == 1
+    table = capsys.readouterr().out.rstrip("\n")
+    echo = "" if shown == "{}\n" else "; echo $?"
+    with nullcontext() if right else pytest.raises(AssertionError):
+        run_commands(f"$ halftruth {command}{echo}\n{shown.format(table)}", capsys)
 
 
 # --- Notebooks -------------------------------------------------------------------------------------
