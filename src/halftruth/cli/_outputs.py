@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from halftruth.calibration.calibrators._calibrator import Calibrator
 
 __all__ = [
-    "CalibratorFiles", "check_page", "check_table_file", "page_title", "readable_twice", "write_page",
-    "write_tables",
+    "CalibratorFiles", "check_page", "check_table_file", "page_title", "readable_twice", "refuse_input",
+    "write_page", "write_tables",
 ]  # fmt: skip
 
 
-def _refuse_input(option: str, target: str, files: Iterable[str]) -> None:
+def refuse_input(option: str, target: str, files: Iterable[str]) -> None:
     """Raise where a target is among the files that are read, or would be the next time."""
     if any(_reads(file, Path(target)) for file in files):
         raise InputError(
@@ -87,7 +87,7 @@ def check_page(path: str | None, files: Sequence[str] = ()) -> None:
         raise InputError(f"--html {path} is a folder. Name a file in it, such as {target / 'report.html'}.")
     if not target.parent.is_dir():
         raise InputError(f"--html {path}: there is no folder {target.parent}. Make it first.")
-    _refuse_input("--html", path, files)
+    refuse_input("--html", path, files)
 
 
 def page_title(files: Sequence[str], scores: Sequence[str] = ()) -> str:
@@ -125,7 +125,7 @@ def check_table_file(path: str | None, files: Sequence[str]) -> None:
             f"--save-table writes a table, so its FILE must end in {TABLE_SUFFIX}; got {path!r}."
         )
     check_target(path)
-    _refuse_input("--save-table", path, files)
+    refuse_input("--save-table", path, files)
 
 
 def write_tables(tables: Mapping[str, ScoreTable], path: str | None, by: str | None) -> None:
@@ -185,7 +185,7 @@ class CalibratorFiles:
         targets = {"output": self.output} | ({} if self.scores is None else {"scores": self.scores})
         for name, target in targets.items():
             check_target(target)
-            _refuse_input(f"--{name}", target, files)
+            refuse_input(f"--{name}", target, files)
         if self.scores is None:
             return
         check_form(self.scores, "scores")

@@ -55,17 +55,20 @@ def plan_review(
 
     from halftruth import _checks
     from halftruth.cli._option_values import parse_share
-    from halftruth.cli._reviews import ReviewFile, read_cells
+    from halftruth.cli._outputs import refuse_input
+    from halftruth.cli._review_files import ReviewFile, check_rounds
+    from halftruth.cli._reviews import read_cells
     from halftruth.evaluation._review_plan import plan_rows
     from halftruth.evidence import PositiveUnlabeled, Reviewed
+    from halftruth.evidence._reviewed import fingerprint
     from halftruth.files._cell_meanings import Columns
     from halftruth.files._write_column import check_target
 
     if not output.endswith(".csv"):
         raise InputError(f"--output writes CSV, so its FILE must end in .csv; got {output!r}.")
     check_target(output)
-    if output in (*files, *(reviewed or ())):
-        raise InputError(f"--output would replace {output}, which is read. Name another file.")
+    refuse_input("--output", output, [*files, *(reviewed or ())])
+    ReviewFile.check_target(output)
     share: Any = parse_share(prior, "prior")
     if share is not None and (known_positive is None or reviewed):
         raise InputError(
@@ -83,9 +86,9 @@ def plan_review(
     if share is not None:
         pilot = PositiveUnlabeled.from_labels(known, scores, prior=share, unlabeled=0)
     if earlier:
+        done = check_rounds(earlier, {fingerprint(scores): scores}, known)
         pilot = Reviewed.from_plan(earlier, scores, [x.labels for x in earlier], known_positive=known)
-        done = np.zeros(len(scores), dtype=bool) if known is None else known.copy()
-        done[np.concatenate([x.rows for x in earlier])] = True
+        done = done if known is None else done | known
     plan = plan_rows(
         scores,
         n,

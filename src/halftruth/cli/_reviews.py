@@ -1,12 +1,9 @@
-"""Reviews that come back: files of `plan-review`, or labels in the rows with the chance of each."""
+"""Reviews that came back: by files of `plan-review`, or as labels in the rows with the chance of each."""
 
 from __future__ import annotations
 
-import csv
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +12,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.cli._how_known import NO_PROPENSITIES, Propensities, parse_propensity
 from halftruth.cli._option_values import ESTIMATE, parse_share
+from halftruth.cli._review_files import ReviewFile, check_rounds
 from halftruth.evidence import Reviewed
 from halftruth.evidence._reviewed import fingerprint, judge_rates
 from halftruth.files import Source
@@ -30,56 +28,10 @@ from halftruth.table._strata import OPEN_ROWS, REVIEWED, SOFT_LABEL, StratumRows
 if TYPE_CHECKING:
     from halftruth.cli._options import ReviewOptions
 
-__all__ = ["NO_REVIEWS", "ReviewFile", "Reviews", "read_cells"]
+__all__ = ["NO_REVIEWS", "Reviews", "read_cells"]
 
-HEAD = re.compile(r"# halftruth review plan 1; scores ([0-9a-f]{16}); round (\d+)\s*")
-NEEDED = ("row", "probability", "label")
 LABELS = np.asarray([1.0, np.nan, 0.0])  # of the strata, in their order
 RATES = ("sensitivity", "specificity")
-
-
-@dataclass(frozen=True, eq=False)
-class ReviewFile:
-    """Rows that were to be reviewed, as they came back; what `Reviewed.from_plan` asks of a plan."""
-
-    path: str
-    fingerprint: str
-    round: int
-    rows: Any
-    chance: Vector
-    labels: Vector
-
-    @classmethod
-    def read(cls, path: str) -> ReviewFile:
-        """A file that `plan-review` wrote, with its labels filled in."""
-        try:
-            text = Path(path).read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{path} cannot be read: {error}") from error
-        head = HEAD.fullmatch(text[0]) if text else None
-        if head is None:
-            raise InputError(
-                f"{path} is no file of `halftruth plan-review`: its first line must stay as it was written. "
-                "Fill in the column label, and leave the rest."
-            )
-        cells = list(csv.DictReader(text[1:]))
-        missing = [name for name in NEEDED if not cells or name not in cells[0]]
-        if missing:
-            raise InputError(
-                f"{path} has no column {missing[0]}. Fill in the column label, and leave the rest."
-            )
-        try:
-            rows = np.asarray([int(x["row"]) for x in cells], dtype=np.intp)
-            chance = np.asarray([float(x["probability"]) for x in cells])
-            labels = np.asarray([float((x["label"] or "").strip() or "nan") for x in cells])
-        except (TypeError, ValueError) as error:
-            raise InputError(f"{path} has a cell that is no number: {error}. Labels are 1 or 0.") from error
-        if len(set(rows.tolist())) < len(rows):
-            values, counts = np.unique(rows, return_counts=True)
-            raise InputError(f"{path} has row {values[counts > 1][0]} twice. Keep one line for each row.")
-        if not ((chance > 0) & (chance <= 1)).all():
-            raise InputError(f"{path} has a probability outside (0, 1]. Leave that column as it was written.")
-        return cls(path, head[1], int(head[2]), rows, chance, labels)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,13 +112,11 @@ class Reviews:
         cells["label"] = LABELS[cells["stratum"]]
         # Of a group without any review: whom nobody could look at, as far as that is known.
         cells["open"] = cells["c"] == 0 if "c" in cells else np.full(len(first), not self.rounds)
+        prints = [fingerprint(score) for score in scores] if self.rounds else [""] * len(scores)
+        check_rounds(self.rounds, dict(zip(prints, scores, strict=True)), cells["known"])
         for each in self.rounds:
-            beyond = each.rows[(each.rows < 0) | (each.rows >= len(first))]
-            if len(beyond):
-                raise InputError(f"{each.path} has row {beyond[0]}, and {len(first)} rows were read.")
             cells["label"][each.rows] = each.labels
             cells["open"][each.rows] = np.isnan(each.labels)
-        prints = [fingerprint(score) for score in scores] if self.rounds else [""] * len(scores)
         return {
             group: {
                 name: self._table(cells, score, [own, *prints], rows)

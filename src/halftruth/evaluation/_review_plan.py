@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from halftruth import _checks
+from halftruth import _checks, _storage
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 from halftruth.calibration._isotonic import isotonic_points
@@ -142,7 +142,7 @@ class ReviewPlan:
         for row, chance, stratum in zip(self.rows, self.chance, strata, strict=True):
             cells = (repr(float(x)) for x in (self.score[row], chance))
             out.writerow([int(row), *cells, int(stratum), self.round, ""])
-        Path(path).write_text(text.getvalue(), encoding="utf-8")
+        _storage.write(path, text.getvalue())
 
     def __repr__(self) -> str:
         widths = ", ".join(f"{name} {x:.3g}" for name, x in self.expected.items())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import halftruth as ht
-from halftruth.cli._reviews import ReviewFile
+from halftruth.cli._review_files import ReviewFile
 
 N = 600
 RNG = np.random.default_rng(0)
@@ -74,7 +74,7 @@ BAD = {
     "missing labels": (lambda p: fill(p, 3), "missing for 3 of the 80"),
     "another first line": (lambda p: p.write_text(p.read_text().partition("\n")[2]), "no file of"),
     "a row twice": (lambda p: p.write_text(p.read_text() + p.read_text().splitlines()[-1] + "\n"), "twice"),
-    "a word": (lambda p: p.write_text(p.read_text().rstrip("\n") + "yes\n"), "no number"),
+    "a word": (lambda p: p.write_text(p.read_text().rstrip("\n") + "yes\n"), "has 'yes' as label of row"),
     "a chance": (
         lambda p: p.write_text(p.read_text() + "599,0.1,1.5,1,1\n".replace("599", str(_free(p)))),
         "outside",

@@ -1,0 +1,148 @@
+"""Files of `plan-review`, as they come back from people and their spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from halftruth._checks import Vector
+from halftruth._errors import InputError
+
+__all__ = ["ReviewFile", "check_rounds"]
+
+HEAD = re.compile(r"# halftruth review plan 1; *scores ([0-9a-f]{16}); *round (\d+)")
+AROUND = '",;\t '  # what spreadsheets put around the first line
+NEEDED = ("row", "score", "probability", "label")
+MISSING = ("", "nan")
+SAME_SCORE = 1e-4  # spreadsheets write fewer digits
+SAME_ROWS = 0.5, 1e-5  # by how many more or fewer rows a plan may stand for, and by which share of them
+
+
+@dataclass(frozen=True, eq=False)
+class ReviewFile:
+    """Rows that were to be reviewed, as they came back; what `Reviewed.from_plan` asks of a plan."""
+
+    path: str
+    fingerprint: str
+    round: int
+    rows: Any
+    score: Vector
+    chance: Vector
+    labels: Vector
+
+    @classmethod
+    def read(cls, path: str) -> ReviewFile:
+        """A file that `plan-review` wrote, with its labels filled in."""
+        head, rest = _head(path)
+        if head is None:
+            raise InputError(
+                f"{path} is no file of `halftruth plan-review`: its first line must stay as it was written. "
+                "Fill in the column label, and leave the rest."
+            )
+        # Where numbers have a decimal comma, spreadsheets part cells by semicolons.
+        sign = next((x for x in ",;\t" if x in rest.partition("\n")[0]), ",")
+        lines = csv.DictReader(StringIO(rest), delimiter=sign)
+        cells = [line for line in lines if any(line.values())]
+        missing = [f"column {name}" for name in NEEDED if name not in (lines.fieldnames or ())]
+        if missing or not cells:
+            raise InputError(
+                f"{path} has no {[*missing, 'row'][0]}. Fill in the column label, and leave the rest."
+            )
+        point = "." if sign == "," else ","
+        number, score, chance, labels = (
+            np.asarray([_number(path, line, name, point) for line in cells]) for name in NEEDED
+        )
+        rows = number.astype(np.intp)
+        if len(set(rows.tolist())) < len(rows):
+            values, counts = np.unique(rows, return_counts=True)
+            raise InputError(f"{path} has row {values[counts > 1][0]} twice. Keep one line for each row.")
+        if not ((chance > 0) & (chance <= 1)).all():
+            raise InputError(f"{path} has a probability outside (0, 1]. Leave that column as it was written.")
+        return cls(path, head[1], int(head[2]), rows, score, chance, labels)
+
+    @classmethod
+    def check_target(cls, path: str) -> None:
+        """Refuse to write a plan over labels that somebody has filled in."""
+        if Path(path).is_file() and _head(path)[0] and not np.isnan(cls.read(path).labels).all():
+            raise InputError(f"{path} holds labels of reviews, which would be lost. Name another file.")
+
+    def check(self, scores: Mapping[str, Vector], done: Any, known: Any) -> None:
+        """Refuse a plan for none of the ``scores``, by fingerprint, and lines that are not as it had them.
+
+        All rows of a plan stand for those that were left to review: ``done`` are reviewed already, and the
+        ``known`` may have been left out.
+        """
+        if self.fingerprint not in scores:
+            raise InputError(
+                f"{self.path} was planned for other scores than those of the {len(done)} rows that were "
+                "read. Pass the file and the --score for which it was planned, with its rows in their order."
+            )
+        score = scores[self.fingerprint]
+        beyond = self.rows[(self.rows < 0) | (self.rows >= len(score))]
+        if len(beyond):
+            raise InputError(f"{self.path} has row {beyond[0]}, and {len(score)} rows were read.")
+        again = self.rows[done[self.rows]]
+        if len(again):
+            raise InputError(
+                f"{self.path} has {len(again)} row(s) that another round has, such as {again[0]}. Name each "
+                "round once; a later one is planned with --reviewed, so that it has other rows."
+            )
+        gap = np.abs(score[self.rows] - self.score)
+        if not (gap <= SAME_SCORE * (1 + np.abs(self.score))).all():
+            k = int(np.argmax(gap))
+            raise InputError(
+                f"{self.path} has the score {self.score[k]:g} at row {self.rows[k]}, which scores "
+                f"{score[self.rows[k]]:g}. Sort all of its columns together, or none."
+            )
+        stands, most = float(np.sum(1 / self.chance)), len(score) - int(done.sum())
+        least = most if known is None else len(score) - int((done | known).sum())
+        off = SAME_ROWS[0] + SAME_ROWS[1] * len(score)
+        if not least - off < stands < most + off:
+            raise InputError(
+                f"{self.path} stands for {stands:.6g} rows, and {most} were left to review. Pass all of its "
+                "lines as they were written, every earlier round too, and --known-positive if it was planned "
+                "with that. A later round is planned with --reviewed."
+            )
+
+
+def check_rounds(rounds: Iterable[ReviewFile], scores: Mapping[str, Vector], known: Any) -> Any:
+    """Which rows the rounds reviewed; refused where one is not as it was planned after those before it."""
+    done = np.zeros(len(next(iter(scores.values()))), dtype=bool)
+    for each in sorted(rounds, key=lambda x: x.round):
+        each.check(scores, done, known)
+        done[each.rows] = True
+    return done
+
+
+def _head(path: str) -> tuple[re.Match[str] | None, str]:
+    """What the first line says, and the lines below it."""
+    try:
+        first, _, rest = Path(path).read_text(encoding="utf-8-sig").partition("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}. Save it as CSV in UTF-8.") from error
+    return HEAD.fullmatch(first.strip(AROUND)), rest
+
+
+def _number(path: str, line: Mapping[str, Any], name: str, point: str) -> float:
+    """A cell as a number; a label is 1, 0 or missing."""
+    text = (line[name] or "").strip()
+    if name == "label" and text.lower() in MISSING:
+        return np.nan
+    try:
+        number = float(text.replace(point, "."))
+    except ValueError:
+        number = np.nan
+    right = {"label": number in (0, 1), "row": number.is_integer()}.get(name, np.isfinite(number))
+    if not right:
+        raise InputError(
+            f"{path} has {text!r} as {name} of row {line['row']}. A label is 1 for positive or 0 for "
+            "negative, and empty if nobody could tell; the other columns stay as they were written."
+        )
+    return number
