@@ -18,7 +18,7 @@ from halftruth.cli._table_source import evidence_of
 from halftruth.cli._terminal import shell_text
 from halftruth.cli._views import EvaluationView
 from halftruth.evaluation._review_checks import ReviewCheck, check_by_reviews
-from halftruth.results._estimate import Evaluation, figure, interval_name, interval_text
+from halftruth.results._estimate import Evaluation, figure, interval_name, interval_text, share_text
 from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
 from halftruth.table._strata import StratumRows
 
@@ -104,6 +104,14 @@ class CheckedView(EvaluationView):
         header = ("metric", "positives and unlabeled", interval, "reviews", interval, "")
         above = tuple(map(shell_text, _verdicts(self.check)))
         return [*super().blocks(), Block(above=above, header=header, lines=lines, below=(WHOSE,))]
+
+    @property
+    def beside(self) -> Note:
+        """The other answer in a sentence, for a page, whose table has those of the reviews."""
+        rows = (f"{name} {share_text(pu)}" for name, (pu, _) in self.check.side_by_side.items())
+        return Note(
+            "remark", f"Positives and unlabeled, with the prior given, say: {', '.join(rows)}. {WHOSE}"
+        )
 
     def _word(self, name: str) -> str:
         return "differ" if name in self.check.disagree else ""

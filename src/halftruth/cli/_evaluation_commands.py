@@ -37,6 +37,8 @@ __all__ = ["COMPARE_EXAMPLES", "EVALUATE_EXAMPLES", "compare", "evaluate"]
 
 MOST_COMPARED = 12  # groups, each with every other
 IN_TAILS = 4  # resamples beyond the ends of an interval, at least
+MOST_RESAMPLES = 100_000  # beyond which an interval goes on as a normal law does
+MOST_LOOKS = 10_000
 EVALUATE_EXAMPLES = """\b
 Examples:
   halftruth evaluate scores.parquet --prior 0.3 --threshold 0.5 --html report.html
@@ -134,7 +136,12 @@ def evaluate(
     ] = None,
     look: Annotated[
         int | None,
-        option("How many times you will have looked, this time included; else one a round.", "K", min=1),
+        option(
+            "How many times you will have looked, this time included; else one a round.",
+            "K",
+            min=1,
+            max=MOST_LOOKS,
+        ),
     ] = None,
     review: ReviewOptions,
     purity_sample: Annotated[
@@ -199,8 +206,8 @@ def evaluate(
     if check is not None:
         from halftruth.cli._beside_reviews import CheckedView
 
-        views = {"": CheckedView.of(results[""], known.of(""), check)}
-        results = {"": views[""].result}
+        checked = CheckedView.of(results[""], known.of(""), check)
+        views, results, remarks = {"": checked}, {"": checked.result}, (checked.beside,)
     view = view_of(views, by)
     view = with_priors(view, known, results, remarks)
     show(view, style)
@@ -227,7 +234,7 @@ def _looked(settings: dict[str, Any], look: int | None) -> tuple[Note, ...]:
     settings["confidence_level"] = level_of_look(look, asked)
     if settings["n_resamples"]:  # an end of a wide interval must lie among the resamples
         least = math.ceil(IN_TAILS / (1 - settings["confidence_level"]))
-        settings["n_resamples"] = max(settings["n_resamples"], least)
+        settings["n_resamples"] = max(settings["n_resamples"], min(least, MOST_RESAMPLES))
     return (
         Note(
             "remark",

@@ -54,9 +54,9 @@ def plan_review(
     import typer
 
     from halftruth import _checks
-    from halftruth.cli._option_values import parse_share
+    from halftruth.cli._option_values import parse_metrics, parse_share
     from halftruth.cli._outputs import refuse_input
-    from halftruth.cli._review_files import ReviewFile, check_rounds
+    from halftruth.cli._review_files import ReviewFile, check_rounds, refuse_missing
     from halftruth.cli._reviews import read_cells
     from halftruth.evaluation._review_plan import plan_rows
     from halftruth.evidence import PositiveUnlabeled, Reviewed
@@ -76,6 +76,7 @@ def plan_review(
             "to look."
         )
     earlier = [ReviewFile.read(path) for path in reviewed or ()]
+    refuse_missing(earlier)
     cells = read_cells(files, Columns(scores=(score,), label=None, known=known_positive))
     # Rows may be all that memory holds: nothing is copied, and what is not needed is dropped.
     scores, known = cells["s0"], None if known_positive is None else cells["k"] == 0
@@ -92,7 +93,7 @@ def plan_review(
     plan = plan_rows(
         scores,
         n,
-        [name.strip() for text in metrics or ["roc_auc"] for name in text.split(",")],
+        parse_metrics(metrics) or ["roc_auc"],
         evidence=pilot,
         threshold=None if threshold is None else _checks.threshold(threshold),
         done=done,
@@ -102,7 +103,8 @@ def plan_review(
     )
     plan.save(output)
     typer.echo(f"{len(plan)} of {len(scores)} rows to review are in {output}.")
-    sizes = (n, n + 100, 4 * n)
+    left = len(scores) - (0 if done is None else int(done.sum()))
+    sizes = sorted({min(size, left) for size in (n, n + 100, 4 * n)})
     typer.echo("width to expect     " + "".join(f"{f'{size} reviews':>16s}" for size in sizes))
     widths = [plan.expected_with(size) for size in sizes]
     for name in plan.expected:

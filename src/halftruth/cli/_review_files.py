@@ -15,7 +15,7 @@ import numpy as np
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 
-__all__ = ["ReviewFile", "check_rounds"]
+__all__ = ["ReviewFile", "check_rounds", "refuse_missing"]
 
 HEAD = re.compile(r"# halftruth review plan 1; *scores ([0-9a-f]{16}); *round (\d+)")
 AROUND = '",;\t '  # what spreadsheets put around the first line
@@ -49,7 +49,10 @@ class ReviewFile:
         # Where numbers have a decimal comma, spreadsheets part cells by semicolons.
         sign = next((x for x in ",;\t" if x in rest.partition("\n")[0]), ",")
         lines = csv.DictReader(StringIO(rest), delimiter=sign)
-        cells = [line for line in lines if any(line.values())]
+        try:
+            cells = [line for line in lines if any(line.values())]
+        except csv.Error as error:
+            raise InputError(f"{path} cannot be read as CSV: {error}.") from error
         missing = [f"column {name}" for name in NEEDED if name not in (lines.fieldnames or ())]
         if missing or not cells:
             raise InputError(
@@ -112,6 +115,18 @@ class ReviewFile:
             )
 
 
+def refuse_missing(rounds: Iterable[ReviewFile], advice: str = "") -> None:
+    """Refuse rows to review that have no label."""
+    for each in rounds:
+        none = np.isnan(each.labels)
+        if none.any():
+            raise InputError(
+                f"{each.path}: the label is missing for {int(none.sum())} of the {len(none)} rows to review, "
+                f"the first is row {each.rows[np.argmax(none)]}. Label them all: those that were left out "
+                f"are seldom a random part, and each stands for many other rows.{advice}"
+            )
+
+
 def check_rounds(rounds: Iterable[ReviewFile], scores: Mapping[str, Vector], known: Any) -> Any:
     """Which rows the rounds reviewed; refused where one is not as it was planned after those before it."""
     done = np.zeros(len(next(iter(scores.values()))), dtype=bool)
@@ -125,8 +140,10 @@ def _head(path: str) -> tuple[re.Match[str] | None, str]:
     """What the first line says, and the lines below it."""
     try:
         first, _, rest = Path(path).read_text(encoding="utf-8-sig").partition("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}. Save it as CSV in UTF-8.") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is no text in UTF-8. Save it as CSV in UTF-8.") from error
     return HEAD.fullmatch(first.strip(AROUND)), rest
 
 
@@ -139,10 +156,11 @@ def _number(path: str, line: Mapping[str, Any], name: str, point: str) -> float:
         number = float(text.replace(point, "."))
     except ValueError:
         number = np.nan
-    right = {"label": number in (0, 1), "row": number.is_integer()}.get(name, np.isfinite(number))
-    if not right:
+    if name == "label" and number not in (0, 1):
         raise InputError(
-            f"{path} has {text!r} as {name} of row {line['row']}. A label is 1 for positive or 0 for "
-            "negative, and empty if nobody could tell; the other columns stay as they were written."
+            f"{path} has {text!r} as label of row {line['row']}. A label is 1 for positive or 0 for "
+            "negative, and empty if nobody could tell."
         )
+    if not np.isfinite(number) or (name == "row" and not number.is_integer()):
+        raise InputError(f"{path} has {text!r} as {name}. Leave that column as it was written.")
     return number
