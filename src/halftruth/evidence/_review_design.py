@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.measure._pseudo_labels import Guess
+from halftruth.measure._fitted_guess import Guess
 from halftruth.prior._belief import Belief
 from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
 

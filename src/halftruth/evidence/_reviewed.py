@@ -175,7 +175,7 @@ class Reviewed(Evidence):
         taken = np.sort(np.concatenate([looks.rows, known]))
         if len(taken) < len(score):
             value = None
-            if len(looks.open_rows):
+            if len(looks.open_rows) and (weight is None or weight[looks.open_rows].any()):
                 value = np.zeros(len(score))
                 value[looks.open_rows] = looks.open_times
             columns = [None if x is None else _without(x, taken) for x in (score, weight, value)]
@@ -304,6 +304,9 @@ class Reviewed(Evidence):
         columns = [_columns(x) for x in rows]
         score, weight, times = (np.concatenate(column) for column in zip(*columns, strict=True))
         said = np.concatenate([np.full(len(x[0]), y) for x, y in zip(columns, (1.0, 0.0), strict=True)])
+        # In one order, so that sums are rounded alike in whichever order rows came or tables were merged.
+        order = np.lexsort((said, times, weight, score))
+        score, weight, times, said = score[order], weight[order], times[order], said[order]
         a, b = float(self.sensitivity.value or 1), float(self.specificity.value or 1)
         target = (said - 1 + b) / (a + b - 1)
         if isinstance(model, str):
@@ -436,8 +439,9 @@ class Reviewed(Evidence):
             fill=scenario.fill,
         )
         return MassRule(
-            # Of all strata: resamples have a part of a row of a class that no review found, too.
-            mass={(name, "weight"): 1.0 for name in STRATA},
+            # Of all strata: resamples have a part of a row of a class that no review found, too. Stratum by
+            # stratum, so that a class that is nowhere is 0 to the bit in the difference of the two.
+            mass={(name, x): float(x == "weight") for name in STRATA for x in ("weight", "value")},
             pos_mass={(name, "value"): np.nan if unknown else 1.0 for name in STRATA},
             size=self.effective_reviews,
             units=dict.fromkeys(self.table.strata, self.table.unit()),
@@ -482,7 +486,7 @@ class Reviewed(Evidence):
         return labels_as_given(plain.support.sums(), plain).over(plain.support)
 
     def with_table(self, table: ScoreTable) -> Self:
-        out = super().with_table(table)
+        out = super().with_table(_certain(table))
         out._guess_of(self._model)
         return out
 

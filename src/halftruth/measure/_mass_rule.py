@@ -130,7 +130,10 @@ class MassRule:
         reviewed = [name for name in (POSITIVE, NEGATIVE) if (name, "value") in sums]
         if not reviewed:
             return NOTHING
-        excess = sum(sums[name, "square"] - sums[name, "value"] for name in reviewed)
+        # Where weights are no counts, a row judges itself by its weight.
+        excess = sum(
+            self.units.get(name, 1.0) * (sums[name, "square"] - sums[name, "value"]) for name in reviewed
+        )
         # Random weights g multiply v², and E[g²] = 2 where E[g] = 1: twice as much then judges itself.
         times = 2.0 if np.size(excess) > np.shape(excess)[-1] else 1.0
         return OwnMass(squares=times * np.asarray(excess))

@@ -9,16 +9,18 @@ inverse probability with p̂ = 0. A reviewer with sensitivity a and specificity 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 
 from halftruth._checks import Vector
 from halftruth.measure._arithmetic import Number
+from halftruth.measure._fitted_guess import Guess
 from halftruth.table._strata import NEGATIVE, POSITIVE, UNLABELED
 from halftruth.table._support import Sums
 
-__all__ = ["Fill", "Guess", "PseudoLabels"]
+__all__ = ["Fill", "PseudoLabels"]
 
 
 class Fill(NamedTuple):
@@ -33,18 +35,6 @@ class Fill(NamedTuple):
         if self.as_scored:
             return np.clip(score, 0.0, 1.0)
         return np.asarray((score >= self.cut) == self.upward, dtype=np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class Guess:
-    """p̂ along the score: straight lines between knots, flat beyond them."""
-
-    score: Vector
-    share: Vector
-    name: str = "none"
-
-    def at(self, score: Vector) -> Vector:
-        return np.asarray(np.interp(score, self.score, self.share))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,14 +53,21 @@ class PseudoLabels:
     """What rows that nobody could look at are taken for; None: nobody knows."""
 
     def of(self, score: Vector, sums: Sums) -> Sums:
-        expected, out = self.guess.at(score), dict(sums)
         # Both are 1 or 0 where reviewers never err.
         youden = np.asarray(self.sensitivity, dtype=np.float64) + self.specificity - 1
         says = {POSITIVE: self.specificity / youden, NEGATIVE: (self.specificity - 1) / youden}
-        for name, label in says.items():
-            if (name, "weight") not in sums:
-                continue
-            weight, times = sums[name, "weight"], sums.get((name, "value"), sums[name, "weight"])
+        reviewed = {
+            name: (label, sums[name, "weight"], sums.get((name, "value"), sums[name, "weight"]))
+            for name, label in says.items()
+            if (name, "weight") in sums
+        }
+        guess, out = self.guess, dict(sums)
+        if any(np.ndim(times) > 1 for _, _, times in reviewed.values()):  # a batch of resamples
+            positive = [np.asarray(label)[..., None] * times for label, _, times in reviewed.values()]
+            mass = [times for _, _, times in reviewed.values()]
+            guess = guess.refitted(score, reduce(np.add, positive), reduce(np.add, mass))
+        expected = guess.at(score)
+        for name, (label, weight, times) in reviewed.items():
             squares = sums.get((name, "square"), times)
             # v = p̂ + (label − p̂) u, summed over the rows of a score, of which Σw, Σwu and Σwu² are known.
             gap = np.asarray(label)[..., None] - expected

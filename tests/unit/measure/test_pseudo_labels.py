@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from halftruth.measure._pseudo_labels import Fill, Guess, PseudoLabels
+from halftruth.measure._fitted_guess import LineGuess
+from halftruth.measure._pseudo_labels import Fill, PseudoLabels
 
 SCORE = np.asarray([0.1, 0.4, 0.8])
-GUESS = Guess(np.asarray([0.0, 1.0]), np.asarray([0.2, 0.6]))
+GUESS = LineGuess(np.asarray([0.0, 1.0]), np.asarray([0.2, 0.6]))
 
 
 def row_by_row(label, times):
