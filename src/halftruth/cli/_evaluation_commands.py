@@ -215,7 +215,7 @@ def evaluate(
     if not isinstance(settings["threshold"], str):  # chosen among the scores
         remark_on_threshold(tables.values(), settings["threshold"])
     noted = {name: replace(result, notes=(*remarks, *result.notes)) for name, result in results.items()}
-    write_page(noted if by else results[""], html, page_title(files, source.score_columns), by)
+    write_page(noted if by else noted[""], html, page_title(files, source.score_columns), by)
     by_heading = {group_heading(by, name): result for name, result in results.items()}
     decided = [] if goal is None else [decide(goal, by_heading)]
     objected = object_strictly(view.objections() if strict else ())
