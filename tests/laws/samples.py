@@ -18,6 +18,8 @@ from halftruth.evidence import Evidence
 from halftruth.table._score_table import ScoreTable
 from halftruth.table._strata import StratumRows
 
+from . import reviews
+
 # Explaining a failure takes far longer than finding and shrinking it.
 _PHASES = (Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink)
 
@@ -43,7 +45,7 @@ soft_labels = st.one_of(st.sampled_from((0.0, 0.0, 0.5, 1.0, 1.0)), st.floats(0.
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows of all strata. ``value`` is the soft label, propensity or confidence of those that have one."""
+    """Rows of all strata. ``value`` is the soft label, propensity, confidence or chance of a review."""
 
     stratum: np.ndarray
     score: np.ndarray
@@ -99,6 +101,25 @@ class Kind:
     def __repr__(self) -> str:
         return self.name
 
+    @property
+    def reviewed(self) -> bool:
+        return self.name in reviews.SETTINGS
+
+    @property
+    def merges(self) -> bool:
+        """Whether the tables of some of the rows do not hang on the others."""
+        return self.name not in reviews.APART
+
+    @property
+    def ranked(self) -> bool:
+        """Whether nothing but the order of scores makes the measure."""
+        return not self.reviewed or reviews.SETTINGS[self.name].get("model") == "none"
+
+    @property
+    def fitted(self) -> bool:
+        """Whether something was fitted to rows of which each counts once, whatever its weight."""
+        return self.name in reviews.FITTED
+
 
 def _pu_kinds() -> list[Kind]:
     out = []
@@ -119,6 +140,10 @@ KINDS = (
     *_pu_kinds(),
     Kind("confidence", ("positive",), "positive", prior=True),
     Kind("confidence-no_prior", ("positive",), "positive"),
+    *(
+        Kind(name, (*reviews.STRATA, *(("soft",) if name == "reviewed-known" else ())))
+        for name in reviews.SETTINGS
+    ),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
 
@@ -152,7 +177,7 @@ class Case:
         Near its ends a class is empty, or the known positives no purer than the unlabeled, but for
         rounding, and nothing about them is defined.
         """
-        if self.kind.prior or self.kind.population is None:
+        if self.kind.prior or (self.kind.population is None and not self.kind.reviewed):
             return True
         try:
             measure = self.evidence().measure()
@@ -160,6 +185,8 @@ class Case:
             return False
         if measure.unidentified is not None:
             return True
+        if self.kind.reviewed:  # whatever was found stands for many: by chance for all rows, but for rounding
+            return abs(float(measure.prior) - 1) > 1e-9
         return bool(0.02 < measure.prior < 0.98 and measure.alpha < self.purity - 0.02 * self.kind.purity)
 
     def evidence(self, sample: Sample | None = None, **changed: Any) -> Evidence:
@@ -170,6 +197,8 @@ class Case:
             return ht.Labeled(rows.stratum == "positive", rows.score, sample_weight=rows.weight)
         if kind.name == "soft":
             return ht.SoftLabeled(rows.value, rows.score, sample_weight=rows.weight)
+        if kind.reviewed:
+            return reviews.evidence(kind.name, rows)
         known = {"prior": self.prior} | changed
         if kind.population is None:
             return ht.PositiveConfidence(rows.value, rows.score, sample_weight=rows.weight, **known)
@@ -190,8 +219,14 @@ class Case:
         scores = {name: part["score"] for name, part in parts.items()}
         return ht.PositiveUnlabeled(**scores, **weights, **known)
 
+    def places(self, rows: Sample, place: np.ndarray) -> np.ndarray:
+        """The places drawn for the rows, changed so that those of each can be a table of this kind."""
+        return reviews.joined(rows, place) if self.kind.reviewed else place
+
     def table(self, sample: Sample) -> ScoreTable:
         """The table of some of the rows, which need not make up evidence by themselves."""
+        if self.kind.reviewed:
+            return reviews.table(sample, always=self.kind.name == "reviewed-rounds")
         strata = {}
         for name in self.kind.strata:
             part = sample.part(name)
@@ -202,6 +237,8 @@ class Case:
 
     def on_table(self, table: ScoreTable) -> Evidence:
         """The case's evidence with another table in its place."""
+        if self.kind.reviewed:
+            return self.evidence().with_table(table)
         out = copy.copy(self.evidence())
         for made in ("_measure", "_noise"):
             out.__dict__.pop(made, None)
@@ -222,11 +259,16 @@ def samples(draw: st.DrawFn, kind: Kind, *, max_rows: int = 7, scores: Any = Non
     strata = kind.strata
     if kind.name == "labeled":
         strata = draw(st.sampled_from((strata, strata, strata, strata[:1], strata[1:])))
+    elif kind.reviewed:
+        without = [tuple(x for x in strata if x != name) for name in reviews.STRATA]
+        strata = draw(st.sampled_from((strata, strata, *without)))
     flat, sizes = [], []
     for name in strata:
         value = st.just(1.0)
         if name == kind.valued:
             value = soft_labels if name == "soft" else probabilities
+        elif kind.reviewed:
+            value = reviews.chances(kind.name, name)
         row = st.tuples(score, st.just(1.0) if weight is None else weight, value)
         rows = draw(st.lists(row, min_size=1, max_size=max_rows))
         flat += rows

@@ -211,7 +211,11 @@ class Strata(Mapping[str, "StratumRows | Bins"]):
         for strata in every if grid is None else [strata.compress(grid) for strata in every]:
             for name, rows in strata.items():
                 merged[name] = merged[name].concatenate(rows) if name in merged else rows
-        return Strata(merged)
+        said = {name: merged[name] for name in (POSITIVE, NEGATIVE) if name in merged}
+        of_reviews = [rows.meaning for rows in said.values() if rows.meaning in OF_REVIEWS]
+        # Reviews of one class may all have been certain: beside others, they say so.
+        plain_rows = {name: rows for name, rows in said.items() if of_reviews and rows.meaning is None}
+        return Strata(merged | {name: rows.valued(of_reviews[0]) for name, rows in plain_rows.items()})
 
     def compress(self, grid: Grid | None = None) -> Strata:
         """The strata as histograms, by default on a grid that suits their scores."""
