@@ -87,7 +87,7 @@ def plan_review(
     if share is not None:
         pilot = PositiveUnlabeled.from_labels(known, scores, prior=share, unlabeled=0)
     if earlier:
-        done = check_rounds(earlier, {fingerprint(scores): scores}, known)
+        done = check_rounds(earlier, {fingerprint(scores): scores})
         pilot = Reviewed.from_plan(earlier, scores, [x.labels for x in earlier], known_positive=known)
         done = done if known is None else done | known
     plan = plan_rows(

@@ -22,7 +22,6 @@ AROUND = '",;\t '  # what spreadsheets put around the first line
 NEEDED = ("row", "score", "probability", "label")
 MISSING = ("", "nan")
 SAME_SCORE = 1e-4  # spreadsheets write fewer digits
-SAME_ROWS = 0.5, 1e-5  # by how many more or fewer rows a plan may stand for, and by which share of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,12 +75,8 @@ class ReviewFile:
         if Path(path).is_file() and _head(path)[0] and not np.isnan(cls.read(path).labels).all():
             raise InputError(f"{path} holds labels of reviews, which would be lost. Name another file.")
 
-    def check(self, scores: Mapping[str, Vector], done: Any, known: Any) -> None:
-        """Refuse a plan for none of the ``scores``, by fingerprint, and lines that are not as it had them.
-
-        All rows of a plan stand for those that were left to review: ``done`` are reviewed already, and the
-        ``known`` may have been left out.
-        """
+    def check(self, scores: Mapping[str, Vector], done: Any) -> None:
+        """Refuse a plan for none of the ``scores``, by fingerprint, and rows that are ``done`` or others."""
         if self.fingerprint not in scores:
             raise InputError(
                 f"{self.path} was planned for other scores than those of the {len(done)} rows that were "
@@ -104,15 +99,6 @@ class ReviewFile:
                 f"{self.path} has the score {self.score[k]:g} at row {self.rows[k]}, which scores "
                 f"{score[self.rows[k]]:g}. Sort all of its columns together, or none."
             )
-        stands, most = float(np.sum(1 / self.chance)), len(score) - int(done.sum())
-        least = most if known is None else len(score) - int((done | known).sum())
-        off = SAME_ROWS[0] + SAME_ROWS[1] * len(score)
-        if not least - off < stands < most + off:
-            raise InputError(
-                f"{self.path} stands for {stands:.6g} rows, and {most} were left to review. Pass all of its "
-                "lines as they were written, every earlier round too, and --known-positive if it was planned "
-                "with that. A later round is planned with --reviewed."
-            )
 
 
 def refuse_missing(rounds: Iterable[ReviewFile], advice: str = "") -> None:
@@ -127,11 +113,11 @@ def refuse_missing(rounds: Iterable[ReviewFile], advice: str = "") -> None:
             )
 
 
-def check_rounds(rounds: Iterable[ReviewFile], scores: Mapping[str, Vector], known: Any) -> Any:
-    """Which rows the rounds reviewed; refused where one is not as it was planned after those before it."""
+def check_rounds(rounds: Iterable[ReviewFile], scores: Mapping[str, Vector]) -> Any:
+    """Which rows the rounds reviewed; refused where these are not the rows of plans for these scores."""
     done = np.zeros(len(next(iter(scores.values()))), dtype=bool)
     for each in sorted(rounds, key=lambda x: x.round):
-        each.check(scores, done, known)
+        each.check(scores, done)
         done[each.rows] = True
     return done
 

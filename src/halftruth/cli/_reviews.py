@@ -116,7 +116,7 @@ class Reviews:
         # Of a group without any review: whom nobody could look at, as far as that is known.
         cells["open"] = cells["c"] == 0 if "c" in cells else np.full(len(first), not self.rounds)
         prints = [fingerprint(score) for score in scores] if self.rounds else [""] * len(scores)
-        check_rounds(self.rounds, dict(zip(prints, scores, strict=True)), cells["known"])
+        check_rounds(self.rounds, dict(zip(prints, scores, strict=True)))
         for each in self.rounds:
             cells["label"][each.rows] = each.labels
             cells["open"][each.rows] = np.isnan(each.labels)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
@@ -42,6 +42,7 @@ SAID = (POSITIVE, NEGATIVE)  # what reviewers said of a row
 N_CUTS = 16  # scores from which rows that nobody could look at may be positive
 LEAST_YOUDEN = 0.05  # of sensitivity + specificity − 1: below, reviewers say next to nothing
 FEW_REVIEWED = 20
+SAME_ROWS = 0.5, 1e-5  # by how many rows a plan may stand for too many or few, and by which share of all
 FEW = 4096  # rows left out of many
 N_DRAWS = 2000  # of a reviewer's rates
 _MODELS = '"auto", "none", "score", "blocks", "logistic", a Calibrator or a function of the scores'
@@ -270,6 +271,7 @@ class Reviewed(Evidence):
         if known_positive is not None:
             dense[looked] = told_of
         known = _known_rows(known_positive, dense)
+        _refuse_lost_rows([each for each, _ in rounds], len(score), known)
         kept = ~np.isin(looked, known)
         looked, told_of, times = looked[kept], told_of[kept], times[kept]
         seen = ~np.isnan(told_of)
@@ -543,6 +545,24 @@ def _plan_labels(plan: Any, labels: Any, missing: str) -> Vector:
             "intervals cover all that they could be."
         )
     return said
+
+
+def _refuse_lost_rows(rounds: Sequence[Any], n: int, known: NDArray[np.intp]) -> None:
+    """Refuse rounds that do not stand for all rows that those before left, but for known ones.
+
+    A plan draws a fixed number of rows from each stratum, so that 1/e adds up to the rows that were left.
+    """
+    done = np.zeros(0, dtype=np.intp)
+    for each in rounds:
+        stands, left = float(np.sum(1 / np.asarray(each.chance))), n - len(done)
+        off = SAME_ROWS[0] + SAME_ROWS[1] * n
+        if not left - int((~np.isin(known, done)).sum()) - off < stands < left + off:
+            raise InputError(
+                f"The {len(each.rows)} reviews of round {each.round} stand for {stands:.6g} rows, and {left} "
+                "were left to review. Pass all rows of its plan with their chances, every earlier round too, "
+                f"and {arg('known_positive')} if it was planned with that."
+            )
+        done = np.concatenate([done, each.rows])
 
 
 def _known_rows(known_positive: Any, said: Vector) -> NDArray[np.intp]:
