@@ -71,7 +71,7 @@ def evidence(kind: str, rows: Any) -> ht.Reviewed:
 
 def joined(rows: Any, place: np.ndarray) -> np.ndarray:
     """The places, where rows that nobody reviewed lie beside reviews: alone they could be of any kind."""
-    looked = np.isin(rows.stratum, list(SAID)) & (rows.value != 1)
+    looked = np.isin(rows.stratum, list(SAID)) & (rows.value != 1) & (rows.full_weight > 0)
     alone = ~np.isin(rows.stratum, list(SAID)) & ~np.isin(place, place[looked])
     return np.where(alone, place[looked][0], place) if looked.any() else place
 

@@ -113,6 +113,10 @@ def test_the_value_is_the_functional_and_needs_no_resample(kind: Kind, data: st.
     for setting in functionals(case):
         name = setting.metric.name
         value = _or_nan(setting, evidence, case)
+        if kind.name == "reviewed-open" and not np.isnan(result[name].value):
+            # What rows that nobody could look at cannot change has a value, whatever they are taken for.
+            (filled, *_), _ = evidence.scenarios((case.threshold,))
+            value = setting.of(evidence.measure_at(filled), case.threshold)
         assert same(result[name].value, value, 1e-12), name
         assert same(result[name].value, plain[name].value, 0.0), name
         if naive is None:
