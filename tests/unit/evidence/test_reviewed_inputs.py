@@ -1,0 +1,173 @@
+"""Reviewed cases as they come: any container, hardly any rows, one class, weights of nothing."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import halftruth as ht
+from halftruth._errors import InputError
+
+SCORE = [0.9, 0.8, 0.75, 0.5, 0.5, 0.25, 0.2, 0.125]
+SAID = [1, None, 1, 0, 1, None, 0, None]
+CHANCE = [0.75, 0.75, 0.75, 0.5, 0.5, 0.5, 0.25, 0.25]
+GAPS = [np.nan if x is None else x for x in SAID]
+NONE_AS_NA = [pd.NA if x is None else x for x in SAID]
+CONTAINERS = {
+    "arrays": (np.asarray(SCORE), np.asarray(GAPS, dtype=float), np.asarray(CHANCE)),
+    "objects with None": (SCORE, np.asarray(SAID, dtype=object), CHANCE),
+    "booleans with None": (SCORE, [None if x is None else bool(x) for x in SAID], CHANCE),
+    "pandas": (pd.Series(SCORE), pd.Series(GAPS), pd.Series(CHANCE)),
+    "pandas Int64": (pd.Series(SCORE), pd.Series(NONE_AS_NA, dtype="Int64"), pd.Series(CHANCE)),
+    "pandas boolean": (pd.Series(SCORE), pd.Series(NONE_AS_NA, dtype="boolean"), pd.Series(CHANCE)),
+    "pandas objects": (pd.Series(SCORE), pd.Series(NONE_AS_NA, dtype=object), pd.Series(CHANCE)),
+    "pandas category": (pd.Series(SCORE), pd.Series(GAPS).astype("category"), pd.Series(CHANCE)),
+    "polars": (pl.Series(SCORE), pl.Series(SAID), pl.Series(CHANCE)),
+    "polars booleans": (pl.Series(SCORE), pl.Series(SAID).cast(pl.Boolean), pl.Series(CHANCE)),
+    "masked": (SCORE, np.ma.masked_array([x or 0 for x in SAID], [x is None for x in SAID]), CHANCE),
+}
+
+
+def metrics(evidence):
+    return [ht.prevalence(evidence), ht.roc_auc(evidence), ht.brier(evidence), ht.average_precision(evidence)]
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_any_container_is_the_same_evidence(name):
+    assert metrics(ht.Reviewed(*CONTAINERS[name])) == metrics(ht.Reviewed(SCORE, SAID, CHANCE))
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+def test_tensors_are_the_same_evidence(kind, require):
+    torch = require("torch")
+    dtype = getattr(torch, kind)
+    score = torch.tensor(SCORE, dtype=dtype, requires_grad=True)
+    evidence = ht.Reviewed(score, torch.tensor(GAPS, dtype=dtype), torch.tensor(CHANCE, dtype=dtype))
+    exact = np.asarray(SCORE, dtype=kind).astype(float)
+    assert metrics(evidence) == metrics(ht.Reviewed(exact, SAID, CHANCE))
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        (["1", "", "1", "0", "1", "", "0", ""], "got ''|must hold a number"),
+        (np.asarray(["yes"] * 8), "got 'yes'"),
+        (np.asarray([1, -1, 1, 0, 1, -1, 0, -1]), r"got -1 at index 1 \(3 such"),
+        (np.asarray(GAPS)[:, None], "one-dimensional"),
+    ],
+)
+def test_labels_that_are_none_are_refused(label, words):
+    with pytest.raises(InputError, match=words):
+        ht.Reviewed(SCORE, label, CHANCE)
+
+
+def test_missing_or_worded_chances_are_refused():
+    with pytest.raises(InputError, match="must be finite, got 1 NaN"):
+        ht.Reviewed(SCORE, SAID, [*CHANCE[:-1], np.nan])
+    with pytest.raises(InputError, match="`probability` must be a real number, got 'estimate'"):
+        ht.Reviewed(SCORE, SAID, "estimate")
+
+
+rng = np.random.default_rng(2)
+Y = rng.random(60) < 0.4
+SCORES = np.round(1 / (1 + np.exp(-rng.normal(np.where(Y, 1.0, -1.0)))), 2)
+LOOKED = rng.random(60) < 0.5
+FEW = {
+    "one review": np.arange(60) == np.argmax(Y),
+    "one positive": (LOOKED & ~Y) | (np.arange(60) == np.argmax(Y)),
+    "no positive": LOOKED & ~Y,
+    "no negative": LOOKED & Y,
+    "all but one": np.arange(60) != 5,
+}
+
+
+@pytest.mark.filterwarnings("ignore::halftruth._errors.EmptyClassWarning")
+@pytest.mark.parametrize("model", ["auto", "none", "blocks", "logistic", "score"])
+@pytest.mark.parametrize("probability", [0.5, None])
+@pytest.mark.parametrize("name", FEW)
+def test_hardly_any_reviews_have_values_and_ranges(name, probability, model):
+    evidence = ht.Reviewed(SCORES, np.where(FEW[name], Y, np.nan), probability, model=model)
+    result = ht.evaluate(evidence, ["prevalence", "roc_auc", "brier"], threshold=0.5, n_resamples=100)
+    row = result["prevalence"]
+    assert 0 <= row.low < row.high <= 1  # never certain of anything
+    if probability is None:
+        sure = {"no positive": 0.0, "no negative": 1.0, "one review": 1.0}
+        assert row.value == pytest.approx(sure.get(name, Y[FEW[name]].mean()), abs=0.1 * (name not in sure))
+    if name == "no positive" and model == "none":
+        assert row.value == 0
+        assert np.isnan(result["roc_auc"].value)
+    few = FEW[name].sum() < 20
+    assert few == any("reviews: intervals are rough" in str(note) for note in result.notes)
+
+
+@pytest.mark.filterwarnings("ignore::halftruth._errors.EmptyClassWarning")
+def test_a_class_that_nobody_found_leaves_metrics_of_it_undefined_at_every_weight():
+    looked = FEW["no negative"]
+    for scale in (1.0, 0.3, 409.857924786):
+        weight = scale * np.where(np.arange(60) % 3, 1.0, 0.7)
+        evidence = ht.Reviewed(
+            SCORES, np.where(looked, Y, np.nan), 0.3, sample_weight=weight, model=lambda s: np.ones(len(s))
+        )
+        assert ht.prevalence(evidence) == pytest.approx(1, abs=1e-12)
+        assert np.isnan(ht.confusion(evidence, 0.5).fpr)
+        assert np.isnan(ht.roc_auc(evidence))
+
+
+@pytest.mark.parametrize("score", [np.round(SCORES), np.full(60, 0.5), SCORES * 0, SCORES * 8 - 4])
+def test_scores_of_zero_and_one_or_all_alike(score):
+    evidence = ht.Reviewed(score, np.where(LOOKED, Y, np.nan), 0.5, model="none")
+    assert ht.prevalence(evidence) == pytest.approx(2 * Y[LOOKED].sum() / 60, abs=1e-12)
+    if np.ptp(score) == 0:
+        assert ht.roc_auc(evidence) == pytest.approx(0.5, abs=1e-12)
+    assert ht.evaluate(ht.Reviewed(score, np.where(LOOKED, Y, np.nan)), "roc_auc", n_resamples=20)
+
+
+def test_rows_of_weight_zero_are_no_rows_though_nobody_could_look_at_them():
+    weight = np.where(np.arange(60) < 50, 1.5, 0.0)
+    chance = np.where(weight > 0, 0.5, 0.0)
+    label = np.where(LOOKED & (weight > 0), Y, np.nan)
+    every = ht.Reviewed(SCORES, label, chance, sample_weight=weight)
+    some = ht.Reviewed(SCORES[:50], label[:50], 0.5, sample_weight=weight[:50])
+    assert metrics(every) == metrics(some)
+    assert ht.evaluate(every, "roc_auc", n_resamples=20).status == "ok"
+
+
+def test_reviews_of_weight_zero_estimate_no_chance():
+    weight = np.where(LOOKED & (SCORES > 0.5), 0.0, 1.5)
+    assert (weight == 0).sum() > 3
+    label = np.where(LOOKED, Y, np.nan)
+    every = ht.Reviewed(SCORES, label, sample_weight=weight)
+    some = ht.Reviewed(SCORES[weight > 0], label[weight > 0], sample_weight=weight[weight > 0])
+    assert metrics(every) == metrics(some)
+    with pytest.raises(InputError, match="no reviewed row"):
+        ht.Reviewed(SCORES, label, sample_weight=np.where(LOOKED, 0.0, 1.0))
+
+
+def test_how_many_rows_say_what_was_left_out_and_not_the_scale_of_their_weights():
+    n = 200
+    score = np.linspace(0, 1, n)
+    looked = score > 0.2  # forty rows below, of which none was reviewed
+    looked &= np.arange(n) % 3 > 0
+    label = np.where(looked, score > 0.6, np.nan)
+    for scale in (0.0013, 0.37, 850.3):
+        evidence = ht.Reviewed(score, label, sample_weight=np.full(n, scale))
+        assert evidence.measure().unidentified is not None
+
+
+def test_the_order_in_which_rows_come_changes_nothing():
+    order = np.random.default_rng(1).permutation(60)
+    weight = np.random.default_rng(3).uniform(0.5, 2.0, 60)
+    label = np.where(LOOKED, Y, np.nan)
+    for chance in (0.5, None):
+        one = ht.Reviewed(SCORES, label, chance, sample_weight=weight)
+        other = ht.Reviewed(SCORES[order], label[order], chance, sample_weight=weight[order])
+        assert metrics(one) == metrics(other)
+
+
+def test_rounds_in_any_order_are_the_same():
+    first = ht.plan_review(SCORES, 20)
+    second = ht.plan_review(SCORES, 10, reviewed=np.isin(np.arange(60), first.rows), round=2)
+    labels = [Y[plan.rows].astype(float) for plan in (first, second)]
+    one = ht.Reviewed.from_plan([first, second], SCORES, labels)
+    other = ht.Reviewed.from_plan([second, first], SCORES, labels[::-1])
+    assert metrics(one) == metrics(other)
