@@ -119,12 +119,7 @@ def bayes_error(
     _checks.choice(labels, "labels", (SOFT, UNCERTAINTY, NOISY))
     if method is not None:
         _checks.choice(method, "method", (*METHODS, LIKELIHOOD))
-    settings = Settings(
-        method=BOUNDED if method is None else method,
-        level=_checks.confidence_level(confidence_level),
-        n_resamples=_checks.count(n_resamples, "n_resamples", least=0),
-        rng=rng,
-    )
+    settings = Settings(method or BOUNDED, confidence_level, n_resamples, rng)
     wrap = f"Wrap your arrays, e.g. {call('SoftLabeled(q)', 'soft')}."
     rows = as_evidence(evidence, remedy=wrap).labels
     if rows is not None:
@@ -200,14 +195,8 @@ def through_scores(
     """The error of the rule "calibrated score ≥ ½" on rows that did not calibrate it."""
     evidence.measure().need_prior()
     rng = np.random.default_rng(settings.rng)
-    result = evaluate(
-        _calibrated(evidence, calibrator, n_folds, rng),
-        "accuracy",
-        threshold=0.5,
-        confidence_level=settings.level,
-        n_resamples=settings.n_resamples,
-        rng=rng,
-    )
+    calibrated = _calibrated(evidence, calibrator, n_folds, rng)
+    result = evaluate(calibrated, "accuracy", threshold=0.5, **settings.shared | {"rng": rng})
     right = result["accuracy"]
     wrong = replace(
         right,

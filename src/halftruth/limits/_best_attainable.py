@@ -69,11 +69,8 @@ def best_attainable(
         Which rows, by default all. No classifier is below: "bayes_error", the error rate; "balanced_error",
         the mean of the two classes' error rates; "log_loss"; "brier". None is above: "roc_auc";
         "average_precision"; "f1", at the best threshold.
-    confidence_level : float
-    n_resamples : int
-        Bootstrap resamples; votes need none.
-    rng : int or numpy Generator
-        Same seed, same result.
+    confidence_level, n_resamples, rng
+        As in `bayes_error`. Votes need no resamples.
 
     Returns
     -------
@@ -100,12 +97,7 @@ def best_attainable(
     {'bayes_error': 0.18, 'roc_auc': 0.91}
     """
     names = _names(metrics)
-    settings = Settings(
-        method=BOUNDED,
-        level=_checks.confidence_level(confidence_level),
-        n_resamples=_checks.count(n_resamples, "n_resamples", least=0),
-        rng=rng,
-    )
+    settings = Settings(BOUNDED, confidence_level, n_resamples, rng)
     need_posteriors(evidence, OF_SCORES)
     if evidence.labels is None:
         return _from_confidences(evidence, names, settings)
@@ -148,21 +140,13 @@ def _names(metrics: str | Iterable[str] | None) -> tuple[str, ...]:
         return tuple(ROWS)
     names = (metrics,) if isinstance(metrics, str) or not isinstance(metrics, Iterable) else tuple(metrics)
     if not names or len(set(map(str, names))) < len(names):
-        raise InputError(
-            argument="metrics",
-            must="name each row once",
-            got=repr(metrics),
-            remedy=f"Rows are {', '.join(ROWS)}.",
-        )
+        rows = f"Rows are {', '.join(ROWS)}."
+        raise InputError(argument="metrics", must="name each row once", got=repr(metrics), remedy=rows)
     return tuple(_checks.choice(name, "metrics", tuple(ROWS)) for name in names)
 
 
 def _bayes(evidence: Evidence, names: Iterable[str], settings: Settings) -> Estimate | None:
-    if BAYES not in names:
-        return None
-    return bayes_error(
-        evidence, confidence_level=settings.level, n_resamples=settings.n_resamples, rng=settings.rng
-    )
+    return bayes_error(evidence, **settings.shared) if BAYES in names else None
 
 
 def _evaluated(
@@ -177,13 +161,7 @@ def _evaluated(
     functionals = {name: ROWS[name] for name in names if name != BAYES or bayes is None}
     if at_prior:
         functionals = {n: _at_prior(call, additive=n in MEANS) for n, call in functionals.items()}
-    result = evaluate(
-        by_posterior,
-        functionals or {"prevalence": "prevalence"},
-        confidence_level=settings.level,
-        n_resamples=settings.n_resamples,
-        rng=settings.rng,
-    )
+    result = evaluate(by_posterior, functionals or {"prevalence": "prevalence"}, **settings.shared)
     # One who rounds posteriors to classes would call every metric perfect: that is no naive figure.
     rows = {name: replace(result[name], naive=None) for name in functionals}
     # Right on average is enough for other metrics, not for these.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -52,7 +52,7 @@ ROUNDING = 1e-12  # numbers around 1 that are closer than this are the same
 Ends = tuple[float, float]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Settings:
     """How intervals are made."""
 
@@ -60,6 +60,15 @@ class Settings:
     level: float = 0.95
     n_resamples: int = 2000
     rng: int | np.random.Generator = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "level", _checks.confidence_level(self.level))
+        _checks.count(self.n_resamples, "n_resamples", least=0)
+
+    @property
+    def shared(self) -> dict[str, Any]:
+        """What all calls that make intervals take."""
+        return {"confidence_level": self.level, "n_resamples": self.n_resamples, "rng": self.rng}
 
 
 @dataclass(frozen=True, eq=False)

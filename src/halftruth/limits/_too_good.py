@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -109,15 +110,8 @@ def too_good_to_be_true(
         )
     labels = NOISY if sign is not None and labels == SOFT else labels
     classes = None if predictions is None else _classes(predictions, evidence, labels)
-    bayes = bayes_error(
-        evidence,
-        labels=labels,
-        sign=sign,
-        method=method,
-        confidence_level=level,
-        n_resamples=n_resamples,
-        rng=rng,
-    )
+    how: dict[str, Any] = {"confidence_level": level, "n_resamples": n_resamples, "rng": rng}
+    bayes = bayes_error(evidence, labels=labels, sign=sign, method=method, **how)
     for against in bayes.notes:
         if against.kind == "refuted":
             raise Refuted(
