@@ -12,7 +12,7 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg, as_notes, call, notes_to_dict, pair
 from halftruth.measure._score_measure import Number
-from halftruth.results._standing import Judged, Standing, standing_of
+from halftruth.results._standing import Judged
 
 __all__ = ["ESTIMATE", "Belief", "Curve", "PriorEstimate", "Share", "belief"]
 
@@ -98,17 +98,16 @@ class PriorEstimate(Judged):
             low, high = np.quantile(replicates, [tail, 1 - tail], method="closest_observation")
             object.__setattr__(self, "low", float(low) if self.low is None else self.low)
             object.__setattr__(self, "high", float(high) if self.high is None else self.high)
+        both = f"{arg('low')} and {arg('high')}"
         if self.low is None or self.high is None:
             raise InputError(
-                f"A PriorEstimate needs {arg('replicates')}, or both {arg('low')} and {arg('high')}. Pass "
-                "a plain number as the prior if it has no error."
+                f"A PriorEstimate needs {arg('replicates')}, or both {both}. Pass a plain number as the "
+                "prior if it has no error."
             )
         ends = [_checks.number(x, name) for x, name in ((self.low, "low"), (self.high, "high"))]
         if not 0 <= ends[0] <= ends[1] <= 1:
-            raise InputError(
-                f"{arg('low')} and {arg('high')} must satisfy 0 <= low <= high <= 1, got {self.low!r} and "
-                f"{self.high!r}."
-            )
+            got = f"{self.low!r} and {self.high!r}"
+            raise InputError(f"{both} must satisfy 0 <= low <= high <= 1, got {got}.")
 
     def __str__(self) -> str:
         symbol, where = ("α", "the unlabeled") if self.population == "unlabeled" else ("π", "all rows")
@@ -121,11 +120,6 @@ class PriorEstimate(Judged):
         if self.upper is not None:
             lines.append(f"not refuted: up to {self.upper:.4g} ({level})")
         return "\n".join([*lines, *(f"Note: {note}" for note in self.notes if note != self.reason)])
-
-    @property
-    def standing(self) -> Standing:
-        """Whether the data identify it, or refute it."""
-        return standing_of(self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without replicates and curve."""
@@ -156,9 +150,8 @@ class Belief:
 
     def equals(self, other: Belief) -> bool:
         """Whether both say the same."""
-        same = all(
-            getattr(self, name) == getattr(other, name) for name in ("value", "low", "high", "population")
-        )
+        names = ("value", "low", "high", "population")
+        same = all(getattr(self, name) == getattr(other, name) for name in names)
         return same and np.array_equal(self.replicates, other.replicates)  # type: ignore[arg-type]
 
     def as_given(self) -> PriorEstimate | tuple[float, float] | float | None:
@@ -197,35 +190,23 @@ def belief(share: object, name: str, *, closed_at_one: bool = False) -> Belief:
     if share is None:
         return Belief(value=None)
     if isinstance(share, PriorEstimate):
-        replicates = None if share.replicates is None else np.asarray(share.replicates)
-        population = share.population if name == "prior" else None
         if name == "prior":
             _checks.share(share.value, name)
-        return Belief(
-            value=share.value,
-            low=share.low,
-            high=share.high,
-            replicates=replicates,
-            population=population,
-            estimate=share,
-        )
+        numbers = {x: getattr(share, x) for x in ("value", "low", "high", "replicates")}
+        population = share.population if name == "prior" else None
+        return Belief(**numbers, population=population, estimate=share)
+    a_pair = call("a pair (low, high)", "range")
     if isinstance(share, str):
         raise InputError(
-            f"{arg(name)}={share!r} is not understood here. Pass a number, "
-            f"{call('a pair (low, high)', 'range')} or a PriorEstimate, e.g. of estimate_prior; "
-            f"PositiveUnlabeled also takes {ESTIMATE!r}."
+            f"{arg(name)}={share!r} is not understood here. Pass a number, {a_pair} or a PriorEstimate, "
+            f"e.g. of estimate_prior; PositiveUnlabeled also takes {ESTIMATE!r}."
         )
     if isinstance(share, (tuple, list)):
         if len(share) != 2:
-            raise InputError(
-                f"{arg(name)} as a range must be {call('a pair (low, high)', 'range')}, got {share!r}."
-            )
+            raise InputError(f"{arg(name)} as a range must be {a_pair}, got {share!r}.")
         low, high = (_checks.share(end, name, closed_at_one=closed_at_one) for end in share)
         if low > high:
-            raise InputError(
-                argument=name,
-                must=f"be {call('a pair (low, high)', 'range')} with low <= high",
-                got=pair(*share) if isinstance(share, tuple) else repr(share),
-            )
+            got = pair(*share) if isinstance(share, tuple) else repr(share)
+            raise InputError(argument=name, must=f"be {a_pair} with low <= high", got=got)
         return Belief(value=(low + high) / 2, low=low, high=high)
     return Belief(value=_checks.share(share, name, closed_at_one=closed_at_one))

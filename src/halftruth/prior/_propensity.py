@@ -14,7 +14,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg, as_notes, notes_to_dict
 from halftruth.prior._from_features import _matrix, need
 from halftruth.prior._label_models import Fit, Task
-from halftruth.results._standing import Judged, Standing, standing_of
+from halftruth.results._standing import Judged
 
 __all__ = ["PropensityEstimate", "estimate_propensity"]
 
@@ -93,11 +93,6 @@ class PropensityEstimate(Judged):
             f"PropensityEstimate({len(self)} rows, {low:.3g} to {high:.3g}, median {middle:.3g}, "
             f"prior={self.prior:.4g}, method={self.method!r})"
         )
-
-    @property
-    def standing(self) -> Standing:
-        """Whether the data identify it."""
-        return standing_of(self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without replicates."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -47,10 +46,12 @@ OK = Standing()
 class Judged:
     """What has a standing: a result, or a row of one."""
 
+    notes: tuple[Note, ...]
+
     @property
-    @abstractmethod
     def standing(self) -> Standing:
         """Its status, and the note that says why."""
+        return standing_of(self.notes)
 
     @property
     def status(self) -> str:
