@@ -110,6 +110,8 @@ RESULTS = {
     "MetricBounds",
     "CalibrationTest",
     "ReliabilityCurve",
+    "ReviewCheck",
+    "ReviewerAgreement",
     "TooGood",
 }
 ROOT = Path(inspect.getfile(ht)).parent

@@ -30,7 +30,7 @@ from halftruth.results._estimate import (
     json_number,
     share_text,
 )
-from halftruth.results._standing import Judged, Standing, standing_of
+from halftruth.results._standing import Judged
 from halftruth.table._score_table import POSITIVE, SOFT, ScoreTable
 
 __all__ = ["ReviewCheck", "check_by_reviews"]
@@ -64,17 +64,6 @@ class ReviewCheck(Judged):
         Metrics of which the two differ by more than both errors.
     status, reason : str
         "refuted" where a check refutes something, and what.
-
-    Examples
-    --------
-    >>> import numpy as np, halftruth as ht
-    >>> rng = np.random.default_rng(0)
-    >>> y = rng.random(2_000) < 0.2
-    >>> score = rng.normal(np.where(y, 1.5, 0.0))
-    >>> reviewed = ht.Reviewed(score, y, 1.0)
-    >>> pu = ht.PositiveUnlabeled(rng.normal(1.5, 1.0, 300), score, prior=0.3)
-    >>> ht.check_by_reviews(pu, reviewed, "roc_auc", n_resamples=500)
-    ReviewCheck(scar not refuted, prior refuted; Γ about 1.47 (1.00 to 2.16))
     """
 
     checks: Mapping[str, Check]
@@ -92,11 +81,6 @@ class ReviewCheck(Judged):
     def scar(self) -> Check:
         """Whether known positives have the law of all positives along the score."""
         return self.checks["scar"]
-
-    @property
-    def standing(self) -> Standing:
-        """Refuted where one of the checks refutes."""
-        return standing_of(self.notes)
 
     def __str__(self) -> str:
         rows: list[tuple[str, ...]] = [("", "positives and unlabeled", "reviews", "")]

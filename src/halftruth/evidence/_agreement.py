@@ -44,13 +44,6 @@ class ReviewerAgreement:
     sensitivity, specificity : (low, high) or PriorEstimate
         For `Reviewed`: the range with the table's sampling error (97.5%) in its low end; with a prevalence,
         an estimate with replicates.
-
-    Examples
-    --------
-    >>> import halftruth as ht
-    >>> both = ht.reviewer_agreement([1] * 40 + [0] * 60, [1] * 36 + [0] * 60 + [1] * 4)
-    >>> isinstance(both, ht.ReviewerAgreement), round(both.kappa.value, 2)
-    (True, 0.83)
     """
 
     agreement: Estimate
@@ -70,12 +63,9 @@ class ReviewerAgreement:
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
         names = ("agreement", "kappa", "pabak", "positive_agreement", "negative_agreement")
-        out = {name: getattr(self, name).to_dict() for name in names}
-        return {
-            **out,
-            "identified": {k: list(x) for k, x in self.identified.items()},
-            **notes_to_dict(self.notes),
-        }
+        rows = {name: getattr(self, name).to_dict() for name in names}
+        identified = {k: list(x) for k, x in self.identified.items()}
+        return {**rows, "identified": identified, **notes_to_dict(self.notes)}
 
 
 def reviewer_agreement(a: Any, b: Any, *, prevalence: float | None = None, rng: int = 0) -> ReviewerAgreement:
@@ -125,10 +115,8 @@ def reviewer_agreement(a: Any, b: Any, *, prevalence: float | None = None, rng: 
         "specificity": (float(negative[0]), 1.0),
         "prevalence": (float(c[0] / (c[0] + (1 - m[0]) ** 2)), float(m[0] ** 2 / (m[0] ** 2 + c[0]))),
     }
-    rates: tuple[Share, Share] = (
-        (float(np.quantile(positive[1:], TAIL)), 1.0),
-        (float(np.quantile(negative[1:], TAIL)), 1.0),
-    )
+    least = [float(np.quantile(x[1:], TAIL)) for x in (positive, negative)]
+    rates: tuple[Share, Share] = (least[0], 1.0), (least[1], 1.0)
     if prevalence is not None:
         rates = _rates_at(_checks.share(prevalence, "prevalence"), m, c, identified["prevalence"])
     return ReviewerAgreement(
