@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -51,20 +50,13 @@ def tipping_of_metric(
             if span.unknown:
                 values = np.clip(values, *request.limits)
             return float(np.min(sign * (values - limit)))
-        run = Estimation(
-            selected,
-            (request,),
-            span,
-            result.threshold,
-            origin.n_resamples,
-            one_sample=origin.one_sample,
-            model=origin.model or ModelRows,
-        )
+        how: dict[str, Any] = {"one_sample": origin.one_sample, "model": origin.model or ModelRows}
+        run = Estimation(selected, (request,), span, result.threshold, origin.n_resamples, **how)
         rng = np.random.default_rng(origin.seed)
         drawn = run.estimates(rng, row.confidence_level, origin.method)[request]
         return sign * ((drawn.low if sign > 0 else drawn.high) - limit)
 
-    return _least_gamma(partial(_falls, margin=margin))
+    return _least_gamma(margin)
 
 
 def tipping_of_order(
@@ -103,16 +95,23 @@ def tipping_of_order(
         # An order that is told apart from none has all of its interval on one side of 0.
         return float(sign * ends[0 if sign > 0 else 1]) - np.finfo(float).tiny
 
-    return _least_gamma(partial(_falls, margin=margin))
+    return _least_gamma(margin)
 
 
 def _least_gamma(margin: Callable[[float], float]) -> float:
     """The least Γ at which a margin, which falls with it, is no longer kept; 1 if never, inf if always."""
+
+    def at(log_gamma: float) -> float:
+        try:
+            return margin(float(np.exp(log_gamma)))
+        except InputError:  # nothing stands where so much selection does not go with what else was given
+            return -math.inf
+
     first = margin(1.0)
     if not first >= 0:  # also where there is no number at all
         return 1.0
     low, high = 0.0, np.log(2.0)
-    while (last := margin(float(np.exp(high)))) >= 0:
+    while (last := at(high)) >= 0:
         low, first = high, last
         if high >= np.log(MOST):
             return float("inf")
@@ -120,13 +119,13 @@ def _least_gamma(margin: Callable[[float], float]) -> float:
     # A secant from both ends, the end that stays halved (Illinois): few steps on what is nearly a line.
     while high - low > PRECISE:
         # Where nothing is said beyond a point, halves.
-        at = low + (high - low) * (first / (first - last) if math.isfinite(last) else 0.5)
-        at = float(np.clip(at, low + PRECISE / 4, high - PRECISE / 4))
-        value = margin(float(np.exp(at)))
+        middle = low + (high - low) * (first / (first - last) if math.isfinite(last) else 0.5)
+        middle = float(np.clip(middle, low + PRECISE / 4, high - PRECISE / 4))
+        value = at(middle)
         if value >= 0:
-            low, first, last = at, value, last / 2
+            low, first, last = middle, value, last / 2
         else:
-            high, last, first = at, value, first / 2
+            high, last, first = middle, value, first / 2
     return float(np.exp(high))
 
 
@@ -150,13 +149,3 @@ def _refuse_full_labels(evidence: Evidence) -> Evidence:
 def _with_gamma(evidence: Evidence, gamma: float) -> Evidence:
     """The same evidence where selection, in the direction that was given, goes up to Γ."""
     return evidence.with_selection(replace(evidence.selection, gamma=gamma).as_given())
-
-
-def _falls(gamma: float, margin: Callable[[float], float]) -> float:
-    """The margin; nothing stands where so much selection does not go with what else was given."""
-    try:
-        return margin(gamma)
-    except InputError:
-        if gamma == 1:
-            raise
-        return -math.inf

@@ -13,16 +13,7 @@ import numpy as np
 
 from halftruth import _checks, _storage
 from halftruth._checks import Vector
-from halftruth._errors import (
-    InputError,
-    MissingDependency,
-    Note,
-    NoteKind,
-    arg,
-    bare,
-    is_refuted,
-    notes_to_dict,
-)
+from halftruth._errors import InputError, MissingDependency, Note, NoteKind, arg, bare, notes_to_dict
 from halftruth.results._intervals import interval_of, normal_interval, score_interval
 from halftruth.results._standing import OK, Judged, Standing, is_possible, reaches, standing_of
 
@@ -207,10 +198,8 @@ class Estimate(Judged):
             errors = self.errors if self.unseen is None else np.sqrt(self.errors**2 + self.unseen)
             return normal_interval(self.centers, errors, level, self.limits, self.degrees)
         if self.replicates is None or self.centers is None:
-            raise InputError(
-                "This estimate has no replicates, so no other interval. Evaluate with "
-                f"{bare('n_resamples')} > 0."
-            )
+            text = "This estimate has no replicates, so no other interval. Evaluate with "
+            raise InputError(f"{text}{bare('n_resamples')} > 0.")
         method = method or self.method
         return interval_of(self.replicates, self.centers, level, method, self.limits, self.degrees)
 
@@ -322,9 +311,8 @@ class Paged:
             The page; None where it was written.
         """
         if self.pages is None:
-            raise InputError(
-                f"Only a result of {arg('evaluate')} or {arg('compare')} has a page. Make it so."
-            )
+            makers = f"{arg('evaluate')} or {arg('compare')}"
+            raise InputError(f"Only a result of {makers} has a page. Make it so.")
         page = self.pages.page(self, title)
         if path is None:
             return page
@@ -375,7 +363,7 @@ class Evaluation(Judged, Paged, Mapping[str, Estimate]):
     @property
     def refuted(self) -> bool:
         """Whether the data refute the prior that was given, so that no number here can be relied on."""
-        return is_refuted(self.notes)
+        return self.status == "refuted"
 
     def __getitem__(self, name: str) -> Estimate:
         if name not in self.rows:
@@ -443,11 +431,8 @@ class Evaluation(Judged, Paged, Mapping[str, Estimate]):
     def _table(self) -> list[tuple[str, ...]]:
         """A header and one line a metric, for people."""
         header = ("metric", "naive", "halftruth", interval_name(self.confidence_level))
-        rows = self.rows.items()
-        return [
-            header,
-            *((name, figure(x.naive), estimate_text(x), interval_text(x)) for name, x in rows),
-        ]
+        lines = ((k, figure(x.naive), estimate_text(x), interval_text(x)) for k, x in self.rows.items())
+        return [header, *lines]
 
     def _shares(self) -> str:
         if np.isnan(self.prior.value):
