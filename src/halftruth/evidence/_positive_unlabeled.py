@@ -165,12 +165,11 @@ class PositiveUnlabeled(Evidence):
         score = _checks.scores(y_score, "y_score")
         masks = _checks.partial_labels(y, "y", unlabeled=unlabeled, length=len(score))
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
-        estimate = None
-        if propensity is not None:
-            estimate = propensity if hasattr(propensity, "replicates") else None
-            if estimate is not None and len(estimate) == len(score):
-                propensity = estimate = estimate.at(masks[POSITIVE])
-            propensity = _checks.at_rows(propensity, "propensity", masks[POSITIVE])
+        given = propensity
+        if hasattr(given, "replicates") and len(given) == len(score):
+            given = given.at(masks[POSITIVE])
+        if given is not None:
+            propensity = _checks.at_rows(given, "propensity", masks[POSITIVE])
 
         def stratum(name: str, mask: NDArray[np.bool_]) -> StratumRows:
             if weight is not None and not weight[mask].any():
@@ -181,7 +180,7 @@ class PositiveUnlabeled(Evidence):
 
         strata = {name: stratum(name, mask) for name, mask in masks.items() if mask.any()}
         out = cls.from_table(ScoreTable(strata), **shares)
-        out.propensity = _estimate_of(estimate, None if weight is None else weight[masks[POSITIVE]])
+        out.propensity = _estimate_of(given, None if weight is None else weight[masks[POSITIVE]])
         return out
 
     @classmethod
@@ -201,13 +200,7 @@ class PositiveUnlabeled(Evidence):
         return out
 
     def _set(
-        self,
-        table: ScoreTable,
-        *,
-        prior: GivenShare,
-        purity: GivenShare,
-        population: str,
-        selection: GivenSelection,
+        self, table: ScoreTable, *, prior: GivenShare, purity: GivenShare, population: str, selection: object
     ) -> None:
         known = table.strata.get(POSITIVE)
         for name in (POSITIVE, UNLABELED):
@@ -227,9 +220,8 @@ class PositiveUnlabeled(Evidence):
         self.rows_are_one_sample = population == "all"
         self._ask_strata()
         if self.purity.value is None:
-            raise InputError(
-                argument="purity", must="be a number in (0, 1], a pair or an estimate", got="None"
-            )
+            must = "be a number in (0, 1], a pair or an estimate"
+            raise InputError(argument="purity", must=must, got="None")
         if self.propensity_given and min([self.purity.value, *self.purity.ends()]) < 1:
             raise NotIdentifiable(
                 "Propensities together with purity < 1 are not identifiable: nothing says how noisy "
@@ -255,13 +247,8 @@ class PositiveUnlabeled(Evidence):
         return out
 
     def with_shares(self, prior: Share | None = None, purity: Share | None = 1.0) -> Self:
-        out = type(self).from_table(
-            self.table,
-            prior=prior,
-            purity=purity,
-            population=self.population,
-            selection=self.selection.as_given(),
-        )
+        kept: dict[str, Any] = {"population": self.population, "selection": self.selection.as_given()}
+        out = type(self).from_table(self.table, prior=prior, purity=purity, **kept)
         out.propensity = self.propensity
         return out
 
@@ -281,7 +268,7 @@ class PositiveUnlabeled(Evidence):
         )
         for prior, purity in product(priors, purities):
             if prior is not None and purity is not None:
-                alpha = float(self._shares(self._sizes, prior, purity)[1])
+                alpha = float(self._shares(prior, purity)[1])
                 if self.prior.replicates is None:
                     refuse_prior(prior, purity, alpha, self._sizes, self.population)
                 refuse_purity(purity, alpha)
@@ -305,9 +292,7 @@ class PositiveUnlabeled(Evidence):
         atom = np.searchsorted(first, known.score, side="right") - 1
 
         def at_atoms(value: Vector) -> Vector:
-            return np.asarray(
-                np.bincount(atom, known.full_weight() * value, minlength=len(first)), dtype=float
-            )
+            return np.asarray(np.bincount(atom, known.full_weight() * value, len(first)), dtype=float)
 
         factors = ratio([at_atoms(1 / e) for e in self.propensity.replicates], at_atoms(known.value))
         drawn = np.nan_to_num(factors, nan=1.0)[np.asarray(ranks * len(factors), dtype=np.intp)]
@@ -321,10 +306,11 @@ class PositiveUnlabeled(Evidence):
         """The column of the positives' distribution."""
         return (POSITIVE, "value" if self.propensity_given else "weight")
 
-    def _columns(self) -> Iterator[tuple[int, Column, Column]]:
-        """Each stratum's place in `NAMES`, and its columns in μ̂₁ through the positives and the negatives."""
+    def _by_column(self, by_positives: Vector, by_negatives: Vector) -> Iterator[tuple[Column, Vector]]:
+        """Coefficients on the strata, in the order of `NAMES`, of μ̂₁ through positives and negatives."""
         for k, name in enumerate(NAMES):
-            yield k, self._positive_column if name == POSITIVE else (name, "weight"), (name, "weight")
+            yield self._positive_column if name == POSITIVE else (name, "weight"), by_positives[..., k]
+            yield (name, "weight"), by_negatives[..., k]
 
     @property
     def population_strata(self) -> tuple[str, ...]:
@@ -333,6 +319,7 @@ class PositiveUnlabeled(Evidence):
     @property
     def assumption(self) -> Note:  # type: ignore[override]
         gamma, purity = self.selection.gamma, self.purity.value
+        of_known = f"Assumes that a share {purity:g} of the known positives"
         if self.propensity is not None:
             text = f"Assumes the propensities that were estimated ({self.propensity.method})"
             # Where it has notes, one of them says what it rests on.
@@ -340,8 +327,8 @@ class PositiveUnlabeled(Evidence):
         elif self.propensity_given:
             text = "Assumes the propensities given: P(labeled | positive, x)"
         elif gamma > 1:
-            text = f"Assumes that a share {purity:g} of the known positives are positive, the rest a random "
-            text = "Assumes" if purity == 1 else f"{text}sample of the negatives, and"
+            impure = f"{of_known} are positive, the rest a random sample of the negatives, and"
+            text = "Assumes" if purity == 1 else impure
             lean = {"any": "", "rising": ", higher at high scores", "falling": ", higher at low scores"}
             text += (
                 f" that at any score a positive's chance to be known is {1 / gamma:.3g} to {gamma:g} times "
@@ -351,10 +338,8 @@ class PositiveUnlabeled(Evidence):
         elif purity == 1:
             text = "Assumes that the known positives are a random sample of all positives (SCAR)"
         else:
-            text = (
-                f"Assumes that a share {purity:g} of the known positives are a random sample "
-                f"of the positives (SCAR) and the rest a random sample of the negatives"
-            )
+            text = f"{of_known} are a random sample of the positives (SCAR) and the rest a random sample of "
+            text += "the negatives"
         text += "."
         if self.propensity_given and gamma > 1:
             text += f" Values take them as right; intervals cover factors up to {gamma:g} (selection)."
@@ -369,22 +354,22 @@ class PositiveUnlabeled(Evidence):
             )
         return Note("assumption", text)
 
-    def _shares(self, sizes: Sizes, prior: Number, purity: Number) -> tuple[Number, Number]:
+    def _shares(self, prior: Number, purity: Number, sizes: Sizes | None = None) -> tuple[Number, Number]:
         """(π, α) of this evidence's population from a prior as the user gave it."""
-        share_of = self.prior.population or self.population
+        sizes, share_of = sizes or self._sizes, self.prior.population or self.population
         alpha = prior if share_of == "unlabeled" else sizes.alpha(prior, purity)
         if self.population == "unlabeled":
             return alpha, alpha
         return (prior if share_of == "all" else sizes.pi(alpha, purity)), alpha
 
     def prior_ends(self) -> list[float]:
-        return [float(self._shares(self._sizes, x, self.purity.value)[0]) for x in self.prior.ends()]
+        return [float(self._shares(x, self.purity.value)[0]) for x in self.prior.ends()]
 
     def alpha_ends(self) -> list[float]:
         return [float(self.alpha_of(x)) for x in self.prior.ends()]
 
     def alpha_of(self, prior: Number) -> Number:
-        return self._shares(self._sizes, prior, self.purity.value)[1]
+        return self._shares(prior, self.purity.value)[1]
 
     def identified_prior(self, sums: Sums, purity: Number, extreme: Extreme | None = None) -> Number:
         """π from propensities over one table, or from known negatives; None from P and U alone."""
@@ -410,7 +395,7 @@ class PositiveUnlabeled(Evidence):
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
         sizes, purity = Sizes.of(sums), np.asarray(scenario.purity, dtype=np.float64)
         if scenario.prior is not None:
-            prior, alpha = self._shares(sizes, scenario.prior, purity)
+            prior, alpha = self._shares(scenario.prior, purity, sizes)
         else:
             prior = self.identified_prior(sums, purity, scenario.identified_by)
             if prior is None:
@@ -426,11 +411,9 @@ class PositiveUnlabeled(Evidence):
 
         # Coefficients are those of distributions of mass one; sums of a stratum are divided by its total.
         pos_mass: dict[Column, Number] = {}
-        for k, *columns in self._columns():
-            for estimate, column in zip((by_positives, by_negatives), columns, strict=True):
-                if column in sums and np.any(estimate[..., k] != 0):
-                    added = estimate[..., k] * n / total(sums, column)
-                    pos_mass[column] = pos_mass.get(column, 0.0) + added
+        for column, share in self._by_column(by_positives, by_negatives):
+            if column in sums and np.any(share != 0):
+                pos_mass[column] = pos_mass.get(column, 0.0) + share * n / total(sums, column)
         return MassRule(
             mass={(name, "weight"): 1.0 for name in self.population_strata},
             pos_mass=pos_mass,
@@ -493,8 +476,7 @@ class PositiveUnlabeled(Evidence):
                 "a range. Without one nothing says how many of the unlabeled look like the known positives."
             )
         for prior, purity in product(self.prior.ends(), purities):
-            alpha = self._shares(self._sizes, prior, purity)[1]
-            pi = self._shares(self._sizes, prior, purity)[0]
+            pi, alpha = self._shares(prior, purity)
             if np.isinf(self._on_pure(gamma, self._sizes, pi, purity, alpha)):
                 raise InputError(
                     f"{arg('selection')} must be smaller at a purity of {purity:g} and a share of "
@@ -537,16 +519,13 @@ class PositiveUnlabeled(Evidence):
         """How the coefficients on the strata's distributions change with the share of each stratum."""
         if first.moves is None or (not np.any(first.moves) and np.all(mix == 0)):
             return {}
-        by_positives, by_negatives = (
-            np.asarray(share)[..., None] * estimate.moves
-            for share, estimate in ((1 - mix, first), (mix, second))
-        )
+        by_positives = np.asarray(1 - mix)[..., None] * first.moves
+        by_negatives = np.asarray(mix)[..., None] * second.moves
         out: dict[str, dict[Column, Number]] = {}
         for k, name in enumerate(NAMES):
             moves = out[name] = {}
-            for j, *columns in self._columns():
-                for changes, column in zip((by_positives, by_negatives), columns, strict=True):
-                    moves[column] = moves.get(column, 0.0) + changes[..., k, j]
+            for column, change in self._by_column(by_positives[..., k, :], by_negatives[..., k, :]):
+                moves[column] = moves.get(column, 0.0) + change
         return out
 
     def _size(self, on: Vector) -> float:
@@ -622,9 +601,7 @@ def _rows(values: Any, weight: Any, name: str, propensity: Any = None) -> Stratu
     if propensity is not None:
         why = "A positive that can never be labeled is not among the labeled; check the propensities."
         propensity = _checks.positive_probabilities(propensity, "propensity", length=len(score), why=why)
-    return StratumRows(
-        score=score,
-        weight=_checks.weights(weight, f"{name}_weight", length=len(score)),
-        value=None if propensity is None else 1 / propensity,
-        meaning=None if propensity is None else PROPENSITY,
-    )
+    weight = _checks.weights(weight, f"{name}_weight", length=len(score))
+    if propensity is None:
+        return StratumRows(score=score, weight=weight)
+    return StratumRows(score=score, weight=weight, value=1 / propensity, meaning=PROPENSITY)
