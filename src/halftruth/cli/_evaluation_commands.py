@@ -58,7 +58,7 @@ Examples:
   halftruth evaluate lake/scores --engine spark --prior 0.3 --by month --save-table scores.npz
   halftruth evaluate scores --engine postgres://me@host/db --prior 0.3 --grid margin --save-table today.npz
   halftruth evaluate scores.csv --reviewed to_review.csv --known-positive found --threshold 0.5
-  halftruth evaluate scores.csv --reviewed to_review.csv --known-positive found --prior 0.02..0.05
+  halftruth evaluate a.csv --reviewed r1.csv --known-positive found --prior 0.02..0.05 --purity-sample 45/50
   halftruth evaluate scores.csv --reviewed r1.csv --reviewed r2.csv --until 'roc_auc.low>=0.8' --look 3
   halftruth evaluate scores.csv --reviewed r1.csv --by site --missing-reviews bounds --save-table monday.npz
   halftruth evaluate scores.csv --label verdict --review-chance 0:0.01,0.9:1 --reviewer-check twice.csv
