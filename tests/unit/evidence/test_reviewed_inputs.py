@@ -171,3 +171,35 @@ def test_rounds_in_any_order_are_the_same():
     one = ht.Reviewed.from_plan([first, second], SCORES, labels)
     other = ht.Reviewed.from_plan([second, first], SCORES, labels[::-1])
     assert metrics(one) == metrics(other)
+
+
+def audit(kind):
+    """Evidence of some kind, and what is known of it beside its rows."""
+    label, weight = np.where(LOOKED, Y, np.nan), np.linspace(0.5, 2.0, 60)
+    known = Y & ~LOOKED & (np.arange(60) % 2 == 0)
+    if kind == "rounds":
+        first = ht.plan_review(SCORES, 20)
+        second = ht.plan_review(SCORES, 10, reviewed=np.isin(np.arange(60), first.rows), round=2)
+        labels = [Y[plan.rows].astype(float) for plan in (first, second)]
+        return ht.Reviewed.from_plan([first, second], SCORES, labels), {}
+    judge = {"sensitivity": 0.9, "specificity": 0.8} if kind == "judge" else {}
+    more = {
+        "weights": {"sample_weight": weight},
+        "known": {"known_positive": known},
+    }.get(kind, judge)
+    chance = {"estimated": None, "open": np.where(LOOKED, 0.5, 0.0)}.get(kind, 0.5)
+    return ht.Reviewed(SCORES, label, chance, **more), judge
+
+
+@pytest.mark.parametrize("kind", ["plain", "weights", "known", "judge", "estimated", "open", "rounds"])
+def test_a_saved_table_gives_the_same_evaluation(kind, tmp_path):
+    evidence, judge = audit(kind)
+    evidence.table.save(tmp_path / "day.npz")
+    again = ht.Reviewed.from_table(ht.ScoreTable.load(tmp_path / "day.npz"), **judge)
+    one, other = (ht.evaluate(e, threshold=0.5, n_resamples=30) for e in (evidence, again))
+    for name in one:
+        for end in ("value", "low", "high"):
+            np.testing.assert_array_equal(
+                getattr(one[name], end), getattr(other[name], end), f"{end} of {name}"
+            )
+    assert [note.kind for note in one.notes] == [note.kind for note in other.notes]
