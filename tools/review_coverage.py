@@ -18,7 +18,7 @@ METRICS = (*AREAS, *RATES)
 PLANNED = ("precision", "recall", "roc_auc")
 RIGHT = 0.9, 0.95  # sensitivity and specificity of a judge who errs
 CHECKED = 400  # cases of which the truth is known besides what the judge said
-RESAMPLES = 500
+RESAMPLES = 250
 Rng = np.random.Generator
 
 

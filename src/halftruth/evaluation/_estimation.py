@@ -39,6 +39,8 @@ class Draws:
     places: Places
     shift: Values
     """What joining the rows changed, by which replicates are moved."""
+    threshold: float | None = None
+    """On either side of which a part of a row is, where what one stands for hangs on its score."""
 
 
 class Estimation:
@@ -114,17 +116,20 @@ class Estimation:
         an average over all rows gets a part of a row anywhere.
         """
         rates: dict[float | None, list[Request]] = {None: []}
-        local, rest = [], []
+        local: dict[float | None, list[Request]] = {None: []}
+        rest = []
         for request in self.requests:
             if request.counts_rows and self.rates_apart:
                 rates.setdefault(request.parameters.get("threshold"), []).append(request)
             elif request.places == "ends":
-                local.append(request)
+                threshold = request.parameters.get("threshold") if self.evidence.multiplied else None
+                local.setdefault(threshold, []).append(request)
             else:
                 rest.append(request)
         full = self.evidence.table.support
         yield self._draws(full, rest, "anywhere")
-        yield self._draws(full, local, "ends")
+        for threshold, requests in local.items():
+            yield replace(self._draws(full, requests, "ends"), threshold=threshold)
         for threshold in sorted(rates, key=lambda x: (x is not None, x)):
             sides = full.sides(threshold, self.evidence.classes, drawn=self.n_resamples > 0)
             model, shift = ModelRows(self.evidence, sides), {}
@@ -152,12 +157,14 @@ class Estimation:
         out: dict[Request, Errors] = {}
         for draws in groups:
             requests = [r for r in draws.requests if r.smooth(curves=self.unsigned)]
-            out |= self._errors_of(requests, draws.model)
+            out |= self._errors_of(requests, draws.model, draws.threshold)
         # What has a value but no derivative there, such as an MCC where nothing is flagged, is resampled.
         known = {r for r, of in out.items() if np.isfinite(of.variance + of.unseen).all()}
         return {r: out[r] for r in self.requests if r in known or (r in out and np.isnan(self.point[r]))}
 
-    def _errors_of(self, requests: list[Request], model: ModelRows) -> dict[Request, Errors]:
+    def _errors_of(
+        self, requests: list[Request], model: ModelRows, threshold: float | None
+    ) -> dict[Request, Errors]:
         scenarios, support, rng = self.span.scenarios, model.support, np.random.default_rng(0)
         drawn = drawn_scenarios(self.evidence, scenarios, FEW_RESAMPLES, rng)
         out = {r: Errors(*np.zeros((3, len(drawn)))) for r in requests}
@@ -166,7 +173,8 @@ class Estimation:
             for request, slope in slopes.items():
                 of = out[request]
                 of.variance[i] = variance(slope, support, one_sample=self.one_sample)
-                of.shift[i], of.unseen[i] = unseen(slope, support, request.places, self.evidence.multiplied)
+                where = request.places, self.evidence.multiplied, threshold
+                of.shift[i], of.unseen[i] = unseen(slope, support, *where)
             joined = model.joined
             if self.evidence.values_are_estimated:
                 joined = self.evidence.redrawn(joined, support, rng.random(FEW_RESAMPLES))
@@ -191,6 +199,7 @@ class Estimation:
                 draws.places,
                 one_sample=self.one_sample,
                 multiplied=self.evidence.multiplied,
+                threshold=draws.threshold,
             ):
                 size = next(iter(sums.values())).shape[0]
                 chunk = slice(start, start + size)

@@ -73,11 +73,15 @@ def variance(gradient: Gradient, support: Support, *, one_sample: bool) -> float
 
 
 def unseen(
-    gradient: Gradient, support: Support, places: Places, multiplied: tuple[str, ...] = ()
+    gradient: Gradient,
+    support: Support,
+    places: Places,
+    multiplied: tuple[str, ...] = (),
+    threshold: float | None = None,
 ) -> tuple[float, float]:
     """What a part of a row more in each stratum adds: to the value, and to its variance."""
     multiplied = tuple(name for name in multiplied if name in support.strata)
-    share = place_shares(support, places, multiplied)
+    share = place_shares(support, places, multiplied, threshold).sum(axis=0)
     shift = added = 0.0
     for name, cells in support.strata.items():
         part = part_of(places, cells, known=name in (SOFT, *multiplied))

@@ -89,7 +89,7 @@ class JointPlaces:
         for support, atom in zip(supports, self.atoms, strict=True):
             of_atom = np.bincount(atom, pool)[atom]
             share = np.divide(pool, of_atom, out=np.zeros(len(pool)), where=of_atom > 0)
-            out += place_shares(support, "anywhere", multiplied)[atom] * share / 2
+            out += place_shares(support, "anywhere", multiplied)[0, atom] * share / 2
         return out
 
     def usual_rows(self, multiplied: tuple[str, ...]) -> dict[str, list[dict[str, Any]]]:
@@ -184,7 +184,7 @@ class PairedUnseen(UnseenRows):
     ) -> None:
         """``rows``: what a row adds in effect, of strata where that is not the same everywhere."""
         super().__init__(support, places)
-        self.shares, self.reach = shares, np.cumsum(shares)
+        self.shares, self.reach = shares, np.cumsum(shares)[None]
         # A row that stands for many counts for many in each of four corners. Together they hold what the two
         # ends of one model do: with as much in each, 95% intervals of rates held the truth in 98 to 100%.
         times = 2 / max(2, int(np.count_nonzero(shares))) if places == "ends" else 1.0

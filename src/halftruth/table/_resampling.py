@@ -17,6 +17,7 @@ from halftruth._checks import Vector
 from halftruth.table._support import SOFT, Cells, Sums, Support
 
 MANY_ROWS = 200  # of which one percent of the variance of a mean is left out
+AT_END = 6  # reviewed rows that are an end of the scores
 NEAR = 12  # reviewed rows around a score that say how many cases one of them stands for there
 CHUNK = 1 << 17  # numbers in one array of a chunk of resamples: small enough to stay in a processor's cache
 Places = Literal["anywhere", "ends"]
@@ -43,9 +44,10 @@ def weighted_sums(
     *,
     one_sample: bool,
     multiplied: tuple[str, ...] = (),
+    threshold: float | None = None,
 ) -> Iterator[Sums]:
     """The same with random weights on the rows, and a part of a row more in each stratum."""
-    extra = UnseenRows(support, places, multiplied)
+    extra = UnseenRows(support, places, multiplied, threshold)
     for size in chunks(n_resamples, len(support.score)):
         yield reweigh(support, size, rng, extra, one_sample=one_sample)
 
@@ -117,35 +119,63 @@ def _around(count: Vector) -> Callable[[Vector], Vector]:
     return sums
 
 
-def place_shares(support: Support, places: Places, multiplied: tuple[str, ...] = ()) -> Vector:
-    """How many of the parts fall on each score.
+def place_shares(
+    support: Support, places: Places, multiplied: tuple[str, ...] = (), threshold: float | None = None
+) -> Vector:
+    """How much of each part falls on each score, (parts, scores).
 
-    One at either end; or one anywhere, in every power of ten of ranks from the top and from the bottom
-    equally often: few rows among many, the highest or the lowest, decide means of skewed scores. Of rows that
-    are ``multiplied``, where any of them lies.
+    One part at either end; or one anywhere, in every power of ten of ranks from the top and from the bottom
+    equally often: few rows among many, the highest or the lowest, decide means of skewed scores.
+
+    Of rows that are ``multiplied`` a place is where some of them are: the more one stands for, the fewer were
+    reviewed there. Rates have a part on either side of their ``threshold``, where the rows are that reviews
+    stand for; other ends are several rows wide, since at the very end a guess knows best.
     """
-    if places == "ends":
-        share = np.zeros(len(support.score))
-        share[[0, -1]] = 1.0
-        return share
-    pool = support.pool
     if multiplied:
-        # The more a row stands for, the fewer were reviewed there: each review is as likely a place.
-        counts = (support.strata[name] for name in multiplied)
-        pool = np.sum([np.bincount(x.atom, x.count, len(pool)) for x in counts], axis=0)
-        return np.asarray(pool / pool.sum())
-    below = np.append(0.0, np.cumsum(pool))
+        return np.stack(_among_multiplied(support, places, multiplied, threshold))
+    if places == "ends":
+        return np.eye(len(support.score))[sorted({0, len(support.score) - 1})]
+    below = np.append(0.0, np.cumsum(support.pool))
     above = below[-1] - below
-    return np.asarray(np.diff(np.log1p(below) - np.log1p(above)) / (2 * np.log1p(below[-1])))
+    return np.asarray(np.diff(np.log1p(below) - np.log1p(above)) / (2 * np.log1p(below[-1])))[None]
+
+
+def _among_multiplied(
+    support: Support, places: Places, multiplied: tuple[str, ...], threshold: float | None
+) -> list[Vector]:
+    strata, n = [support.strata[name] for name in multiplied], len(support.score)
+    rows = np.sum([np.bincount(x.atom, x.count, n) for x in strata], axis=0)
+    if places == "anywhere":
+        return [rows / rows.sum()]
+    if threshold is None:
+        reach = [np.minimum(np.cumsum(of), AT_END) for of in (rows, rows[::-1])]
+        top, bottom = (np.diff(of, prepend=0.0) / of[-1] for of in reach)
+        return [top, bottom[::-1]]
+    times = [x.count if x.value is None else x.count * x.value for x in strata]
+    stand_for = np.sum([np.bincount(x.atom, of, n) for x, of in zip(strata, times, strict=True)], axis=0)
+    above = (support.score if support.edge is None else support.edge) >= threshold
+    out = []
+    for side in (above, ~above):
+        # On a side without a review, any row may be what was not seen.
+        of_side = np.where(side, stand_for if np.any(stand_for[side]) else support.pool, 0.0)
+        if of_side.any():
+            out.append(of_side / of_side.sum())
+    return out
 
 
 class UnseenRows:
     """What the rows of each stratum did not show, as a part of a usual row."""
 
-    def __init__(self, support: Support, places: Places, multiplied: tuple[str, ...] = ()) -> None:
-        self.places, self.last = places, len(support.score) - 1
+    def __init__(
+        self,
+        support: Support,
+        places: Places,
+        multiplied: tuple[str, ...] = (),
+        threshold: float | None = None,
+    ) -> None:
+        self.places = places
         multiplied = tuple(name for name in multiplied if name in support.strata)
-        self.reach = np.cumsum(place_shares(support, places, multiplied))
+        self.reach = np.cumsum(place_shares(support, places, multiplied, threshold), axis=1)
         self.rows = {
             name: (
                 part_of(places, cells, known=name in (SOFT, *multiplied)),
@@ -166,9 +196,14 @@ class UnseenRows:
         }
 
     def _where(self, n: int, rng: np.random.Generator) -> list[NDArray[Any]]:
-        if self.places == "ends":
-            return [np.full(n, end) for end in sorted({0, self.last})]
-        return [np.searchsorted(self.reach, rng.random(n) * self.reach[-1], side="right")]
+        out: list[NDArray[Any]] = []
+        for reach in self.reach:
+            first = int(np.searchsorted(reach, 0.0, side="right"))
+            if self.places == "ends" and reach[first] == reach[-1]:
+                out.append(np.full(n, first))
+            else:
+                out.append(np.searchsorted(reach, rng.random(n) * reach[-1], side="right"))
+        return out
 
 
 class Unseen(NamedTuple):
