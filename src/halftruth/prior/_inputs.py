@@ -246,12 +246,10 @@ def read_inputs(
             raise InputError(f"`{name}_weight` was given without {arg(name)}. Pass both or neither.")
         if values is not None:
             score = _checks.scores(values, name)
-            strata[name] = StratumRows(
-                score=score, weight=_checks.weights(weight, f"{name}_weight", length=len(score))
-            )
-    return EstimateInputs(
-        ScoreTable(strata), _checks.share(purity, "purity", closed_at_one=True), "unlabeled"
-    )
+            weight = _checks.weights(weight, f"{name}_weight", length=len(score))
+            strata[name] = StratumRows(score=score, weight=weight)
+    purity = _checks.share(purity, "purity", closed_at_one=True)
+    return EstimateInputs(ScoreTable(strata), purity, "unlabeled")
 
 
 def refuse_to_estimate(table: ScoreTable, purity: Belief, population: str) -> None:
@@ -262,10 +260,8 @@ def refuse_to_estimate(table: ScoreTable, purity: Belief, population: str) -> No
             f"estimate_prior_and_purity, or {arg('prior', 'estimate')} with {arg('purity', 'estimate')}."
         )
     if table.strata[POSITIVE].meaning is not None and population == "all":
-        raise InputError(
-            f"Propensities identify the prior of one table (Σ 1/e ÷ n): leave {arg('prior')} out, and it "
-            "is used."
-        )
+        text = "Propensities identify the prior of one table (Σ 1/e ÷ n): leave"
+        raise InputError(f"{text} {arg('prior')} out, and it is used.")
 
 
 def _refuse_labels(positive: ArrayLike, unlabeled: ArrayLike) -> None:
@@ -296,11 +292,8 @@ def read_knowledge(
             raise InputError(
                 f"{arg('within')} starts at {low:g}, above the purity {purity:g}, which no α can exceed."
             )
-    labeled_counts = 0, 0
-    if labeled_sample is not None:
-        k, m = _checks.labeled_sample(labeled_sample)
-        labeled_counts = k, m - k
-    return Knowledge(purity=purity, within=(low, high), labeled_counts=labeled_counts)
+    k, m = (0, 0) if labeled_sample is None else _checks.labeled_sample(labeled_sample)
+    return Knowledge(purity=purity, within=(low, high), labeled_counts=(k, m - k))
 
 
 def read_sample(labeled_sample: Any) -> tuple[Vector, int | None]:
@@ -308,10 +301,8 @@ def read_sample(labeled_sample: Any) -> tuple[Vector, int | None]:
     name = "labeled_sample"
     is_pair = isinstance(labeled_sample, tuple) and len(labeled_sample) == 2
     if is_pair and all(isinstance(x, (int, np.integer)) for x in labeled_sample):
-        raise InputError(
-            f"{arg(name)} holds scores here: of the positives found, or a pair (scores, labels); got "
-            f"{labeled_sample!r}."
-        )
+        text = "holds scores here: of the positives found, or a pair (scores, labels); got"
+        raise InputError(f"{arg(name)} {text} {labeled_sample!r}.")
     if not (is_pair and np.ndim(labeled_sample[0])):
         return _checks.vector(labeled_sample, name) + 0.0, None
     score = _checks.scores(labeled_sample[0], name)

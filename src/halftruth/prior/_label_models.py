@@ -142,9 +142,8 @@ class Task:
             penalized = np.where(free, 0.0, coefficients)
             off = 0.0 if self.prior is None else times @ f / times.sum() - self.prior
             pull = 0.0 if self.prior is None else HOLD / self.prior * off
-            gradient = np.concatenate(
-                [of_f.T @ ((slope - pull * f * times) * not_f), of_e.T @ (slope * not_e)]
-            )
+            by_f, by_e = (slope - pull * f * times) * not_f, slope * not_e
+            gradient = np.concatenate([of_f.T @ by_f, of_e.T @ by_e])
             total = (penalized @ penalized + times.sum() * pull * off) / 2 - times @ logs
             return float(total), penalized - gradient
 

@@ -89,10 +89,9 @@ class PropensityEstimate(Judged):
 
     def __repr__(self) -> str:
         low, middle, high = np.quantile(self.value, [0, 0.5, 1]) if len(self) else (np.nan,) * 3
-        return (
-            f"PropensityEstimate({len(self)} rows, {low:.3g} to {high:.3g}, median {middle:.3g}, "
-            f"prior={self.prior:.4g}, method={self.method!r})"
-        )
+        spread = f"{low:.3g} to {high:.3g}, median {middle:.3g}"
+        how = f"prior={self.prior:.4g}, method={self.method!r}"
+        return f"PropensityEstimate({len(self)} rows, {spread}, {how})"
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready, without replicates."""

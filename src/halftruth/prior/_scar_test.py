@@ -137,10 +137,8 @@ def _read(
 ) -> _ScarInputs:
     if hasattr(positive, "table"):
         if not (unlabeled is None and prior is None and negative is None and purity == 1.0):
-            raise InputError(
-                f"Evidence holds {arg('unlabeled')}, {arg('prior')}, {arg('purity')} and {arg('negative')} "
-                "itself: pass them only there."
-            )
+            names = f"{arg('unlabeled')}, {arg('prior')}, {arg('purity')} and {arg('negative')}"
+            raise InputError(f"Evidence holds {names} itself: pass them only there.")
         return _of_evidence(positive)
     if negative is not None and unlabeled is None:
         raise InputError(
@@ -160,9 +158,8 @@ def _read(
 def _of_evidence(evidence: Any) -> _ScarInputs:
     support, strata = evidence.table.support, evidence.table.strata
     if evidence.population is None or UNLABELED not in strata or POSITIVE not in strata:
-        raise InputError(
-            argument="positive", must="be scores or PositiveUnlabeled evidence", got=repr(evidence)
-        )
+        must = "be scores or PositiveUnlabeled evidence"
+        raise InputError(argument="positive", must=must, got=repr(evidence))
     if any(cells.weight is not None or cells.value is not None for cells in support.strata.values()):
         raise InputError(
             "scar_test takes rows of weight one, and no propensities: with those SCAR is not assumed."
@@ -186,12 +183,9 @@ def _with_shares(
     if purity.value is None:
         raise InputError(argument="purity", must="be a number in (0, 1], a pair or an estimate", got="None")
     if prior.value is not None and 1 > purity.value <= (claimed := alpha(prior.value, purity.value)):
-        raise InputError(
-            argument="purity",
-            must="exceed the share of positives among the unlabeled",
-            got=f"{arg('purity', purity.value)} and α={claimed:.4g}",
-            remedy="Check which share is which.",
-        )
+        must, got = "exceed the share of positives among the unlabeled", f"{arg('purity', purity.value)} and"
+        remedy = "Check which share is which."
+        raise InputError(argument="purity", must=must, got=f"{got} α={claimed:.4g}", remedy=remedy)
     return _ScarInputs(samples=samples, rows=rows, purity=purity.ends(), shares=pairs)
 
 
@@ -214,9 +208,8 @@ def _prior_check(inputs: _ScarInputs) -> Outcome:
 def _source_check(inputs: _ScarInputs, source: ArrayLike, n: int, rng: np.random.Generator) -> Outcome:
     rows = inputs.exact("source")
     if np.shape(source) != rows.shape:
-        raise InputError(
-            argument="source", must=f"have one label for each of {len(rows)} positives", got=np.shape(source)
-        )
+        must = f"have one label for each of {len(rows)} positives"
+        raise InputError(argument="source", must=must, got=np.shape(source))
     name, label = np.unique(np.asarray(source).astype(str), return_inverse=True)
     if len(name) < 2:
         raise InputError(argument="source", must="name two sources or more", got=f"only {str(name[0])!r}")
@@ -249,9 +242,8 @@ def _labeled_checks(
     positives, size = read_sample(labeled_sample)
     says = "The positives found there score like the known ones."
     check = Check(name="labeled sample", p_value=None, says=says)
-    refuted = (
-        "The positives found in the labeled sample score otherwise than the known ones. This refutes SCAR."
-    )
+    refuted = "The positives found in the labeled sample score otherwise than the known ones."
+    refuted += " This refutes SCAR."
     if len(positives) == 0:
         check = replace(check, says="Not made: no positive was found in the labeled sample.")
     elif min(inputs.purity) == 1:
@@ -261,19 +253,17 @@ def _labeled_checks(
         check = replace(check, says=says)
     else:
         # P = ρ f₁ + (1−ρ) f₀ and U = α f₁ + (1−α) f₀, without f₀: P = λ f₁ + (1−λ) U, λ = (ρ−α)/(1−α).
-        weights = inputs.range_of(
-            lambda alpha, rho: (rho - alpha) / max(1 - alpha, 1e-300), max(inputs.purity)
-        )
+        weights = inputs.range_of(lambda a, r: (r - a) / max(1 - a, 1e-300), max(inputs.purity))
         counts = aligned(counted(rows), counted(positives), inputs.samples[UNLABELED])
         concerns = (SCAR, "purity", *(["prior"] if inputs.shares else []))
         check = replace(check, p_value=mixture_law(counts, weights, n, rng), concerns=concerns)
         refuted = f"The known positives are no mixture of those found and of negatives. {jointly(concerns)}"
     yield check, refuted
     if size is not None and inputs.shares:
-        limits = inputs.range_of(lambda alpha, _: alpha)
-        share = Check(name="share", p_value=share_within(len(positives), size, *limits), concerns=("prior",))
+        p_value = share_within(len(positives), size, *inputs.range_of(lambda alpha, _: alpha))
         count = f"{len(positives)} of {size} in the labeled sample are positive"
-        share = replace(share, says=f"{count}, as the prior allows.")
+        says = f"{count}, as the prior allows."
+        share = Check(name="share", p_value=p_value, concerns=("prior",), says=says)
         yield share, f"{count}: the prior is refuted, not SCAR."
 
 

@@ -177,9 +177,8 @@ def _tables(evidence: Any, by: Any) -> tuple[dict[str, ScoreTable], bool]:
         remedy = "Pass PositiveUnlabeled evidence."
         whole = _checks.instance(getattr(evidence, "table", evidence), "evidence", ScoreTable, remedy)
         parts = dict(_known_rates.by_group(whole, by, STRATA if nested else (POSITIVE, UNLABELED)))
-    tables = {
-        name: _checks.instance(x, "by", ScoreTable, "Pass tables by group.") for name, x in parts.items()
-    }
+    remedy = "Pass tables by group."
+    tables = {name: _checks.instance(x, "by", ScoreTable, remedy) for name, x in parts.items()}
     for kind in (POSITIVE, UNLABELED):
         if not any(kind in table.strata for table in tables.values()):
             raise InputError(f"{arg('by')} has no group with {kind} rows.", argument="by")
