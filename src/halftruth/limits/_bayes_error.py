@@ -144,9 +144,8 @@ def _from_soft(
         method = None
         settings = replace(settings, method=BOUNDED)
     if sign is not None and labels == UNCERTAINTY:
-        raise InputError(
-            f"{arg('sign')} goes with noisy labels, not with {arg('labels', 'uncertainty')}. Leave one out."
-        )
+        other = arg("labels", "uncertainty")
+        raise InputError(f"{arg('sign')} goes with noisy labels, not with {other}. Leave one out.")
     labels = NOISY if sign is not None else labels
     if labels == SOFT and rows.ballots is not None and rows.n_classes == 2:
         hint = f" Or pass {arg('labels', NOISY)}, which takes shares of votes for noisy soft labels."
@@ -154,9 +153,8 @@ def _from_soft(
         return FittedVotes(rows=rows).bayes_error(settings.level)
     votes = call("SoftLabeled.from_votes", "votes")
     hint = f" It is for votes on two classes, {votes}." if method == LIKELIHOOD else ""
-    source = (
-        "votes on three classes or more" if rows.ballots is not None and labels == SOFT else "soft labels"
-    )
+    of_votes = rows.ballots is not None and labels == SOFT
+    source = "votes on three classes or more" if of_votes else "soft labels"
     _refuse(method, METHODS, source, hint)
     return from_soft_labels(rows, labels, sign, _checked(settings))
 
@@ -164,18 +162,14 @@ def _from_soft(
 def _refuse(method: str | None, allowed: tuple[str, ...], source: str, hint: str = "") -> None:
     if method is not None and method not in allowed:
         words = " or ".join(repr(word) for word in allowed)
-        raise InputError(
-            f"{arg('method', method)} makes no interval from {source}. Pass {words}, or leave "
-            f"{arg('method')} out.{hint}"
-        )
+        text = f"{arg('method', method)} makes no interval from {source}. Pass {words}, or leave"
+        raise InputError(f"{text} {arg('method')} out.{hint}")
 
 
 def _checked(settings: Settings) -> Settings:
     if settings.method == BOOTSTRAP and settings.n_resamples == 0:
-        raise InputError(
-            f"{arg('method', 'bootstrap')} needs {bare('n_resamples')} > 0, got 0. Pass some, or "
-            f"{arg('method', BOUNDED)}."
-        )
+        text = f"{arg('method', 'bootstrap')} needs {bare('n_resamples')} > 0, got 0. Pass some, or"
+        raise InputError(f"{text} {arg('method', BOUNDED)}.")
     return settings
 
 
@@ -222,9 +216,8 @@ def _calibrated(
     except InputError as error:
         if evidence.measure().bounded:
             raise
-        raise error.also(
-            f'Here: {arg("calibrator")}="isotonic", or Calibrator("platt", scale="score").'
-        ) from None
+        remedy = f'Here: {arg("calibrator")}="isotonic", or Calibrator("platt", scale="score").'
+        raise error.also(remedy) from None
 
 
 def trusting(measure: ScoreMeasure) -> float | None:

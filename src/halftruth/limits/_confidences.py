@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -53,15 +54,12 @@ def from_confidences(evidence: Evidence, settings: Settings) -> LimitEstimate:
     middle = min(max(0.5, low), high)
     most = min(middle, 1 - middle)
     if product.scaled.value > most + ROUNDING:
-        text = (
-            f"The value is above {most:.4g}, the most that is possible with this prior: at fault is the "
-            f"prior, or the confidences."
-        )
+        text = f"The value is above {most:.4g}, the most that is possible with this prior: at fault is the"
+        text += " prior, or the confidences."
         notes += (Note("refuted" if product.impossible() else "impossible", text),)
     identified = product.over((mean.value, mean.value), (low, high)) if prior.is_range else None
-    out = estimate(
-        product.scaled, (0.0, most), settings, ends=product.ends, notes=notes, identified=identified
-    )
+    known: dict[str, Any] = {"ends": product.ends, "notes": notes, "identified": identified}
+    out = estimate(product.scaled, (0.0, most), settings, **known)
     return _over_range(out, mean, prior) if prior.is_range else out
 
 
@@ -175,16 +173,11 @@ def _on_prior(prior: Belief, r: Vector, weight: Vector | None, value: float) -> 
             yield Note("identifiability", text)
         else:
             share = 1 / inverse.value
-            yield Note(
-                "prior",
-                f"The confidences themselves identify π = {share:.4g}, and with it a Bayes error of "
-                f"{share * value:.4g}.",
-            )
+            text = f"The confidences themselves identify π = {share:.4g}, and with it a Bayes error of"
+            yield Note("prior", f"{text} {share * value:.4g}.")
     elif prior.estimate is not None:
-        yield Note(
-            "prior",
-            f"The interval allows for the error of the prior, which was estimated ({prior.estimate.method}).",
-        )
+        text = "The interval allows for the error of the prior, which was estimated"
+        yield Note("prior", f"{text} ({prior.estimate.method}).")
     if not zeros and inverse.n >= FEWEST and inverse.carriers > 0:
         yield from _checked(prior, r, weight, below=inverse.carriers >= FEW_CARRIERS)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,10 +59,8 @@ HARD = Note(
 
 def need_posteriors(evidence: object, why: str) -> None:
     """Refuse what is no evidence, and scores, which say nothing of each case's probability."""
-    remedy = (
-        f"Wrap your soft labels: {call('SoftLabeled(q)', 'soft')}, or votes: "
-        f"{call('SoftLabeled.from_votes(k, m)', 'votes')}."
-    )
+    votes = call("SoftLabeled.from_votes(k, m)", "votes")
+    remedy = f"Wrap your soft labels: {call('SoftLabeled(q)', 'soft')}, or votes: {votes}."
     if not as_evidence(evidence, remedy=remedy).holds_posteriors:
         raise NotIdentifiable(why.format(type(evidence).__name__))
 
@@ -95,10 +93,8 @@ def _uncertain(rows: SoftRows, settings: Settings) -> LimitEstimate:
             f"class; got {'votes' if rows.ballots is not None else f'{rows.n_classes} classes'}. Leave "
             f"{arg('labels')} out."
         )
-    must, remedy = (
-        "lie in [0, 0.5] as uncertainty labels",
-        f"Pass {arg('labels', 'soft')} for P(positive | x).",
-    )
+    must = "lie in [0, 0.5] as uncertainty labels"
+    remedy = f"Pass {arg('labels', 'soft')} for P(positive | x)."
     _checks.refuse_values(rows.q > 0.5, rows.q, "q", must, "value(s) above", remedy)
     out = _clean(rows, settings)
     return replace(out, notes=tuple(note for note in out.notes if note != HARD))
@@ -131,10 +127,8 @@ def _votes_among_many(rows: SoftRows, settings: Settings) -> LimitEstimate:
     disagreement = Mean.of(np.where(single, most(rows), disagree), rows.weight, 1.0, settings)
     notes: tuple[Note, ...] = (VOTES,)
     if single.any():
-        text = (
-            f"{int(single.sum())} row(s) have one vote, and no second voter who might disagree: in that "
-            f"bound they count as {most(rows):.4g}, the most that is possible."
-        )
+        text = f"{int(single.sum())} row(s) have one vote, and no second voter who might disagree: in that"
+        text += f" bound they count as {most(rows):.4g}, the most that is possible."
         notes += (Note("identifiability", text),)
     return _between(rows, disagreement, settings, notes)
 
@@ -151,15 +145,10 @@ def _between(
     if disagreement is not None:
         above.append(disagreement)
     highest = min(mean.value for mean in above)
-    out = estimate(
-        plug_in,
-        (0.0, top),
-        settings,
-        ends=partial(_bounded_ends, plug_in, above, settings.method),
-        naive=plug_in.value,
-        notes=notes,
-        identified=(plug_in.value, max(plug_in.value, min(highest, top))),
-    )
+    identified = plug_in.value, max(plug_in.value, min(highest, top))
+    ends = partial(_bounded_ends, plug_in, above, settings.method)
+    known: dict[str, Any] = {"naive": plug_in.value, "notes": notes, "identified": identified}
+    out = estimate(plug_in, (0.0, top), settings, ends=ends, **known)
     # An interval around the plug-in alone would not hold the truth: it is given no center.
     return replace(out, centers=None, replicates=None)
 

@@ -96,9 +96,8 @@ def too_good_to_be_true(
     >>> ht.too_good_to_be_true(0.18, 2000, ht.SoftLabeled(q)).too_good
     False
     """
-    error = _checks.inside(
-        test_error, "test_error", 0.0, 1.0, closed="both", advice="Pass a share of the cases, 0.02 for 2%."
-    )
+    advice = "Pass a share of the cases, 0.02 for 2%."
+    error = _checks.inside(test_error, "test_error", 0.0, 1.0, closed="both", advice=advice)
     n_test = _checks.count(n_test, "n_test", least=1)
     level = _checks.confidence_level(confidence_level)
     need_posteriors(evidence, OF_SCORES)
@@ -150,12 +149,8 @@ def _classes(predictions: ArrayLike, evidence: Evidence, labels: str) -> Vector:
         code = f"whole numbers from 0 to {rows.n_classes - 1}, the column of `q` for each"
     array = _checks.native(predictions, "predictions")
     if array.dtype.kind not in "fiub":
-        raise InputError(
-            argument="predictions",
-            must=f"be {code}",
-            got=f"dtype {array.dtype}",
-            remedy="Pass the number of each class, not its name.",
-        )
+        got, remedy = f"dtype {array.dtype}", "Pass the number of each class, not its name."
+        raise InputError(argument="predictions", must=f"be {code}", got=got, remedy=remedy)
     out = _checks.vector(array, "predictions", length=len(rows))
     wrong = (out != np.floor(out)) | (out < 0) | (out >= rows.n_classes)
     must, remedy = f"be {code}", "Pass classes, not scores."

@@ -86,13 +86,10 @@ class TooGood:
     def __str__(self) -> str:
         lines = [_filled(self.verdict), "", *(f"{name:<14}  {value}" for name, value in self._rows())]
         if self.alternatives:
-            lines += [
-                "",
-                "Other than overfitting:",
-                *(_filled(reason, "  - ") for reason in self.alternatives),
-            ]
-        notes = [_filled(note, "Note: ") for note in self.notes]
-        return "\n".join([*lines, *([""] if notes else []), *notes])
+            lines += ["", "Other than overfitting:", *(_filled(x, "  - ") for x in self.alternatives)]
+        if self.notes:
+            lines += ["", *(_filled(note, "Note: ") for note in self.notes)]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in self._rows())
@@ -163,17 +160,15 @@ class Wording:
 
     def _after(self, adjusted: Estimate) -> str:
         # What no predictions get below on these rows; of votes and noise that is not the Bayes error itself.
-        bayes = self.result.bayes_error
-        least, name = bayes.value, "the Bayes error"
-        if bayes.naive is not None:
-            least = bayes.naive
+        least, name = self.result.bayes_error.naive, "the Bayes error"
+        if least is None:
+            least = self.result.bayes_error.value
+        else:
             name = f"the least that these {self.source} allow, {figure(least)}"
         gap = adjusted.value - least
         where = "at" if abs(gap) < 1e-12 else f"{figure(abs(gap))} {'above' if gap > 0 else 'below'}"
-        return (
-            f"With labels drawn anew from the {self.source} its error is {_with_interval(adjusted)}, {where} "
-            f"{name}."
-        )
+        drawn = f"With labels drawn anew from the {self.source} its error is {_with_interval(adjusted)}"
+        return f"{drawn}, {where} {name}."
 
     def alternatives(self) -> Iterator[str]:
         """What else than overfitting may explain an error that is too low, of what can apply."""

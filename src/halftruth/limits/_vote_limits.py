@@ -57,10 +57,8 @@ class Laws(ABC):
         ends = [self.farthest(sign * function)[1] for function in CORNERS for sign in (-1.0, 1.0)]
         return [*self.inside, *ends]
 
-    @property
-    def inside(self) -> tuple[Vector, ...]:
-        """Laws inside it that are worth a start too."""
-        return ()
+    inside: tuple[Vector, ...] = ()
+    """Laws inside it that are worth a start too."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -116,7 +114,7 @@ class Likely(Laws):
         return min(best + ROUNDING, reach), law
 
     @property
-    def inside(self) -> tuple[Vector, ...]:
+    def inside(self) -> tuple[Vector, ...]:  # type: ignore[override]
         return (self.center,)
 
 
@@ -269,9 +267,8 @@ class FittedVotes:
 
     def mean(self, function: Vector, limits: Ends, level: float) -> LimitEstimate:
         """The mean of a function of q, exactly."""
-        return self._estimate(
-            float(function @ self.law), partial(mean_range, function=function), limits, level
-        )
+        value = float(function @ self.law)
+        return self._estimate(value, partial(mean_range, function=function), limits, level)
 
     def limit(self, functional: Functional, limits: Ends, level: float) -> LimitEstimate:
         """Any functional of the measure of posteriors."""
