@@ -7,7 +7,7 @@ that both are one, and w(s) = f₁/f_known is the selection that was at work.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -18,7 +18,7 @@ from halftruth._errors import InputError, Note, NotIdentifiable, arg, call, note
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evaluation._review_laws import N_BLOCKS, Laws, SelectionBlock
 from halftruth.evidence import PositiveUnlabeled, Reviewed
-from halftruth.evidence._selection import Direction
+from halftruth.evidence._selection import Direction, Selection
 from halftruth.prior._law_tests import share_within
 from halftruth.prior._scar_test import Check
 from halftruth.results._estimate import (
@@ -175,8 +175,7 @@ def check_by_reviews(
     answers = evaluate(pu, metrics, **how), evaluate(reviewed, metrics, **how)
     laws = Laws.of(pu, rest, n, rng)
     blocks, gamma = laws.selection(level)
-    largest, p, direction = laws.test(1 - level)
-    scar = _scar_check(pu, largest, p, gamma, direction, 1 - level)
+    scar, direction = _scar_check(pu.selection, laws, gamma, 1 - level)
     purity, checks = None, {"scar": scar, "prior": _prior_check(pu, *answers, n, 1 - level)}
     if purity_sample is not None:
         purity, checks["purity"] = _purity_check(pu, purity_sample, level)
@@ -247,31 +246,24 @@ def _gamma_text(gamma: Estimate) -> str:
     return f"about {gamma.value:.2f} ({gamma.low:.2f} to {gamma.high:.2f})"
 
 
-def _scar_check(
-    pu: PositiveUnlabeled,
-    largest: float | None,
-    p: float | None,
-    gamma: Estimate,
-    lean: Direction,
-    error: float,
-) -> Check:
-    """Of the selection that was granted, SCAR where none was."""
-    granted = pu.selection
+def _scar_check(granted: Selection, laws: Laws, gamma: Estimate, error: float) -> tuple[Check, Direction]:
+    """Of the selection that was granted, SCAR where none was; and which way the known positives lean."""
+    largest, p, lean = laws.test(error)
+    check = Check(name="scar", p_value=p, statistic=largest)
     if p is None:
-        return Check(name="scar", p_value=None, says="Known positives of one score have no law to compare.")
+        return replace(check, says="Known positives of one score have no law to compare."), lean
     if p > error:
         says = f"The known positives score as the positives in general do, or Γ is up to {gamma.high:.2f}."
-        return Check(name="scar", p_value=p, statistic=largest, says=says)
-    says = (
-        f"The known positives score {LEAN[lean]} the positives in general: Γ {_gamma_text(gamma)} was at work"
-    )
+        return replace(check, says=says), lean
+    found = f"Γ {_gamma_text(gamma)} was at work"
+    says = f"The known positives score {LEAN[lean]} the positives in general: {found}"
     if granted.gamma > 1 and gamma.low <= granted.gamma and granted.direction in ("any", lean):
-        return Check(name="scar", p_value=p, statistic=largest, says=f"{says}, and {granted} was granted.")
+        return replace(check, says=f"{says}, and {granted} was granted."), lean
     value = f"{gamma.value if np.isfinite(gamma.value) else gamma.low:.2f}"
     grant, words = (value, value) if lean == "any" else (f'("{lean}", {value})', f"{lean}:{value}")
     selection = call(f"selection={grant}", f"--selection {words}")
     note = Note("refuted", f"{says}. Grant {selection}, or use the reviews.")
-    return Check(name="scar", p_value=p, refuted=True, statistic=largest, says=note)
+    return replace(check, refuted=True, says=note), lean
 
 
 def _prior_check(pu: PositiveUnlabeled, given: Evaluation, found: Evaluation, n: int, error: float) -> Check:
@@ -295,23 +287,19 @@ def _purity_check(pu: PositiveUnlabeled, sample: Any, level: float) -> tuple[Est
     tail = (1 - level) / 2
     low = float(betaincinv(right, n - right + 1, tail)) if right else 0.0
     high = float(betaincinv(right + 1, n - right, 1 - tail)) if right < n else 1.0
-    row = Estimate(
-        value=right / n, low=low, high=high, confidence_level=level, method="exact", limits=(0.0, 1.0)
-    )
+    exact: dict[str, Any] = {"confidence_level": level, "method": "exact", "limits": (0.0, 1.0)}
+    row = Estimate(value=right / n, low=low, high=high, **exact)
     p = share_within(right, n, *pu.purity.ends())
     refuted = p <= 1 - level
-    says = (
-        f"{right} of {n} known positives were found right ({interval_text(row)}): the purity "
-        f"{figure(pu.purity.value)} is {'' if refuted else 'not '}refuted."
-    )
+    purity = f"the purity {figure(pu.purity.value)} is {'' if refuted else 'not '}refuted"
+    says = f"{right} of {n} known positives were found right ({interval_text(row)}): {purity}."
     return row, Check(name="purity", p_value=p, refuted=refuted, concerns=("purity",), says=says)
 
 
 def _on_rows(reviewed: Reviewed, rest: Reviewed, disagree: tuple[str, ...]) -> Iterator[Note]:
     if disagree:
-        yield Note(
-            "contradiction", f"The two answers differ by more than their errors: {', '.join(disagree)}."
-        )
+        text = f"The two answers differ by more than their errors: {', '.join(disagree)}."
+        yield Note("contradiction", text)
     found = len(rest.table.strata.get(POSITIVE, ()))
     if found < FEW_POSITIVES:
         yield Note("small_sample", f"Reviews found {found} positives only: they refute little.")
