@@ -105,18 +105,15 @@ class PositiveUnlabeled(Evidence):
         negative_weight: Any = None,
     ) -> None:
         if negative is None and negative_weight is not None:
-            raise InputError(
-                f"{arg('negative_weight')} was given without {arg('negative')}. Pass both or neither."
-            )
+            both = f"{arg('negative_weight')} was given without {arg('negative')}"
+            raise InputError(f"{both}. Pass both or neither.")
         plain = all(x is None for x in (propensity, positive_weight, unlabeled_weight, negative_weight))
         if plain and tensors.on_device(positive, unlabeled, negative):
             scores = {POSITIVE: positive, UNLABELED: unlabeled, NEGATIVE: negative}
             table = ScoreTable(tensors.from_strata(**{k: x for k, x in scores.items() if x is not None}))
         else:
-            strata = {
-                POSITIVE: _rows(positive, positive_weight, POSITIVE, propensity),
-                UNLABELED: _rows(unlabeled, unlabeled_weight, UNLABELED),
-            }
+            strata = {POSITIVE: _rows(positive, positive_weight, POSITIVE, propensity)}
+            strata[UNLABELED] = _rows(unlabeled, unlabeled_weight, UNLABELED)
             if negative is not None:
                 strata[NEGATIVE] = _rows(negative, negative_weight, NEGATIVE)
             table = ScoreTable(strata)
@@ -580,10 +577,8 @@ def _estimated(
         both = estimate_both(table)
         return both.prior, both.purity
     if wanted[1]:
-        raise InputError(
-            f"{arg('purity', ESTIMATE)} goes with {arg('prior', ESTIMATE)}: scores say something of both "
-            f"together. Pass both, or a number for the purity."
-        )
+        text = "scores say something of both together. Pass both, or a number for the purity."
+        raise InputError(f"{arg('purity', ESTIMATE)} goes with {arg('prior', ESTIMATE)}: {text}")
     known = belief(purity, "purity", closed_at_one=True)
     refuse_to_estimate(table, known, population)
     return estimate_alpha(table, known.value or 1.0), purity
