@@ -10,8 +10,8 @@ from halftruth._checks import Vector
 from halftruth.prior._upper_bound import FEWEST_RANKED, LOWER_SIDE, Tail, ranks_of
 
 __all__ = [
-    "Sample", "aligned", "can_be_mixed", "counted", "enough_to_mix", "mixture_law", "one_law", "pile_up",
-    "share_beyond", "share_within",
+    "Sample", "aligned", "can_be_mixed", "counted", "enough_to_mix", "largest_sum", "mixture_law", "one_law",
+    "pile_up", "share_beyond", "share_within",
 ]  # fmt: skip
 
 Sample = tuple[Vector, Vector]  # distinct scores, ascending, and the number of rows at each
@@ -90,16 +90,13 @@ def one_law(counts: Vector, n: int, rng: np.random.Generator) -> float:
     counts = _joined(counts, pool, pool.sum() / N_GROUPS)
     pool, size = counts.sum(axis=0), counts.sum(axis=1)
     score = _polynomials(pool, MOST_ORDERS)
-    # One component compares the means of one polynomial: as many degrees of freedom as samples less one.
-    freedom = (len(counts) - 1) * np.arange(1, score.shape[1] + 1)
 
     # At n = 200 + 200 the power against a shift of .3 sd, a scale of 1.3 and 10% from elsewhere was .75, .76
     # and .76 in 300 draws; Anderson–Darling had .79, .54, .54, Kolmogorov–Smirnov .70, .25, .31.
     def statistic(tables: Vector) -> Vector:
         mean = tables @ score / size[:, None]
-        apart = np.cumsum((size[:, None] * mean**2).sum(axis=-2), axis=-1)
-        # Fan (1996): of the first 1, 2, … squared components, each sum standardised, the largest.
-        return np.asarray(((apart - freedom) / np.sqrt(freedom)).max(axis=-1, initial=-np.inf))
+        # One component compares the means of one polynomial: as many degrees of freedom as samples less one.
+        return largest_sum((size[:, None] * mean**2).sum(axis=-2), len(counts) - 1)
 
     def drawn(m: int) -> Vector:
         # Under one law all tables with these margins are as likely as rows are shuffled: a permutation test.
@@ -107,6 +104,13 @@ def one_law(counts: Vector, n: int, rng: np.random.Generator) -> float:
         return statistic(random_table.rvs(*margins, size=m, random_state=rng))
 
     return share_beyond(statistic(counts), drawn, n, counts.size)
+
+
+def largest_sum(squares: Vector, freedom: int = 1) -> Vector:
+    """Fan (1996): of the first 1, 2, … squared components, each sum standardised, the largest."""
+    degrees = freedom * np.arange(1, squares.shape[-1] + 1)
+    sums = np.cumsum(squares, axis=-1)
+    return np.asarray(((sums - degrees) / np.sqrt(degrees)).max(axis=-1, initial=-np.inf))
 
 
 def mixture_law(counts: Vector, weights: tuple[float, float], n: int, rng: np.random.Generator) -> float:

@@ -25,7 +25,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg
 from halftruth.prior._belief import ESTIMATE, Share, belief
 from halftruth.prior._from_features import HeldOut, _matrix
-from halftruth.prior._law_tests import share_beyond
+from halftruth.prior._law_tests import largest_sum, share_beyond
 from halftruth.prior._scar_test import SCAR, Check, Outcome, ScarTest, jointly, judged_by_holm, notes_on
 from halftruth.prior._shares import Sizes
 
@@ -237,11 +237,9 @@ def _time_check(rows: _Rows, when: Vector, n: int, rng: np.random.Generator) -> 
     if np.ptp(when) == 0 or not parts:
         return replace(check, says="Not made: no unlabeled row of a like score came at another time."), ""
     root = np.linalg.cholesky(noise + 1e-9 * np.trace(noise) * np.eye(TIME_ORDERS))
-    freedom = np.arange(1, TIME_ORDERS + 1)
 
     def distance(gaps: Vector) -> Vector:
-        apart = np.cumsum(np.linalg.solve(root, gaps.T).T ** 2, axis=1)
-        return np.asarray(((apart - freedom) / np.sqrt(freedom)).max(axis=1))  # as for sources: Fan (1996)
+        return largest_sum(np.asarray(np.linalg.solve(root, gaps.T).T, dtype=float) ** 2)  # as for sources
 
     def shuffled() -> Vector:
         picked = (part[rng.choice(len(part), m, replace=False, shuffle=False)] for part, m in parts)
