@@ -129,8 +129,8 @@ def design_of(
         open_rows=len(is_open),
         chance=_chances(reviews.times),
         chance_estimated=estimated,
-        sensitivity=_ends(sensitivity),
-        specificity=_ends(specificity),
+        sensitivity=sensitivity.span,
+        specificity=specificity.span,
         bands=tuple(band(k) for k in reversed(range(len(edges) + 1))),
         reviews=reviews,
     )
@@ -153,8 +153,3 @@ def _chances(times: Vector) -> tuple[float, float]:
     # Of several rounds a row may stand for less than itself: others of its kind were seen before.
     chance = np.minimum(1 / times, 1.0)
     return float(chance.min()), float(chance.max())
-
-
-def _ends(share: Belief) -> tuple[float, float]:
-    low, high = share.ends()
-    return low, high

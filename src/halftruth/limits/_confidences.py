@@ -94,8 +94,7 @@ class Product:
         draws = self.prior.replicates
         if draws is not None:
             return interval_of(draws, np.asarray([self.prior.value]), level, "percentile")
-        low, high = self.prior.ends()
-        return low, high
+        return self.prior.span
 
     def over(self, ends: Ends, priors: Ends) -> Ends:
         """The union of the products over a range of priors."""

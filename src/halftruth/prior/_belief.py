@@ -177,6 +177,12 @@ class Belief:
             return [self.low, self.high]
         return [] if self.value is None else [self.value, self.value]
 
+    @property
+    def span(self) -> tuple[float, float]:
+        """The same ends of a share of which something is known."""
+        low, high = self.ends()
+        return low, high
+
     def draw(self, chosen: Vector | None, n: int, rng: np.random.Generator) -> Number:
         """``n`` values, one a resample: the number itself, or replicates (at the ranks ``chosen``)."""
         if self.replicates is None:
