@@ -125,13 +125,11 @@ class Estimate(Judged):
         if scenarios is None or self.centers is None:
             return self
         kept = list(scenarios)
+        columns = {name: getattr(self, name) for name in ("centers", "errors", "unseen", "share_rows")}
+        columns["replicates"] = None if self.replicates is None else np.atleast_2d(self.replicates)
         fewer = replace(
             self,
-            centers=self.centers[kept],
-            errors=None if self.errors is None else self.errors[kept],
-            unseen=None if self.unseen is None else self.unseen[kept],
-            share_rows=None if self.share_rows is None else self.share_rows[kept],
-            replicates=None if self.replicates is None else np.atleast_2d(self.replicates)[kept],
+            **{name: x[kept] for name, x in columns.items() if x is not None},
             scenario=kept.index(self._place) if self._place in kept else len(kept) // 2,
             n_plain=None if self.n_plain is None else sum(i < self.n_plain for i in kept),
             selected=(),
@@ -231,10 +229,8 @@ Row = TypeVar("Row", bound=Estimate)
 def judged(rows: Mapping[str, Row], whole: Standing) -> dict[str, Row]:
     """The rows of a result, each with its standing."""
     standings = {name: _row_standing(row, whole) for name, row in rows.items()}
-    return {
-        name: row if row.standing == standings[name] else replace(row, standing=standings[name])
-        for name, row in rows.items()
-    }
+    changed = {name: row for name, row in rows.items() if row.standing != standings[name]}
+    return {**rows, **{name: replace(row, standing=standings[name]) for name, row in changed.items()}}
 
 
 def _row_standing(row: Estimate, whole: Standing) -> Standing:
