@@ -38,6 +38,7 @@ SCHEMA = 1
 IN_STRATUM = 2  # reviews drawn in a stratum: the fewest of which pairs have a chance
 CERTAIN = 1 - 1e-9
 FLOOR = 0.1  # share of the reviews that are spread evenly over all rows, so that no chance is 0
+DOUBT = 0.1  # share of the reviews that go where a row counts, whatever evidence says of its class
 NORMAL = 1.959963984540054  # of a 95% interval
 BATCH = 1 << 20  # rows that are drawn from at once
 COLUMNS = ("row", "score", "probability", "stratum", "round", "label")
@@ -283,9 +284,9 @@ def _guess(bins: Bins, score: Vector, evidence: Evidence | None) -> Vector:
                 "prior: a plan stays valid whatever that is."
             )
         share = np.interp(score, *isotonic_points(measure))
-    elif bins.low[0] >= 0 and bins.high[-1] <= 1:
+    elif bins.low[0] >= 0 and bins.high[-1] <= 1 and np.sum(bins.rows * score) >= 1:
         share = score
-    else:
+    else:  # no probabilities, or such as expect no positive at all
         share = (np.cumsum(bins.rows) - bins.rows / 2) / n
     return np.clip(share, min(1 / n, 0.01), 1 - min(1 / n, 0.01))
 
@@ -314,14 +315,18 @@ def _needs(
     known = np.bincount(atom, found, len(first))
     rest = np.clip((positives - known) / np.maximum(rows - known, 1.0), 0.1 * positives / rows, 1.0)
     share = np.where(known > 0, rest, positives / rows)
-    p, total, out = positives / rows, np.zeros(len(rows)), {}
+    p, total, unguessed, out = positives / rows, np.zeros(len(rows)), np.zeros(len(rows)), {}
     for r in requests:
         of_row, of_positive = slopes[r]["soft", "weight"], slopes[r]["soft", "value"]
         each = of_positive**2 * share * (1 - share)
-        total += each / max(float(np.sum(rows * each)), 1e-300)  # as a share of what a random review leaves
+        left = max(float(np.sum(rows * each)), 1e-300)  # by a random review
+        total, unguessed = total + each / left, unguessed + of_positive**2 / left
         all_known = float(np.sum(rows * (p * (of_row + of_positive) ** 2 + (1 - p) * of_row**2)))
         out[r.label] = each[atom], all_known
-    return np.sqrt(total)[atom], out
+    needs = [np.sqrt(x) / max(float(np.sum(rows * np.sqrt(x))), 1e-300) for x in (total, unguessed)]
+    # Evidence that rests on a wrong prior, or on biased labels, is surest where it is wrong.
+    doubt = 0.0 if evidence is None else DOUBT
+    return ((1 - doubt) * needs[0] + doubt * needs[1])[atom], out
 
 
 def _strata(left: Counts, need: Vector, n: int) -> tuple[NDArray[np.intp], Counts, Counts]:

@@ -133,3 +133,25 @@ def test_plans_without_what_they_left_out_are_refused():
         ht.Reviewed.from_plan(second, SCORE, labels[:15], known_positive=known)
     both = ht.Reviewed.from_plan([second, first], SCORE, [labels[:15], labels], known_positive=known)
     assert both.n_reviewed == 35
+
+
+def test_scores_that_expect_no_positive_are_read_as_ranks():
+    score = 10 ** (-6 - 3 * np.random.default_rng(0).random(5_000))
+    tiny = ht.plan_review(score, 100, metrics="roc_auc", rng=1)
+    as_ranks = ht.plan_review(score * 1e9, 100, metrics="roc_auc", rng=1)
+    assert tiny.expected["roc_auc"] == pytest.approx(as_ranks.expected["roc_auc"], rel=0.05)
+
+
+def test_a_prior_too_high_leaves_reviews_where_it_is_surest():
+    rng = np.random.default_rng(0)
+    y = rng.random(20_000) < 0.1
+    score = rng.normal(np.where(y, 2.0, 0.0))
+    known = y & (rng.random(20_000) < 0.3)
+    # With half as many positives as that, all rows from 2 on would be positive, and none worth a review.
+    evidence = ht.PositiveUnlabeled.from_labels(known, score, unlabeled=0, prior=0.2)
+    plan = ht.plan_review(
+        score, 200, metrics="precision", threshold=1.5, evidence=evidence, known_positive=known
+    )
+    flagged = (score >= 1.5) & ~known
+    even = 200 * 0.1 / (~known).sum() + 0.9 * 0.1 * 200 / flagged.sum()  # of the floor, and of the doubt
+    assert np.quantile(plan.probability[flagged], 0.02) > 0.7 * even  # one bin has rows of both sides
