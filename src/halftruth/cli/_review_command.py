@@ -56,7 +56,7 @@ def plan_review(
     from halftruth import _checks
     from halftruth.cli._option_values import parse_metrics, parse_share
     from halftruth.cli._outputs import refuse_input
-    from halftruth.cli._review_files import ReviewFile, check_rounds, refuse_missing
+    from halftruth.cli._review_files import ReviewFile, check_rounds
     from halftruth.cli._reviews import read_cells
     from halftruth.evaluation._review_plan import plan_rows
     from halftruth.evidence import PositiveUnlabeled, Reviewed
@@ -76,7 +76,8 @@ def plan_review(
             "to look."
         )
     earlier = [ReviewFile.read(path) for path in reviewed or ()]
-    refuse_missing(earlier)
+    for each in earlier:
+        each.refuse_missing()
     cells = read_cells(files, Columns(scores=(score,), label=None, known=known_positive))
     # Rows may be all that memory holds: nothing is copied, and what is not needed is dropped.
     scores, known = cells["s0"], None if known_positive is None else cells["k"] == 0

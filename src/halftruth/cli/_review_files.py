@@ -15,7 +15,7 @@ import numpy as np
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 
-__all__ = ["ReviewFile", "check_rounds", "refuse_missing"]
+__all__ = ["ReviewFile", "check_rounds"]
 
 HEAD = re.compile(r"# halftruth review plan 1; *scores ([0-9a-f]{16}); *round (\d+)")
 AROUND = '",;\t '  # what spreadsheets put around the first line
@@ -100,15 +100,13 @@ class ReviewFile:
                 f"{score[self.rows[k]]:g}. Sort all of its columns together, or none."
             )
 
-
-def refuse_missing(rounds: Iterable[ReviewFile], advice: str = "") -> None:
-    """Refuse rows to review that have no label."""
-    for each in rounds:
-        none = np.isnan(each.labels)
+    def refuse_missing(self, advice: str = "") -> None:
+        """Refuse rows to review that have no label."""
+        none = np.isnan(self.labels)
         if none.any():
             raise InputError(
-                f"{each.path}: the label is missing for {int(none.sum())} of the {len(none)} rows to review, "
-                f"the first is row {each.rows[np.argmax(none)]}. Label them all: those that were left out "
+                f"{self.path}: the label is missing for {int(none.sum())} of the {len(none)} rows to review, "
+                f"the first is row {self.rows[np.argmax(none)]}. Label them all: those that were left out "
                 f"are seldom a random part, and each stands for many other rows.{advice}"
             )
 

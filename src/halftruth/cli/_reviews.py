@@ -12,7 +12,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.cli._how_known import NO_PROPENSITIES, Propensities, parse_propensity
 from halftruth.cli._option_values import ESTIMATE, parse_share
-from halftruth.cli._review_files import ReviewFile, check_rounds, refuse_missing
+from halftruth.cli._review_files import ReviewFile, check_rounds
 from halftruth.evidence import Reviewed
 from halftruth.evidence._reviewed import fingerprint, judge_rates
 from halftruth.files import Source
@@ -78,8 +78,8 @@ class Reviews:
                 "--missing-reviews goes with --reviewed. With --review-chance a chance of 0 bounds a row."
             )
         files = tuple(map(ReviewFile.read, rounds))
-        if options.missing_reviews != "bounds":
-            refuse_missing(files, " With --missing-reviews bounds intervals cover all that they could be.")
+        for file in files if options.missing_reviews != "bounds" else ():
+            file.refuse_missing(" With --missing-reviews bounds intervals cover all that they could be.")
         return cls(
             rounds=files,
             chance=chance,
