@@ -85,7 +85,7 @@ def unseen(
     shift = added = 0.0
     for name, cells in support.strata.items():
         part = part_of(places, cells, known=name in (SOFT, *multiplied))
-        for row in usual_rows(support, name, multiplied):
+        for row in usual_rows(support, name, multiplied, threshold):
             influence = sum(row[c] * gradient[name, c] for c in ("weight", "value") if (name, c) in gradient)
             shift += part * float(np.sum(share * influence))
             added += part * float(np.sum(share * influence**2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.special import entr
@@ -219,14 +220,8 @@ def _from_votes(evidence: Evidence, rows: SoftRows, names: tuple[str, ...], sett
                 estimates[name] = fitted.limit(call, (0.0, 1.0), settings.level)
                 estimates[name] = replace(estimates[name], notes=(OF_LAW,))
             advance(1)
-    return Evaluation(
-        rows=estimates,
-        evidence=repr(evidence),
-        prior=_mean(rows.q, rows.weight, 1.0, settings),
-        alpha=None,
-        notes=(ASSUMPTION,) if BAYES not in names else (),
-        pages=PAGES,
-    )
+    prior, notes = _mean(rows.q, rows.weight, 1.0, settings), () if BAYES in names else (ASSUMPTION,)
+    return Evaluation(rows=estimates, prior=prior, notes=notes, **_shown(evidence))
 
 
 class _ManyClasses(Evaluation):
@@ -251,14 +246,15 @@ def _many_classes(
     estimates: dict[str, Estimate] = {} if bayes is None else {BAYES: bayes}
     if LOG_LOSS in names:
         estimates[LOG_LOSS] = _entropy(rows, settings)
-    return _ManyClasses(
-        rows={name: estimates[name] for name in names},
-        evidence=repr(evidence),
-        prior=Estimate(value=np.nan, low=np.nan, high=np.nan),
-        alpha=None,
-        notes=() if BAYES in names else (EXACT if rows.ballots is None else ASSUMPTION,),
-        pages=PAGES,
-    )
+    estimates = {name: estimates[name] for name in names}
+    unknown = Estimate(value=np.nan, low=np.nan, high=np.nan)
+    notes = () if BAYES in names else (EXACT if rows.ballots is None else ASSUMPTION,)
+    return _ManyClasses(rows=estimates, prior=unknown, notes=notes, **_shown(evidence))
+
+
+def _shown(evidence: Evidence) -> dict[str, Any]:
+    """What results without known positives have in common."""
+    return {"evidence": repr(evidence), "alpha": None, "pages": PAGES}
 
 
 def _entropy(rows: SoftRows, settings: Settings) -> Estimate:

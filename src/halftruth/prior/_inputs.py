@@ -100,10 +100,8 @@ class EstimateInputs:
         # far the value on joined scores (the first of `resampled`) is from that on all of them.
         fits = fit(self.samples)
         values = np.asarray([[redone.value for redone in fit(samples)] for samples in self.resampled(n, rng)])
-        return [
-            replace(fitted, replicates=np.clip(values[1:, k] + fitted.value - values[0, k], 0, 1))
-            for k, fitted in enumerate(fits)
-        ]
+        moved = (x[1:] + fitted.value - x[0] for x, fitted in zip(values.T, fits, strict=True))
+        return [replace(f, replicates=np.clip(x, 0, 1)) for f, x in zip(fits, moved, strict=True)]
 
     def estimate(
         self,

@@ -77,11 +77,14 @@ def part_of(places: Places, cells: Cells, *, known: bool) -> float:
     return 0.25 if places == "anywhere" and equal else 0.5
 
 
-def usual_rows(support: Support, name: str, multiplied: tuple[str, ...]) -> list[dict[str, Any]]:
+def usual_rows(
+    support: Support, name: str, multiplied: tuple[str, ...], threshold: float | None = None
+) -> list[dict[str, Any]]:
     """What a row of a stratum adds in effect, by column.
 
     In strata that are ``multiplied``, as reviewed rows are by the chance of a review, what a row adds hangs
-    on where it lies, and rows of all of them tell it: at each score Σu²/Σu of those around it.
+    on where it lies, and rows of all of them tell it: at each score Σu²/Σu of those around it, on its side of
+    the threshold.
     """
     cells = support.strata[name]
     rows = cells.usual_rows(soft=name == SOFT)
@@ -97,10 +100,20 @@ def usual_rows(support: Support, name: str, multiplied: tuple[str, ...]) -> list
         total = total + np.bincount(at, number * value, len(count))
         squares = squares + np.bincount(at, number * square, len(count))
         count = count + np.bincount(at, number, len(count))
-    around = _around(count)
     (row,) = rows
-    times = around(squares) / around(total)
+    times = np.ones(len(count))
+    for side in _sides(support, count, threshold):
+        around = _around(count[side])
+        times[side] = around(squares[side]) / around(total[side])
     return [{"weight": row["weight"], "value": row["weight"] * times, "square": row["weight"] * times**2}]
+
+
+def _sides(support: Support, count: Vector, threshold: float | None) -> list[slice]:
+    """The scores below a threshold, and the others; all where one side has no row, or there is none."""
+    first = support.score if support.edge is None else support.edge
+    cut = 0 if threshold is None else int(np.searchsorted(first, threshold))
+    sides = [slice(0, cut), slice(cut, None)]
+    return sides if all(count[side].any() for side in sides) else [slice(None)]
 
 
 def _around(count: Vector) -> Callable[[Vector], Vector]:
@@ -179,7 +192,7 @@ class UnseenRows:
         self.rows = {
             name: (
                 part_of(places, cells, known=name in (SOFT, *multiplied)),
-                usual_rows(support, name, multiplied),
+                usual_rows(support, name, multiplied, threshold),
             )
             for name, cells in support.strata.items()
         }
