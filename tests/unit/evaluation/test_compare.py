@@ -182,7 +182,11 @@ def test_the_error_of_reviewed_rows_is_that_of_the_mean_difference(guess):
         off = (each - mean) * (1.0 if weight is None else W / W.mean()) / N
         row = closed(models, ["brier"])["brier"]
         assert row.value == pytest.approx(mean, abs=1e-12)
-        assert row.standard_error == pytest.approx(np.sqrt(np.sum(off**2) * N / (N - 1)), rel=1e-6)
+        still = np.sqrt(np.sum(off**2) * N / (N - 1))
+        if guess in ("none", "score"):
+            assert row.standard_error == pytest.approx(still, rel=1e-6)
+        else:  # a guess that is fitted has an error of its own
+            assert 1 < row.standard_error / still < 1.2
         drawn = ht.compare(models, ["brier"], n_resamples=3000)["brier"]
         assert width(drawn) == pytest.approx(width(row), rel=0.1)
 
