@@ -121,6 +121,27 @@ def scores(values: Any, name: str, *, length: int | None = None) -> Vector:
     return out
 
 
+def matrix(values: Any, name: str) -> Vector:
+    """Finite numbers, (n, k); trees and distances both want them."""
+    to_numpy = getattr(values, "to_numpy", None)
+    try:
+        x = np.asarray(values if to_numpy is None else to_numpy(), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{arg(name)} must hold numbers only. Encode what is not, or pass a classifier or pipeline that "
+            "does."
+        ) from None
+    if x.ndim != 2 or x.shape[1] == 0:
+        raise InputError(f"{arg(name)} must be two-dimensional, rows by features, got shape {x.shape}.")
+    if not np.isfinite(x).all():
+        count = int((~np.isfinite(x)).sum())
+        raise InputError(
+            f"{arg(name)} must be finite, got {count} NaN or infinite value(s). Impute or drop them, or pass "
+            "a classifier that takes them."
+        )
+    return x
+
+
 def weights(values: Any, name: str, *, length: int) -> Vector | None:
     """Non-negative weights with a positive sum, or None for equal weights."""
     if values is None:

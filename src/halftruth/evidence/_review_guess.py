@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.measure._fitted_guess import FittedGuess, Guess, LineGuess
@@ -15,6 +16,8 @@ __all__ = ["best_guess", "guess_from", "review_rates"]
 
 KNOTS = 1025  # of a guess that is a function: lines between them
 IN_BLOCK, MOST_BLOCKS = 25, 64  # reviews whose mean is a rate
+LEAST_CHANCE = 1e-9
+WEAK_PULL = 100.0  # of the regression on features, to no effect: hardly any
 SURELY_LEFT_OUT = 9.0  # reviews to expect among rows of which none was reviewed: e⁻⁹ is the chance of that
 
 
@@ -82,9 +85,15 @@ def _knots(span: tuple[float, float]) -> Vector:
 
 
 def review_rates(
-    score: Vector, reviewed: NDArray[np.bool_], known: NDArray[np.intp], weight: Vector | None
+    score: Vector,
+    reviewed: NDArray[np.bool_],
+    known: NDArray[np.intp],
+    weight: Vector | None,
+    features: Any = None,
 ) -> Vector:
     """1/e estimated from the score: rows over reviewed rows, in blocks of equally many reviews.
+
+    With ``features``, chances differ within a block as a logistic regression on them has it.
 
     Rows of a stretch of scores where reviews should have been and none is have no chance that could be
     estimated: inf. Positives ``known`` otherwise are no rows of which some were reviewed.
@@ -115,7 +124,36 @@ def review_rates(
         if not (left_out & ~open_rows).any():
             break
         open_rows |= left_out
-    out = 1 / rate[block]
+    chance = rate[block]
+    if features is not None:
+        asked = (each > 0) & ~open_rows
+        chance = _within_blocks(chance, reviewed, features, each * asked)
+        # As many reviews in each block as there were: what the blocks know is not undone.
+        found = np.bincount(block, each * asked * chance, len(edges) + 1)
+        times = np.divide(looked, found, out=np.ones_like(looked), where=found > 0)
+        chance = np.clip(chance * times[block], LEAST_CHANCE, 1)
+    out = 1 / chance
     out[open_rows & ~reviewed] = np.inf
     out[known] = 1.0
     return out
+
+
+def _within_blocks(chance: Vector, reviewed: NDArray[np.bool_], features: Any, mass: Vector) -> Vector:
+    """Chances of a review by the features, beside those by the score."""
+    from sklearn.linear_model import LogisticRegression
+
+    x = _checks.matrix(features, "features")
+    if len(x) != len(chance):
+        raise InputError(
+            argument="features", must=f"have a row for each of the {len(chance)} scores", got=f"{len(x)} rows"
+        )
+    asked = mass > 0
+    if reviewed[asked].all():
+        return chance
+    spread = x[asked].std(axis=0)
+    x = (x - x[asked].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    inner = np.clip(chance, LEAST_CHANCE, 1 - LEAST_CHANCE)
+    design = np.column_stack([np.log(inner / (1 - inner)), x])
+    model = LogisticRegression(C=WEAK_PULL, max_iter=1000)
+    model.fit(design[asked], reviewed[asked], sample_weight=mass[asked])
+    return np.asarray(model.predict_proba(design)[:, 1])

@@ -83,6 +83,9 @@ class Reviewed(Evidence):
         The chance of each row to be reviewed, known by design. Where it is 0 nothing can be known of a row:
         results are then intervals over what such rows could be. None: estimated from the score; a review
         must then hang on nothing else, and stretches of scores that nobody looked at are left open.
+    features : (n, k) array or frame of numbers, optional
+        What else a review may have hung on, where chances are estimated: they follow a logistic regression on
+        the score and these. Categories are columns of 0 and 1.
     sample_weight : (n,) array, optional
     sensitivity, specificity : float, (low, high) or PriorEstimate
         Of the reviewer, who may err: a number, a range, or an estimate, e.g. of `judge_rates`.
@@ -108,6 +111,7 @@ class Reviewed(Evidence):
     sensitivity: Belief
     specificity: Belief
     estimated: bool = False
+    estimated_from: str = "its score"
 
     def __init__(
         self,
@@ -115,6 +119,7 @@ class Reviewed(Evidence):
         label: Any,
         probability: Any = None,
         *,
+        features: Any = None,
         sample_weight: Any = None,
         sensitivity: Share = 1.0,
         specificity: Share = 1.0,
@@ -129,7 +134,13 @@ class Reviewed(Evidence):
         reviewed = ~np.isnan(said)
         self.estimated = probability is None
         if probability is None:
-            times = review_rates(score, reviewed, known, weight)
+            times = review_rates(score, reviewed, known, weight, features)
+            self.estimated_from = "its score" if features is None else "its score, on the features"
+        elif features is not None:
+            raise InputError(
+                f"{arg('features')} go with chances that are estimated. Leave out {arg('probability')}, or "
+                "them."
+            )
         else:
             times = _times(probability, reviewed, known)
         never = np.flatnonzero(np.isinf(times) & ~reviewed)
@@ -462,7 +473,9 @@ class Reviewed(Evidence):
     def assumption(self) -> Note:  # type: ignore[override]
         text = "Assumes that each row had the chance of a review that was given"
         if self.estimated:
-            text = "Assumes that whether a row was reviewed hung on its score and on nothing else"
+            text = (
+                f"Assumes that whether a row was reviewed hung on {self.estimated_from} and on nothing else"
+            )
         if not self._never_errs:
             text += ", and that reviewers err as often as given, whatever the score"
         return Note("assumption", f"{text}.")

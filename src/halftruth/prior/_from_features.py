@@ -87,7 +87,7 @@ def estimate_prior_from_features(
         raise InputError(f"{arg('labeled')} must hold True for known positives and False for unlabeled rows.")
     known = mask.astype(bool)
     takes_x = classifier is not None and get_method(method).fit_features is None
-    x = X if takes_x and hasattr(X, "shape") and len(X.shape) == 2 else _matrix(X)
+    x = X if takes_x and hasattr(X, "shape") and len(X.shape) == 2 else _checks.matrix(X, "X")
     if len(x) != len(known):
         raise InputError(
             f"{arg('labeled')} has length {len(known)}, `X` has {len(x)} rows. Pass one value a row."
@@ -167,26 +167,6 @@ def _of_features(
     inputs = _inputs_of(np.zeros(len(x)), known, knowledge)
     fitted = replace(fitted, replicates=values)
     return inputs.estimate(fitted, estimator.name, estimator.assumption, level)
-
-
-def _matrix(values: Any) -> Vector:
-    """Finite numbers, (n, k); trees and distances both want them."""
-    to_numpy = getattr(values, "to_numpy", None)
-    try:
-        x = np.asarray(values if to_numpy is None else to_numpy(), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(
-            "`X` must hold numbers only. Encode what is not, or pass a classifier or pipeline that does."
-        ) from None
-    if x.ndim != 2 or x.shape[1] == 0:
-        raise InputError(f"`X` must be two-dimensional, rows by features, got shape {x.shape}.")
-    if not np.isfinite(x).all():
-        count = int((~np.isfinite(x)).sum())
-        raise InputError(
-            f"`X` must be finite, got {count} NaN or infinite value(s). Impute or drop them, or pass "
-            f"a classifier that takes them."
-        )
-    return x
 
 
 N_TREES = 400

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg, as_notes, notes_to_dict
-from halftruth.prior._from_features import _matrix, need
+from halftruth.prior._from_features import need
 from halftruth.prior._label_models import Fit, Task
 from halftruth.results._standing import Judged
 
@@ -164,7 +164,9 @@ def estimate_propensity(
 
     method = _checks.choice(method, "method", (SAR_EM, LBE))
     n_replicates = _checks.count(n_replicates, "n_replicates", least=0)
-    x = np.ascontiguousarray(_matrix(X))  # by row, as frames are not: sums would differ in the last digit
+    x = np.ascontiguousarray(
+        _checks.matrix(X, "X")
+    )  # by row, as frames are not: sums would differ in the last digit
     known = _checks.binary_labels(labeled, "labeled", length=len(x))
     need(known, 5, "propensities")
     for name, given in (("classifier", classifier), ("propensity_columns", propensity_columns)):

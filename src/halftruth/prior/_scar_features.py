@@ -24,7 +24,7 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg
 from halftruth.prior._belief import ESTIMATE, Share, belief
-from halftruth.prior._from_features import HeldOut, _matrix
+from halftruth.prior._from_features import HeldOut
 from halftruth.prior._law_tests import largest_sum, share_beyond
 from halftruth.prior._scar_test import SCAR, Check, Outcome, ScarTest, jointly, judged_by_holm, notes_on
 from halftruth.prior._shares import Sizes
@@ -98,7 +98,7 @@ def scar_test_from_features(
     """
     level = _checks.confidence_level(confidence_level)
     n = _checks.count(n_resamples, "n_resamples", least=1)
-    x = _matrix(X)
+    x = _checks.matrix(X, "X")
     known = _checks.binary_labels(labeled, "labeled", length=len(x))
     if prior is None and time is None:
         text = "or both: features alone fit any labels, if few enough of the unlabeled are positive."

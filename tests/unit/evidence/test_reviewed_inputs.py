@@ -203,3 +203,66 @@ def test_a_saved_table_gives_the_same_evaluation(kind, tmp_path):
                 getattr(one[name], end), getattr(other[name], end), f"{end} of {name}"
             )
     assert [note.kind for note in one.notes] == [note.kind for note in other.notes]
+
+
+# --- What else a review hung on -------------------------------------------------------------------
+
+
+def by_channel(seed, n=20_000):
+    """Cases of one channel are more often positive, and looked at more often at every score."""
+    rng = np.random.default_rng(seed)
+    channel = rng.random(n) < 0.3
+    y = rng.random(n) < np.where(channel, 0.12, 0.03)
+    score = 1 / (1 + np.exp(-rng.normal(np.where(y, 1.5, -1.5), 1.2)))
+    looked = rng.random(n) < 0.01 + 0.05 * score + channel * (0.04 + 0.15 * score)
+    return channel.astype(float), y, score, np.where(looked, y, np.nan)
+
+
+def test_chances_follow_the_features_that_reviews_hung_on():
+    held, blind = 0, 0
+    for seed in range(20):
+        channel, y, score, label = by_channel(seed)
+        precision = ht.confusion(ht.Labeled(y, score), 0.5).precision
+        for features in (channel[:, None], None):
+            evidence = ht.Reviewed(score, label, features=features)
+            row = ht.evaluate(evidence, "precision", threshold=0.5, n_resamples=100)["precision"]
+            inside = row.low <= precision <= row.high
+            held, blind = held + inside * (features is not None), blind + inside * (features is None)
+    assert held >= 16  # of 20 at 95%: fewer come once in 380
+    assert blind <= 10
+    assert "hung on its score, on the features and on nothing else" in str(
+        evidence_notes(channel, score, label)
+    )
+
+
+def evidence_notes(channel, score, label):
+    return ht.evaluate(
+        ht.Reviewed(score, label, features=channel[:, None]), "prevalence", n_resamples=50
+    ).notes
+
+
+def test_features_that_say_nothing_change_next_to_nothing():
+    *_, score, label = by_channel(0)
+    noise = np.random.default_rng(1).normal(size=(len(score), 2))
+    alone, beside = (
+        ht.confusion(ht.Reviewed(score, label, features=x, model="none"), 0.5) for x in (None, noise)
+    )
+    assert beside.precision == pytest.approx(alone.precision, rel=0.05)
+    constant = ht.confusion(ht.Reviewed(score, label, features=np.ones((len(score), 1)), model="none"), 0.5)
+    assert constant.precision == pytest.approx(alone.precision, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("features", "probability", "message"),
+    [
+        (np.ones((3, 1)), None, "`features` must have a row for each of the 20000 scores, got 3 rows"),
+        (np.ones(20_000), None, "`features` must be two-dimensional"),
+        (np.full((20_000, 1), np.nan), None, "`features` must be finite"),
+        ([["a"]] * 20_000, None, "`features` must hold numbers only"),
+        (np.ones((20_000, 1)), 0.5, "`features` go with chances that are estimated"),
+    ],
+)
+def test_features_that_cannot_be(features, probability, message):
+    *_, score, label = by_channel(0)
+    with pytest.raises(ht.InputError, match=message):
+        ht.Reviewed(score, label, probability, features=features)
