@@ -60,7 +60,10 @@ def _on_few_rows(evidence: Evidence) -> Iterator[Note]:
     if evidence.lone_positive:
         texts.append("One known positive says nothing of its own error: there are no intervals.")
     elif known is not None and len(known) < FEW_POSITIVES:
-        texts.append(f"Only {len(known)} known positive(s): intervals are rough and may be too narrow.")
+        few = f"Only {len(known)} known positive(s)"
+        if evidence.multiplied:
+            few = f"Reviews found only {len(known)} positive(s)"
+        texts.append(f"{few}: intervals are rough and may be too narrow.")
     elif known is not None and (known.weight is not None or evidence.propensity_given):
         (in_effect,) = evidence.table.support.strata[POSITIVE].in_effect(soft=False) or [0.0]
         if in_effect < min(FEW_EFFECTIVE, 0.98 * len(known)):

@@ -266,3 +266,11 @@ def test_features_that_cannot_be(features, probability, message):
     *_, score, label = by_channel(0)
     with pytest.raises(ht.InputError, match=message):
         ht.Reviewed(score, label, probability, features=features)
+
+
+def test_few_positives_that_reviews_found_are_not_called_known():
+    score = np.linspace(0, 1, 500)
+    label = np.where(np.arange(500) % 5 == 0, score > 0.9, np.nan)
+    notes = str(ht.evaluate(ht.Reviewed(score, label, 0.2), "roc_auc", n_resamples=50).notes)
+    assert "Reviews found only 10 positive(s)" in notes
+    assert "known positive" not in notes
