@@ -13,7 +13,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.cli._terminal import say
 from halftruth.evidence._selection import Selection, selection_of
-from halftruth.table._score_table import POSITIVE, UNLABELED, ScoreTable
+from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 from halftruth.table._strata import PROPENSITY, StratumRows
 
 __all__ = [
@@ -25,6 +25,10 @@ QUESTION = (
     "How did the positives become known? As a random sample: --selection 1 says so. By this score: "
     "--selection rising:1.5. By another one, or by some sources: --selection 1.5. At known chances: "
     "--propensity COLUMN."
+)
+OR_REVIEWED = (
+    " If somebody chose rows and said 1 or 0 of each, these are reviews: halftruth evaluate --review-chance, "
+    "with the chance that each row had."
 )
 RANGES = "'0:0.1,0.5:0.3': 0.1 from score 0 up to 0.5, 0.3 from there"
 
@@ -137,9 +141,10 @@ def has_propensities(table: ScoreTable) -> bool:
 
 def ask_how_known(tables: Iterable[ScoreTable], selection: str | None) -> None:
     """Ask on stderr, once, where positives among unlabeled rows were taken for a random sample unsaid."""
-    unsaid = (
-        {POSITIVE, UNLABELED} <= set(table.strata) and not (has_propensities(table) or table.reviewed)
+    unsaid = [
+        table
         for table in tables
-    )
-    if selection is None and any(unsaid):
-        say(f"Note: {QUESTION}")
+        if {POSITIVE, UNLABELED} <= set(table.strata) and not (has_propensities(table) or table.reviewed)
+    ]
+    if selection is None and unsaid:
+        say(f"Note: {QUESTION}{OR_REVIEWED if any(NEGATIVE in x.strata for x in unsaid) else ''}")

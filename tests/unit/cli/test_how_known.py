@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import halftruth as ht
-from halftruth.cli._how_known import QUESTION, Propensities, parse_propensity
+from halftruth.cli._how_known import OR_REVIEWED, QUESTION, Propensities, parse_propensity
 
 RNG = np.random.default_rng(7)
 N = 900
@@ -412,8 +412,16 @@ def test_it_is_not_asked_of_full_labels(run: Any) -> None:
     assert "become known?" not in run(*args)[2]
 
 
+def test_beside_known_negatives_it_asks_whether_these_are_reviews(run: Any) -> None:
+    some = FRAME.assign(label=np.where(CHANCE > 0.5, TRUTH, np.nan), score=SCORE)
+    some.to_csv("some.csv", index=False)
+    args = ["evaluate", "some.csv", *FEW]
+    assert f"Note: {QUESTION}{OR_REVIEWED}\n" in run(*args)[2]
+    assert "become known?" not in run(*args, "--review-chance", "0:0.001,0.5:1")[2]
+
+
 def test_it_is_two_short_lines() -> None:
-    assert max(map(len, QUESTION)) <= 140
+    assert len(ASKED) <= 2 * 110
 
 
 # --- Gates ----------------------------------------------------------------------------------------------
