@@ -268,10 +268,10 @@ def decide(gate: Gate, results: Mapping[str, Evaluation]) -> Status:
             elif not gate.holds(best_end):
                 code, word = Status.FAILED, "Fails"
         codes.add(code)
-        more = " Review more." if code is Status.UNIDENTIFIED else ""
+        more = " Review more rows: plan-review --reviewed." if code is Status.UNIDENTIFIED else ""
         say(
-            f"{word}: {f'{name}: ' if name else ''}{gate}: {gate.row} is {ends[0]:.6g} to {ends[1]:.6g}, "
-            f"at {row.confidence_level:.6g}.{more}"
+            f"{word}: {f'{name}: ' if name else ''}{gate}. The {100 * row.confidence_level:.6g}% interval of "
+            f"{gate.row} is {ends[0]:.6g} to {ends[1]:.6g}.{more}"
         )
     return worst(codes)
 

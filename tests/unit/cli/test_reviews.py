@@ -318,7 +318,7 @@ def test_until_a_claim_is_decided(run, folder, gate, status, word):
     rounds = ("--reviewed", "r1.csv", "--reviewed", "r2.csv")
     code, out, error = run("evaluate", "scores.csv", *rounds, "--until", gate)
     assert code == status
-    assert f"{word}: roc_auc" in error
+    assert f"{word}: {gate}. The 99.1667% interval of roc_auc is " in error
     assert ("Review more" in error) == (status == 3)
     assert "Look 2" in error
     assert "99.1667% interval" in out  # 1 − .05/6
