@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import product
@@ -19,6 +19,14 @@ from halftruth.evidence._evidence import Evidence, Scenario
 from halftruth.evidence._labeled import labels_as_given
 from halftruth.evidence._review_design import ReviewDesign, design_of
 from halftruth.evidence._review_guess import best_guess, guess_from, review_rates
+from halftruth.evidence._review_inputs import (
+    known_rows,
+    plan_labels,
+    read_labels,
+    refuse_found_as_known,
+    refuse_lost_rows,
+    times_of,
+)
 from halftruth.evidence._soft_labeled import PseudoLabeled
 from halftruth.measure._mass_rule import MassRule
 from halftruth.measure._pseudo_labels import Fill, PseudoLabels
@@ -42,7 +50,6 @@ SAID = (POSITIVE, NEGATIVE)  # what reviewers said of a row
 N_CUTS = 16  # scores from which rows that nobody could look at may be positive
 LEAST_YOUDEN = 0.05  # of sensitivity + specificity − 1: below, reviewers say next to nothing
 FEW_REVIEWED = 20
-SAME_ROWS = 0.5, 1e-5  # by how many rows a plan may stand for too many or few, and by which share of all
 FEW = 4096  # rows left out of many
 N_DRAWS = 2000  # of a reviewer's rates
 _MODELS = '"auto", "none", "score", "blocks", "logistic", a Calibrator or a function of the scores'
@@ -127,11 +134,11 @@ class Reviewed(Evidence):
         model: Any = "auto",
     ) -> None:
         score = _checks.scores(y_score, "y_score")
-        said = _labels(label, len(score))
-        known = _known_rows(known_positive, said)
-        said[known] = np.nan
+        said = read_labels(label, len(score))
+        known = known_rows(known_positive, said)
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
         reviewed = ~np.isnan(said)
+        reviewed[known] = False
         self.estimated = probability is None
         if probability is None:
             times = review_rates(score, reviewed, known, weight, features)
@@ -142,7 +149,7 @@ class Reviewed(Evidence):
                 "them."
             )
         else:
-            times = _times(probability, reviewed, known)
+            times = times_of(probability, said, known)
         never = np.flatnonzero(np.isinf(times) & ~reviewed)
         rows = np.flatnonzero(reviewed)
         looks = Looks(rows, said[rows], times[rows], never, np.ones(len(never)))
@@ -275,14 +282,16 @@ class Reviewed(Evidence):
             # Rows of earlier rounds are certain in this one.
             times = np.concatenate([times + share, share / chance])
             looked = np.concatenate([looked, each.rows])
-            told_of = np.concatenate([told_of, _plan_labels(each, told, missing)])
+            told_of = np.concatenate([told_of, plan_labels(each, told, missing)])
         order = np.argsort(looked)
         looked, told_of, times = looked[order], told_of[order], times[order]
         dense = np.full(len(score) if known_positive is not None else 0, np.nan)
         if known_positive is not None:
             dense[looked] = told_of
-        known = _known_rows(known_positive, dense)
-        _refuse_lost_rows([each for each, _ in rounds], len(score), known)
+        known = known_rows(known_positive, dense)
+        in_order = [each for each, _ in rounds]
+        refuse_lost_rows(in_order, len(score), known)
+        refuse_found_as_known(in_order, len(score), known)
         kept = ~np.isin(looked, known)
         looked, told_of, times = looked[kept], told_of[kept], times[kept]
         seen = ~np.isnan(told_of)
@@ -546,52 +555,6 @@ def fingerprint(score: Vector) -> str:
     return f"{crc32(data.data):08x}{(bits ^ bits >> 32) & 0xFFFFFFFF:08x}"
 
 
-def _plan_labels(plan: Any, labels: Any, missing: str) -> Vector:
-    """A label for each row of a plan."""
-    said = _labels(labels, len(plan.rows))
-    none = np.isnan(said)
-    if none.any() and _checks.choice(missing, "missing", ("error", "bounds")) == "error":
-        raise InputError(
-            f"{arg('labels')} is missing for {int(none.sum())} of the {len(said)} rows to review, the "
-            f"first at row {int(plan.rows[np.argmax(none)])}. Label them all: those that were left out are "
-            f"seldom a random part, and each stands for many other rows. With {arg('missing', 'bounds')} "
-            "intervals cover all that they could be."
-        )
-    return said
-
-
-def _refuse_lost_rows(rounds: Sequence[Any], n: int, known: NDArray[np.intp]) -> None:
-    """Refuse rounds that do not stand for all rows that those before left, but for known ones.
-
-    A plan draws a fixed number of rows from each stratum, so that 1/e adds up to the rows that were left.
-    """
-    done = np.zeros(0, dtype=np.intp)
-    for each in rounds:
-        stands, left = float(np.sum(1 / np.asarray(each.chance))), n - len(done)
-        off = SAME_ROWS[0] + SAME_ROWS[1] * n
-        if not left - int((~np.isin(known, done)).sum()) - off < stands < left + off:
-            raise InputError(
-                f"The {len(each.rows)} reviews of round {each.round} stand for {stands:.6g} rows, and {left} "
-                "were left to review. Pass all rows of its plan with their chances, every earlier round too, "
-                f"and {arg('known_positive')} if it was planned with that."
-            )
-        done = np.concatenate([done, each.rows])
-
-
-def _known_rows(known_positive: Any, said: Vector) -> NDArray[np.intp]:
-    """Rows that are positive for certain; refused where a reviewer said that one is not."""
-    if known_positive is None:
-        return np.zeros(0, dtype=np.intp)
-    known = np.flatnonzero(_checks.binary_labels(known_positive, "known_positive", length=len(said)))
-    against = known[said[known] == 0]
-    if len(against):
-        raise InputError(
-            f"{arg('known_positive')} says that row {against[0]} is positive, and its {arg('label')} is 0 "
-            f"({len(against)} such row(s)). Mend one of the two."
-        )
-    return known
-
-
 def _without(column: Vector, rows: NDArray[np.intp]) -> Vector:
     """All but these rows, which ascend."""
     if len(rows) > FEW:
@@ -599,65 +562,6 @@ def _without(column: Vector, rows: NDArray[np.intp]) -> Vector:
     # Of many rows a few are left out: their neighbours are copied as they lie.
     starts, stops = np.append(0, rows + 1), np.append(rows, len(column))
     return np.concatenate([column[a:b] for a, b in zip(starts, stops, strict=True)])
-
-
-def _labels(label: Any, n: int) -> Vector:
-    """1, 0 and NaN."""
-    masks = _checks.vector(_none_as_nan(label), "label", missing=True, length=n)
-    wrong = ~(np.isnan(masks) | (masks == 0) | (masks == 1))
-    if wrong.any():
-        first = int(np.argmax(wrong))
-        raise InputError(
-            argument="label",
-            must="be 1 or 0 for reviewed rows, NaN or None for the others",
-            got=f"{masks[first]:g} at index {first} ({int(wrong.sum())} such row(s))",
-            remedy="A soft label is for SoftLabeled.",
-        )
-    return masks
-
-
-def _none_as_nan(label: Any) -> Any:
-    if isinstance(label, (list, tuple)):
-        return np.asarray([np.nan if x is None else x for x in label], dtype=object)
-    return label
-
-
-def _times(probability: Any, reviewed: NDArray[np.bool_], known_rows: NDArray[np.intp]) -> Vector:
-    """1/e of each row, inf where it is 0."""
-    n = len(reviewed)
-    known = np.zeros(n, dtype=bool)
-    known[known_rows] = True
-    given = (
-        np.full(n, _checks.number(probability, "probability")) if np.ndim(probability) == 0 else probability
-    )
-    chance = _checks.vector(given, "probability", length=n)
-    wrong = ~((chance >= 0) & (chance <= 1)) & ~known
-    if wrong.any():
-        first = int(np.argmax(wrong))
-        raise InputError(
-            argument="probability",
-            must="lie in (0, 1], or be 0 where nobody could look",
-            got=f"{chance[first]:g} at index {first} ({int(wrong.sum())} such row(s))",
-            remedy="It is the chance of each row to be reviewed.",
-        )
-    impossible = reviewed & (chance == 0)
-    if impossible.any():
-        first = int(np.argmax(impossible))
-        raise InputError(
-            f"{arg('label')} has {int(impossible.sum())} row(s) that were reviewed though their "
-            f"{arg('probability')} is 0, the first at index {first}. Give the chance by which they were "
-            "chosen, or leave their label out."
-        )
-    missed = (chance == 1) & ~reviewed & ~known
-    if missed.any():
-        first = int(np.argmax(missed))
-        raise InputError(
-            f"{arg('label')} is missing for {int(missed.sum())} row(s) whose {arg('probability')} of a "
-            f"review is 1, the first at index {first}. Give their labels; where they cannot be had, give "
-            "the chance 0, which bounds what these rows could be."
-        )
-    with np.errstate(divide="ignore"):
-        return np.where(known, 1.0, 1 / chance)
 
 
 def _certain(table: ScoreTable) -> ScoreTable:

@@ -274,3 +274,60 @@ def test_few_positives_that_reviews_found_are_not_called_known():
     notes = str(ht.evaluate(ht.Reviewed(score, label, 0.2), "roc_auc", n_resamples=50).notes)
     assert "Reviews found only 10 positive(s)" in notes
     assert "known positive" not in notes
+
+
+def audit_of_a_tenth():
+    """2,000 rows, 201 of them reviewed with the chance 0.1, and three in ten positives known otherwise."""
+    rng = np.random.default_rng(2)
+    y = rng.random(2000) < 0.3
+    score = rng.normal(np.where(y, 1.0, -1.0))
+    return y, score, np.where(rng.random(2000) < 0.1, y, np.nan), y & (rng.random(2000) < 0.3)
+
+
+def test_positives_that_reviews_found_are_not_known_positives():
+    _, score, label, known = audit_of_a_tenth()
+    found = label == 1
+    message = r"`known_positive` has 65 rows that were reviewed, and their chances expect 6\.5"
+    with pytest.raises(InputError, match=message):
+        ht.Reviewed(score, label, 0.1, known_positive=found)
+    with pytest.raises(InputError, match="known by the reviews"):
+        ht.Reviewed(score, label, 0.1, known_positive=found | known)
+    labeled_too = np.where(known, 1.0, label)  # nobody reviewed these, and they are certain all the same
+    one, other = (ht.Reviewed(score, x, 0.1, known_positive=known) for x in (label, labeled_too))
+    assert ht.prevalence(one) == ht.prevalence(other)
+
+
+@pytest.mark.parametrize("first", ["nobody", "known"])
+def test_positives_of_a_plan_are_not_known_positives(first):
+    y, score, _, known = audit_of_a_tenth()
+    known &= first == "known"
+    plan = ht.plan_review(score, 100, known_positive=known)
+    label = y[plan.rows]
+    assert len(ht.Reviewed.from_plan(plan, score, label, known_positive=known).table) == 2000
+    found = known.copy()
+    found[plan.rows[label]] = True
+    with pytest.raises(InputError, match="known by the reviews"):
+        ht.Reviewed.from_plan(plan, score, label, known_positive=found)
+
+
+def test_rows_that_are_known_since_the_plan_may_be_in_it():
+    y, score, _, known = audit_of_a_tenth()
+    plan = ht.plan_review(score, 100)
+    assert known[plan.rows].any()
+    audit = ht.Reviewed.from_plan(plan, score, y[plan.rows], known_positive=known)
+    assert audit.design().known_positive == known.sum()
+
+
+@pytest.mark.parametrize(("chance", "sum_of_chances"), [(0.5, "1000"), (0.01, "20"), (1e-12, "2e-09")])
+def test_chances_of_another_number_of_reviews(chance, sum_of_chances):
+    _, score, label, _ = audit_of_a_tenth()
+    with pytest.raises(InputError, match=f"adds up to {sum_of_chances} reviews, and 201 rows were reviewed"):
+        ht.Reviewed(score, label, chance)
+    assert ht.Reviewed(score, label, 0.08).n_reviewed == 201
+
+
+def test_what_to_do_with_missing_labels_is_checked_though_none_is_missing():
+    _, score, _, _ = audit_of_a_tenth()
+    plan = ht.plan_review(score, 10)
+    with pytest.raises(InputError, match="missing"):
+        ht.Reviewed.from_plan(plan, score, np.zeros(10), missing="drop")

@@ -1,0 +1,172 @@
+"""Labels, chances and known positives of reviewed cases as people give them, refused where they cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from halftruth import _checks
+from halftruth._checks import Vector
+from halftruth._errors import InputError, arg
+
+__all__ = [
+    "known_rows",
+    "plan_labels",
+    "read_labels",
+    "refuse_found_as_known",
+    "refuse_lost_rows",
+    "times_of",
+]
+
+SAME_ROWS = 0.5, 1e-5  # by how many rows a plan may stand for too many or few, and by which share of all
+BY_CHANCE = 4.0  # standard deviations by which more known rows were reviewed than their chances expect
+NEVER, TIMES = 10.0, 2.0  # standard deviations and factor by which no design misses its number of reviews
+
+
+def read_labels(label: Any, n: int) -> Vector:
+    """1, 0 and NaN."""
+    masks = _checks.vector(_none_as_nan(label), "label", missing=True, length=n)
+    wrong = ~(np.isnan(masks) | (masks == 0) | (masks == 1))
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise InputError(
+            argument="label",
+            must="be 1 or 0 for reviewed rows, NaN or None for the others",
+            got=f"{masks[first]:g} at index {first} ({int(wrong.sum())} such row(s))",
+            remedy="A soft label is for SoftLabeled.",
+        )
+    return masks
+
+
+def _none_as_nan(label: Any) -> Any:
+    if isinstance(label, (list, tuple)):
+        return np.asarray([np.nan if x is None else x for x in label], dtype=object)
+    return label
+
+
+def known_rows(known_positive: Any, said: Vector) -> NDArray[np.intp]:
+    """Rows that are positive for certain; refused where a reviewer said that one is not."""
+    if known_positive is None:
+        return np.zeros(0, dtype=np.intp)
+    known = np.flatnonzero(_checks.binary_labels(known_positive, "known_positive", length=len(said)))
+    against = known[said[known] == 0]
+    if len(against):
+        raise InputError(
+            f"{arg('known_positive')} says that row {against[0]} is positive, and its {arg('label')} is 0 "
+            f"({len(against)} such row(s)). Mend one of the two."
+        )
+    return known
+
+
+def times_of(probability: Any, said: Vector, known_rows: NDArray[np.intp]) -> Vector:
+    """1/e of each row, inf where it is 0."""
+    n = len(said)
+    known = np.zeros(n, dtype=bool)
+    known[known_rows] = True
+    reviewed = ~np.isnan(said) & ~known
+    given = (
+        np.full(n, _checks.number(probability, "probability")) if np.ndim(probability) == 0 else probability
+    )
+    chance = _checks.vector(given, "probability", length=n)
+    wrong = ~((chance >= 0) & (chance <= 1)) & ~known
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise InputError(
+            argument="probability",
+            must="lie in (0, 1], or be 0 where nobody could look",
+            got=f"{chance[first]:g} at index {first} ({int(wrong.sum())} such row(s))",
+            remedy="It is the chance of each row to be reviewed.",
+        )
+    impossible = reviewed & (chance == 0)
+    if impossible.any():
+        first = int(np.argmax(impossible))
+        raise InputError(
+            f"{arg('label')} has {int(impossible.sum())} row(s) that were reviewed though their "
+            f"{arg('probability')} is 0, the first at index {first}. Give the chance by which they were "
+            "chosen, or leave their label out."
+        )
+    missed = (chance == 1) & ~reviewed & ~known
+    if missed.any():
+        first = int(np.argmax(missed))
+        raise InputError(
+            f"{arg('label')} is missing for {int(missed.sum())} row(s) whose {arg('probability')} of a "
+            f"review is 1, the first at index {first}. Give their labels; where they cannot be had, give "
+            "the chance 0, which bounds what these rows could be."
+        )
+    _refuse_other_number(chance[~known], int(reviewed.sum()))
+    twice = known & (said == 1)
+    # Who labels all known rows, though nobody reviewed them, labels the others too.
+    if not twice[known].all() or not (said[reviewed] == 1).any():
+        _refuse_by_chance(int(twice.sum()), np.clip(chance[known], 0.0, 1.0))
+    with np.errstate(divide="ignore"):
+        return np.where(known, 1.0, 1 / chance)
+
+
+def _refuse_other_number(chance: Vector, n_reviewed: int) -> None:
+    """Refuse chances by which far more rows are reviewed than were, or far fewer."""
+    expected, spread = float(chance.sum()), float(np.sqrt((chance * (1 - chance)).sum()))
+    ratio = max(n_reviewed, expected) / max(min(n_reviewed, expected), 1e-300)
+    if abs(n_reviewed - expected) > NEVER * max(spread, 1.0) and ratio > TIMES:
+        raise InputError(
+            f"{arg('probability')} adds up to {expected:.6g} reviews, and {n_reviewed} rows were reviewed. "
+            "Give the chance that each row had; if it is not known, leave it to be estimated from the score."
+        )
+
+
+def _refuse_by_chance(n_twice: int, chance: Vector) -> None:
+    """Refuse known positives of which more were reviewed, ``n_twice``, than their chances allow."""
+    expected, spread = float(chance.sum()), float(np.sqrt((chance * (1 - chance)).sum()))
+    if n_twice > expected + BY_CHANCE * spread + 1:
+        raise InputError(
+            f"{arg('known_positive')} has {n_twice} rows that were reviewed, and their chances expect "
+            f"{expected:.3g}. Leave out of it those that are known by the reviews: each of them stands for "
+            "many other rows. Of rows that are known otherwise, leave the label out."
+        )
+
+
+def plan_labels(plan: Any, labels: Any, missing: str) -> Vector:
+    """A label for each row of a plan."""
+    said = read_labels(labels, len(plan.rows))
+    none = np.isnan(said)
+    if _checks.choice(missing, "missing", ("error", "bounds")) == "error" and none.any():
+        raise InputError(
+            f"{arg('labels')} is missing for {int(none.sum())} of the {len(said)} rows to review, the "
+            f"first at row {int(plan.rows[np.argmax(none)])}. Label them all: those that were left out are "
+            f"seldom a random part, and each stands for many other rows. With {arg('missing', 'bounds')} "
+            "intervals cover all that they could be."
+        )
+    return said
+
+
+def refuse_lost_rows(rounds: Sequence[Any], n: int, known: NDArray[np.intp]) -> None:
+    """Refuse rounds that do not stand for all rows that those before left, but for known ones.
+
+    A plan draws a fixed number of rows from each stratum, so that 1/e adds up to the rows that were left.
+    """
+    done = np.zeros(0, dtype=np.intp)
+    for each in rounds:
+        stands, left = float(np.sum(1 / np.asarray(each.chance))), n - len(done)
+        off = SAME_ROWS[0] + SAME_ROWS[1] * n
+        if not left - int((~np.isin(known, done)).sum()) - off < stands < left + off:
+            raise InputError(
+                f"The {len(each.rows)} reviews of round {each.round} stand for {stands:.6g} rows, and {left} "
+                "were left to review. Pass all rows of its plan with their chances, every earlier round too, "
+                f"and {arg('known_positive')} if it was planned with that."
+            )
+        done = np.concatenate([done, each.rows])
+
+
+def refuse_found_as_known(rounds: Sequence[Any], n: int, known: NDArray[np.intp]) -> None:
+    """Refuse positives that reviews found as known ones.
+
+    Where the plan stands for all rows but the other known positives, it was made when only these were known.
+    """
+    rows, chance = (np.concatenate([getattr(x, name) for x in rounds]) for name in ("rows", "chance"))
+    twice = np.isin(rows, known)
+    planned = n - (len(known) - int(twice.sum()))
+    stands = float(np.sum(1 / np.asarray(rounds[0].chance)))
+    if abs(stands - planned) <= SAME_ROWS[0] + SAME_ROWS[1] * n:
+        _refuse_by_chance(int(twice.sum()), chance[twice])
