@@ -250,8 +250,9 @@ class Estimation:
         if self.evidence.lone_positive or undefined:
             how, (low, high), errors, replicates = "none", (np.nan, np.nan), None, None
         elif errors is not None:
-            # Where noise can carry a share out of [0, 1], it has no such interval.
-            if self.unsigned and limits == (0.0, 1.0) and method is None:
+            # Where noise can carry a share out of [0, 1], it has no such interval; rates of reviews are cut.
+            of_reviews = bool(self.evidence.multiplied) and request.places == "ends"
+            if (self.unsigned or of_reviews) and limits == (0.0, 1.0) and method is None:
                 how, share_rows = SCORE, errors.share_rows(centers)
                 low, high = score_interval(centers, share_rows, level, degrees)
             else:

@@ -222,7 +222,7 @@ def test_reviewed_rows_give_the_difference_of_the_values():
 def test_a_row_that_stands_for_many_is_not_joined_with_others():
     # All rows in one place, one of them for 50 others. Random weights are exponential, so what it adds has a
     # long tail above; joined with the others it would add normal noise.
-    label, chance = np.full(1000, np.nan), np.full(1000, 0.5)
+    label, chance = np.full(1000, np.nan), np.append(np.full(200, 0.5), np.full(800, 1e-6))
     label[:100], label[100], chance[100] = np.arange(100) % 2, 1, 1 / 50
     models = {
         n: ht.Reviewed(np.full(1000, x), label, chance, model="none") for n, x in (("a", 0.2), ("b", 0.3))

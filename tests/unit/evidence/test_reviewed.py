@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 
 import halftruth as ht
 from halftruth._errors import InputError, NotIdentifiable
@@ -236,3 +237,19 @@ def test_reviewers_who_tell_nothing_are_refused():
         ht.Reviewed([0.1, 0.9], [0, 1], 0.5, sensitivity=0.5, specificity=0.5)
     with pytest.raises(InputError, match="says that row 0 is positive"):
         ht.Reviewed([0.1, 0.9], [0, 1], 0.5, known_positive=[1, 0])
+
+
+@pytest.mark.parametrize("found", [0, 9])
+def test_rates_are_as_uncertain_without_resamples(found):
+    # 36 of the 400 rows from .5 on are reviewed, and 300 of the others, of which 3 are positive.
+    rng = np.random.default_rng(1)
+    score = np.concatenate([rng.uniform(0.5, 1, 400), rng.uniform(0, 0.5, 19_600)])
+    label = np.full(20_000, np.nan)
+    label[:36] = np.arange(36) < found
+    label[400:700] = np.arange(300) < 3
+    evidence = ht.Reviewed(score, label, np.where(score >= 0.5, 36 / 400, 300 / 19_600), model="none")
+    closed, drawn = (ht.evaluate(evidence, "precision", threshold=0.5, n_resamples=n) for n in (0, 2000))
+    a, b = closed["precision"], drawn["precision"]
+    assert b.high - 0.03 < a.high < b.high + 0.06
+    assert abs(a.low - b.low) < 0.03
+    assert a.high > beta.ppf(0.975, found + 0.5, 36 - found + 0.5)  # Jeffreys'; a normal's of 0 was .04
