@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from halftruth._errors import InputError
 from halftruth.cli._options import Files, Seed, column, complete_estimate, complete_metrics, option
+
+if TYPE_CHECKING:
+    from halftruth.evaluation._review_plan import ReviewPlan
 
 __all__ = ["EXAMPLES", "plan_review"]
 
 EXAMPLES = """\b
 Examples:
   halftruth plan-review scores.csv --n 300 --metrics recall,precision --threshold 0.5 --output to_review.csv
+  halftruth plan-review scores.csv --n 300 --copy id --copy customer --output to_review.csv
   halftruth plan-review scores.parquet --score p --n 100 --known-positive found --rng 1 --output to_review.csv
   halftruth plan-review scores.csv --n 300 --known-positive found --prior 0.02..0.05 --output to_review.csv
   halftruth plan-review scores.csv --n 100 --reviewed to_review.csv --output second_round.csv
@@ -44,6 +48,10 @@ def plan_review(
     reviewed: Annotated[
         list[str] | None, option("A file of an earlier round, with its labels; may be repeated.", "FILE")
     ] = None,
+    copy: Annotated[
+        list[str] | None,
+        column("Column to copy to --output, such as an id, by which people find the case; may be repeated."),
+    ] = None,
     rng: Seed = 0,
 ) -> int:
     """Which cases to review, so that the named metrics get narrow intervals.
@@ -58,6 +66,8 @@ def plan_review(
     from halftruth.cli._outputs import refuse_input
     from halftruth.cli._review_files import ReviewFile, check_rounds
     from halftruth.cli._reviews import read_cells
+    from halftruth.cli._table_source import TABLE_SUFFIX
+    from halftruth.cli._terminal import say
     from halftruth.evaluation._review_plan import plan_rows
     from halftruth.evidence import PositiveUnlabeled, Reviewed
     from halftruth.evidence._reviewed import fingerprint
@@ -66,6 +76,13 @@ def plan_review(
 
     if not output.endswith(".csv"):
         raise InputError(f"--output writes CSV, so its FILE must end in .csv; got {output!r}.")
+    saved = next((file for file in files if file.endswith(TABLE_SUFFIX)), None)
+    if saved is not None:
+        raise InputError(
+            f"{saved} is a saved table, and a plan names rows of files. Pass those with its scores."
+        )
+    if copy and "-" in files:
+        raise InputError("--copy reads FILE twice, and standard input can be read once. Name a file.")
     check_target(output)
     refuse_input("--output", output, [*files, *(reviewed or ())])
     ReviewFile.check_target(output)
@@ -102,12 +119,45 @@ def plan_review(
         round_=1 + max((x.round for x in earlier), default=0),
         rng=np.random.default_rng(rng),
     )
-    plan.save(output)
+    plan.save(output, copy=_copied(files, copy, plan))
     typer.echo(f"{len(plan)} of {len(scores)} rows to review are in {output}.")
-    left = len(scores) - (0 if done is None else int(done.sum()))
+    _tell_widths(plan, len(scores) - (0 if done is None else int(done.sum())))
+    alone, guide = "", "the scores are"
+    if pilot is not None:
+        alone, guide = (" of this round alone", "the earlier rounds are") if earlier else ("", "the prior is")
+    say(
+        f"Note: Widths are those of 95% intervals{alone} if {guide} right about who is positive; if not, "
+        "they may come out wider."
+    )
+    too = "" if known_positive is None else f" --known-positive {known_positive}"
+    say(
+        "Note: Column row counts from 0, the first row of the data. Fill in column label, 1 or 0, in every "
+        f"line, and leave the rest; then halftruth evaluate with --reviewed {output}{too}."
+    )
+    return 0
+
+
+def _copied(files: list[str], columns: list[str] | None, plan: ReviewPlan) -> dict[str, list[str]]:
+    """What people know the rows to review by, in the order of the plan."""
+    import numpy as np
+
+    from halftruth.files._write_column import cells_of
+
+    if not columns:
+        return {}
+    chosen = np.zeros(len(plan.score), dtype=bool)
+    chosen[plan.rows] = True
+    place = np.argsort(np.argsort(plan.rows))  # in the files the rows ascend
+    return {k: [cells[i] for i in place] for k, cells in cells_of(files, columns, chosen).items()}
+
+
+def _tell_widths(plan: ReviewPlan, left: int) -> None:
+    """The widths to expect, with more reviews too."""
+    import typer
+
+    n = len(plan)
     sizes = sorted({min(size, left) for size in (n, n + 100, 4 * n)})
     typer.echo("width to expect     " + "".join(f"{f'{size} reviews':>16s}" for size in sizes))
     widths = [plan.expected_with(size) for size in sizes]
     for name in plan.expected:
         typer.echo(f"{name:20s}" + "".join(f"{width[name]:16.3f}" for width in widths))
-    return 0

@@ -133,16 +133,30 @@ class ReviewPlan:
         size, n = int(self.strata.size[a]), int(self.strata.drawn[a])
         return n * (n - 1) / (size * (size - 1))
 
-    def save(self, path: str | Path) -> None:
-        """Write the rows to review as CSV, with their chances and an empty column for the labels."""
+    def save(self, path: str | Path, *, copy: Mapping[str, Sequence[Any]] | None = None) -> None:
+        """Write the rows to review as CSV, with their chances and an empty column for the labels.
+
+        ``copy`` has columns by which people find the case, ids or names: a cell for each of ``rows``.
+        """
+        more = dict(copy or {})
+        for name, cells in more.items():
+            if name in COLUMNS:
+                raise InputError(f"{arg('copy')} has {name!r}, a column of every plan. Name another one.")
+            if len(cells) != len(self):
+                raise InputError(
+                    f"{arg('copy')} must have a cell of {name!r} for each of the {len(self)} rows to review, "
+                    f"got {len(cells)}. Pass those at `plan.rows`, in that order."
+                )
         text = StringIO()
         text.write(f"# halftruth review plan {SCHEMA}; scores {self.fingerprint}; round {self.round}\n")
         out = csv.writer(text, lineterminator="\n")
-        out.writerow(COLUMNS)
+        first, *rest = COLUMNS
+        out.writerow([first, *more, *rest])
         strata = self.strata.of_slot[self.grid.bins(self.score[self.rows])]
-        for row, chance, stratum in zip(self.rows, self.chance, strata, strict=True):
-            cells = (repr(float(x)) for x in (self.score[row], chance))
-            out.writerow([int(row), *cells, int(stratum), self.round, ""])
+        lines = zip(self.rows, self.chance, strata, *more.values(), strict=True)
+        for row, chance, stratum, *cells in lines:
+            numbers = (repr(float(x)) for x in (self.score[row], chance))
+            out.writerow([int(row), *cells, *numbers, int(stratum), self.round, ""])
         _storage.write(path, text.getvalue())
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Rows written again as they came, with one column more; whole or not at all."""
+"""Rows written again as they came, with one column more, whole or not at all; cells as they stand there."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.files._cell_meanings import Columns
@@ -18,7 +21,7 @@ from halftruth.files._duckdb_source import FileBatch, Source, SqlValue, identifi
 from halftruth.files._file_paths import Paths, printable, quoted
 from halftruth.files._read_files import EVERY
 
-__all__ = ["check_form", "check_names", "check_target", "replaced", "write_with"]
+__all__ = ["cells_of", "check_form", "check_names", "check_target", "replaced", "write_with"]
 
 FORMS = {".parquet": "FORMAT parquet", ".csv": "FORMAT csv, HEADER false"}
 Key: TypeAlias = tuple[str, int]
@@ -104,6 +107,19 @@ def write_with(
         # This one path alone may be written to: there is no place for a temporary file of DuckDB's.
         copy = f"COPY ({sql}) TO {literal(str(file))} ({FORMS[form]}, USE_TMP_FILE false)"
         _fetch(source, copy, parameters, file)
+
+
+def cells_of(path: Paths, columns: Sequence[str], chosen: NDArray[np.bool_]) -> dict[str, list[str]]:
+    """The cells of the chosen rows as text, in the order of the files, by column."""
+    with Source(path, columns) as source:
+        for batch in source.batches:
+            for name in columns:
+                batch.at(name)  # or an error that names those that are there
+        source.register("mask", {"chosen": chosen})
+        table, parameters = relation(source, AllColumns([(name, 0) for name in columns]))
+        names = ", ".join(f"coalesce(k{k}::VARCHAR, '') AS k{k}" for k in range(len(columns)))
+        cells = source.fetch(f"SELECT {names} FROM ({table}) POSITIONAL JOIN mask WHERE chosen", parameters)
+    return {name: cells[f"k{k}"].tolist() for k, name in enumerate(columns)}
 
 
 def _fetch(source: Source, sql: str, parameters: list[SqlValue], file: Path) -> None:

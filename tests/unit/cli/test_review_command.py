@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import halftruth as ht
@@ -33,9 +34,11 @@ def fill(path, leave_out=0):
 
 
 def test_two_commands_give_the_numbers_of_the_library(run, folder):
-    status, out, _ = run(*PLAN, "--known-positive", "found", "--output", "to_review.csv")
+    status, out, error = run(*PLAN, "--known-positive", "found", "--output", "to_review.csv")
     assert status == 0
     assert "80 of 600 rows" in out
+    assert "row counts from 0" in error
+    assert "--reviewed to_review.csv --known-positive found." in error
     fill(folder / "to_review.csv")
     words = ("--known-positive", "found", "--threshold", "0.5", "--format", "json")
     status, out, _ = run("evaluate", "scores.csv", "--reviewed", "to_review.csv", *words)
@@ -49,11 +52,48 @@ def test_two_commands_give_the_numbers_of_the_library(run, folder):
         assert told[name]["low"] == pytest.approx(expected[name].low, abs=1e-12)
 
 
+def test_a_plan_has_the_names_by_which_people_know_the_rows(run, folder):
+    lines = [f"{s},case {k},{'a;b' if k % 2 else ''}" for k, s in enumerate(SCORE)]
+    (folder / "scores.csv").write_text("\n".join(["score,id,note", *lines, ""]))
+    run(*PLAN, "--output", "plain.csv")
+    assert run(*PLAN, "--copy", "id", "--copy", "note", "--output", "named.csv")[0] == 0
+    plain, named = (pd.read_csv(name, comment="#") for name in ("plain.csv", "named.csv"))
+    assert named["id"].tolist() == [f"case {row}" for row in plain["row"]]
+    assert named["note"].fillna("").tolist() == ["a;b" if row % 2 else "" for row in plain["row"]]
+    assert named.drop(columns=["id", "note"]).equals(plain)
+    fill(folder / "named.csv")
+    assert len(ReviewFile.read("named.csv").rows) == 80
+
+
+REFUSED = {
+    "a column of plans": ("scores.csv --copy score", "--copy has 'score', a column of every plan"),
+    "no such column": ("scores.csv --copy id", "no column 'id'"),
+    "standard input": ("- --copy found", "standard input can be read once"),
+    "a saved table": ("monday.npz", "monday.npz is a saved table"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_no_plan_can_be_made_of_is_refused(run, folder, case):
+    words, message = REFUSED[case]
+    status, out, error = run("plan-review", *words.split(), *PLAN[2:], "--output", "p.csv")
+    assert (status, out) == (2, "")
+    assert message in error
+    assert not (folder / "p.csv").exists()
+
+
+def test_copied_cells_are_one_for_each_row(tmp_path):
+    plan = ht.plan_review(SCORE, 80)
+    with pytest.raises(ht.InputError, match="for each of the 80 rows to review, got 600"):
+        plan.save(tmp_path / "p.csv", copy={"id": range(N)})
+
+
 def test_a_second_round_adds_to_the_first_in_any_order(run, folder):
     run(*PLAN, "--output", "one.csv")
     fill(folder / "one.csv")
-    status, *_ = run(*PLAN, "--rng", "1", "--reviewed", "one.csv", "--output", "two.csv")
+    status, _, error = run(*PLAN, "--rng", "1", "--reviewed", "one.csv", "--output", "two.csv")
     assert status == 0
+    assert "of this round alone if the earlier rounds are right" in error
     fill(folder / "two.csv")
     first, second = ReviewFile.read("one.csv"), ReviewFile.read("two.csv")
     assert (first.round, second.round) == (1, 2)
