@@ -67,11 +67,14 @@ def _on_few_rows(evidence: Evidence) -> Iterator[Note]:
     elif known is not None and (known.weight is not None or evidence.propensity_given):
         (in_effect,) = evidence.table.support.strata[POSITIVE].in_effect(soft=False) or [0.0]
         if in_effect < min(FEW_EFFECTIVE, 0.98 * len(known)):
-            texts.append(
-                f"The known positives have unequal weights, {in_effect:.3g} rows in effect, and the heaviest "
-                "may not have been seen: 95% intervals of recall and ROC AUC held the truth in 85 to 95% of "
-                "simulations."
+            found = "positives that reviews found" if evidence.multiplied else "known positives"
+            text = (
+                f"The {found} have unequal weights, {in_effect:.3g} rows in effect, and the heaviest may not "
             )
+            how = "95% intervals of recall and ROC AUC held the truth in 85 to 95% of simulations."
+            if evidence.multiplied:  # of which there was no such study
+                how = "intervals are rough and may be too narrow."
+            texts.append(f"{text}have been seen: {how}")
     soft = evidence.table.strata.get(SOFT)
     if soft is not None and (n := float(evidence.measure().positives)) < FEW_SOFT:
         texts.append(f"The labels add up to {n:.3g} positives: intervals are rough and may be too narrow.")

@@ -331,3 +331,14 @@ def test_what_to_do_with_missing_labels_is_checked_though_none_is_missing():
     plan = ht.plan_review(score, 10)
     with pytest.raises(InputError, match="missing"):
         ht.Reviewed.from_plan(plan, score, np.zeros(10), missing="drop")
+
+
+def test_unequal_weights_are_of_positives_that_reviews_found():
+    _, score, label, _ = audit_of_a_tenth()
+    weight = np.where(np.arange(2000) % 10, 1.0, 20.0)
+    notes = str(
+        ht.evaluate(ht.Reviewed(score, label, 0.1, sample_weight=weight), "recall", threshold=0).notes
+    )
+    assert "The positives that reviews found have unequal weights" in notes
+    assert "known positives" not in notes
+    assert "simulations" not in notes
