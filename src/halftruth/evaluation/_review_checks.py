@@ -251,9 +251,11 @@ def _scar_check(granted: Selection, laws: Laws, gamma: Estimate, error: float) -
     largest, p, lean = laws.test(error)
     check = Check(name="scar", p_value=p, statistic=largest)
     if p is None:
-        return replace(check, says="Known positives of one score have no law to compare."), lean
+        why = "Reviews found no positive" if len(laws.edges) else "All known positives have one score"
+        return replace(check, says=f"{why}: there is no law to compare."), lean
     if p > error:
-        says = f"The known positives score as the positives in general do, or Γ is up to {gamma.high:.2f}."
+        most = f"is up to {gamma.high:.2f}" if np.isfinite(gamma.high) else "has no bound by so few reviews"
+        says = f"The known positives score as the positives in general do, or Γ {most}."
         return replace(check, says=says), lean
     found = f"Γ {_gamma_text(gamma)} was at work"
     says = f"The known positives score {LEAN[lean]} the positives in general: {found}"
@@ -270,7 +272,8 @@ def _prior_check(pu: PositiveUnlabeled, given: Evaluation, found: Evaluation, n:
     a, b = given.prior, found.prior
     reviews = f"reviews say {share_text(b)}"
     if pu.prior.value is None or "none" in (a.method, b.method):
-        return Check(name="prior", p_value=None, concerns=("prior",), says=f"None was given; {reviews}.")
+        why = "None was given" if pu.prior.value is None else "There is no interval to compare it with"
+        return Check(name="prior", p_value=None, concerns=("prior",), says=f"{why}; {reviews}.")
     low, high = 1 / (n + 1), 1.0  # of 1 − level: resamples tell no less
     for _ in range(STEPS):
         middle = (low + high) / 2

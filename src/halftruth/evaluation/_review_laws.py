@@ -71,9 +71,14 @@ class Laws:
         cases = [_case([x[k] for x in masses], known, rho, counted) for k in judges for rho in purities]
         return cls(edges=edges, known=known, cases=cases)
 
+    @property
+    def comparable(self) -> bool:
+        """Whether there are two blocks or more, and positives that reviews found."""
+        return bool(len(self.edges)) and all(np.isfinite(law[0]).all() for law, _ in self.cases)
+
     def test(self, error: float) -> tuple[float | None, float | None, Direction]:
         """The largest difference of the two distribution functions in its error, its p-value, its lean."""
-        if not len(self.edges):
+        if not self.comparable:
             return None, None, "any"
         found = [_largest(np.cumsum(law - self.known, axis=1)[:, :-1]) for law, _ in self.cases]
         largest, p, _ = max(found, key=lambda x: x[1])  # what one of the settings explains is not refuted
@@ -93,6 +98,8 @@ class Laws:
             least = np.maximum(1.0, np.maximum(low, 1 / np.maximum(high, 0.0)).max())
             most = np.maximum(high, 1 / np.maximum(low, 0.0)).max()
             value = np.maximum(w, 1 / np.maximum(w, 0.0)).max()
+        if not self.comparable:  # any selection is possible
+            value, least, most = np.nan, 1.0, np.inf
         gamma = Estimate(
             value=float(value), low=float(least), high=float(most), confidence_level=level,
             method="band of all blocks", limits=(1.0, np.inf),

@@ -194,3 +194,25 @@ def test_what_is_not_the_same_population_is_refused():
         ht.check_by_reviews(pu, never)
     with pytest.raises(InputError, match="purity_sample"):
         ht.check_by_reviews(pu, reviewed, purity_sample=(5, 3))
+
+
+@pytest.mark.parametrize("case", ["no positive was found", "one score"])
+def test_where_there_is_no_law_to_compare_nothing_is_said_of_selection(case):
+    _, score, known, reviewed, looked = drawn()
+    if case == "one score":
+        known = np.full(50, score.max())
+    else:
+        reviewed = ht.Reviewed(score, np.where(looked, 0.0, np.nan), 0.25)
+    made = ht.check_by_reviews(ht.PositiveUnlabeled(known, score, prior=0.2), reviewed, n_resamples=200)
+    assert made.scar.p_value is None
+    assert not made.scar.refuted
+    assert "no law to compare" in made.scar.says
+    assert (made.gamma.low, made.gamma.high) == (1.0, np.inf)  # it was 1 to 1, and SCAR was refuted
+    assert made.checks["prior"].refuted == (case == "no positive was found")
+    assert json.loads(json.dumps(made.to_dict()))["gamma"]["value"] is None
+
+
+def test_a_prior_without_an_interval_was_given_all_the_same():
+    _, score, _, reviewed, _ = drawn()
+    made = ht.check_by_reviews(ht.PositiveUnlabeled([1.0], score, prior=0.2), reviewed, n_resamples=200)
+    assert made.checks["prior"].says.startswith("There is no interval to compare it with; reviews say 0.199")
