@@ -10,9 +10,10 @@ pytestmark = pytest.mark.slow
 LEAST = {100: 0.91, 300: 0.93, 1000: 0.93}
 
 
-@pytest.mark.parametrize("cell", review_coverage.CELLS, ids=lambda cell: "-".join(map(str, cell)))
+# The study of all cells is `make review-study`.
+@pytest.mark.parametrize("cell", review_coverage.CELLS[1::3], ids=lambda cell: "-".join(map(str, cell)))
 def test_intervals_of_reviewed_cases_hold_the_truth(draws, cell):
-    number = draws(1000)
+    number = draws(400)
     found = np.array([review_coverage.ends(cell, draw) for draw in range(number)])
     held = dict(zip(review_coverage.METRICS, review_coverage.coverage(found), strict=True))
     least = LEAST[cell.n]
