@@ -113,6 +113,12 @@ class Reviews:
             )
         cells["known"] = cells["k"] == 0 if "k" in cells else None
         cells["label"] = LABELS[cells["stratum"]]
+        if self.chance == NO_PROPENSITIES and not np.isnan(cells["label"]).any():
+            raise InputError(
+                f"--review-chance estimate: all {len(first)} rows have a label, so that none is left to "
+                "review. Leave the label empty where nobody looked. If all were reviewed, pass --zeros "
+                "negative instead."
+            )
         # Of a group without any review: whom nobody could look at, as far as that is known.
         cells["open"] = cells["c"] == 0 if "c" in cells else np.full(len(first), not self.rounds)
         prints = [fingerprint(score) for score in scores] if self.rounds else [""] * len(scores)

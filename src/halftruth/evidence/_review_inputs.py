@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ __all__ = [
 SAME_ROWS = 0.5, 1e-5  # by how many rows a plan may stand for too many or few, and by which share of all
 BY_CHANCE = 4.0  # standard deviations by which more known rows were reviewed than their chances expect
 NEVER, TIMES = 10.0, 2.0  # standard deviations and factor by which no design misses its number of reviews
+SHARES_BELOW = 0.5, 0.9, 0.99  # of all rows: the scores between which reviews are counted
 
 
 def read_labels(label: Any, n: int) -> Vector:
@@ -61,7 +63,7 @@ def known_rows(known_positive: Any, said: Vector) -> NDArray[np.intp]:
     return known
 
 
-def times_of(probability: Any, said: Vector, known_rows: NDArray[np.intp]) -> Vector:
+def times_of(probability: Any, score: Vector, said: Vector, known_rows: NDArray[np.intp]) -> Vector:
     """1/e of each row, inf where it is 0."""
     n = len(said)
     known = np.zeros(n, dtype=bool)
@@ -96,7 +98,7 @@ def times_of(probability: Any, said: Vector, known_rows: NDArray[np.intp]) -> Ve
             f"review is 1, the first at index {first}. Give their labels; where they cannot be had, give "
             "the chance 0, which bounds what these rows could be."
         )
-    _refuse_other_number(chance[~known], int(reviewed.sum()))
+    _refuse_other_numbers(score[~known], chance[~known], reviewed[~known])
     twice = known & (said == 1)
     # Who labels all known rows, though nobody reviewed them, labels the others too.
     if not twice[known].all() or not (said[reviewed] == 1).any():
@@ -105,14 +107,26 @@ def times_of(probability: Any, said: Vector, known_rows: NDArray[np.intp]) -> Ve
         return np.where(known, 1.0, 1 / chance)
 
 
-def _refuse_other_number(chance: Vector, n_reviewed: int) -> None:
-    """Refuse chances by which far more rows are reviewed than were, or far fewer."""
+def _refuse_other_numbers(score: Vector, chance: Vector, reviewed: NDArray[np.bool_]) -> None:
+    """Refuse chances by which far more rows are reviewed than were, or far fewer, of all or of a part."""
+    _refuse_other_number(chance, int(reviewed.sum()))
+    # Who takes for random what was chosen by the score has the right number of reviews at the wrong scores.
+    edges = [-np.inf, *np.quantile(score, SHARES_BELOW), np.inf] if len(score) else []
+    for low, high in pairwise(edges):
+        part = (score >= low) & (score < high)
+        if part.any():
+            where = f" of rows with scores {score[part].min():.4g} to {score[part].max():.4g}"
+            _refuse_other_number(chance[part], int(reviewed[part].sum()), where)
+
+
+def _refuse_other_number(chance: Vector, n_reviewed: int, where: str = "") -> None:
     expected, spread = float(chance.sum()), float(np.sqrt((chance * (1 - chance)).sum()))
     ratio = max(n_reviewed, expected) / max(min(n_reviewed, expected), 1e-300)
     if abs(n_reviewed - expected) > NEVER * max(spread, 1.0) and ratio > TIMES:
         raise InputError(
-            f"{arg('probability')} adds up to {expected:.6g} reviews, and {n_reviewed} rows were reviewed. "
-            "Give the chance that each row had; if it is not known, leave it to be estimated from the score."
+            f"{arg('probability')} adds up to {expected:.6g} reviews{where}, and {n_reviewed} rows were "
+            "reviewed. Give the chance that each row had; if it is not known, leave it to be estimated from "
+            "the score."
         )
 
 

@@ -149,7 +149,7 @@ class Reviewed(Evidence):
                 "them."
             )
         else:
-            times = times_of(probability, said, known)
+            times = times_of(probability, score, said, known)
         never = np.flatnonzero(np.isinf(times) & ~reviewed)
         rows = np.flatnonzero(reviewed)
         looks = Looks(rows, said[rows], times[rows], never, np.ones(len(never)))
@@ -503,6 +503,12 @@ class Reviewed(Evidence):
         yield Note("remark", f"{text}.")
         if self.n_reviewed < FEW_REVIEWED:
             yield Note("small_sample", f"Only {self.n_reviewed} reviews: intervals are rough.")
+        elif NEGATIVE not in self.table.strata:
+            yield Note(
+                "remark",
+                f"All {self.n_reviewed} reviews found a positive. If those that found none were not written "
+                "down, these are no reviews: evaluate them as positives among unlabeled rows.",
+            )
 
     def naive_measure(self) -> ScoreMeasure | None:
         strata = {name: self.table.strata[name] for name in SAID if name in self.table.strata}

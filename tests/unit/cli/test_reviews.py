@@ -305,6 +305,13 @@ def test_a_rule_is_of_the_first_score(run, folder):
     assert "estimate is of one score" in error
 
 
+def test_labels_of_all_rows_are_no_reviews_to_estimate_chances_from(run, folder):
+    write(folder / "scores.csv", verdict=TRUTH)
+    status, _, error = run("evaluate", "scores.csv", *RULE[:-1], "estimate")
+    assert status == 2
+    assert f"all {N} rows have a label" in error
+
+
 # Looking again ---------------------------------------------------------------------------------------
 
 

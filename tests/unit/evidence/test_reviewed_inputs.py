@@ -342,3 +342,26 @@ def test_unequal_weights_are_of_positives_that_reviews_found():
     assert "The positives that reviews found have unequal weights" in notes
     assert "known positives" not in notes
     assert "simulations" not in notes
+
+
+def test_chances_that_are_not_those_of_the_scores():
+    """As many reviews as the chances expect, but of high scores: taken for random, they are off."""
+    rng = np.random.default_rng(5)
+    score = rng.random(5_000)
+    looked = rng.random(5_000) < np.where(score >= 0.95, 0.5, 0.005)
+    label = np.where(looked, score > 0.5, np.nan)
+    with pytest.raises(
+        InputError, match=r"reviews of rows with scores 0\.9\d* to 0\.9\d*, and \d+ rows were"
+    ):
+        ht.Reviewed(score, label, looked.mean())
+    ht.Reviewed(score, label, np.where(score >= 0.95, 0.5, 0.005))
+
+
+def test_reviews_that_found_positives_alone_are_doubted():
+    score = np.linspace(0, 1, 200)
+    doubt = "All 20 reviews found a positive"
+    for label, doubted in ((1.0, True), (score[:20] > 0.05, False)):
+        said = np.full(200, np.nan)
+        said[:20] = label
+        notes = ht.evaluate(ht.Reviewed(score, said, 0.1), ["prevalence"], n_resamples=0).notes
+        assert any(doubt in str(note) for note in notes) == doubted
