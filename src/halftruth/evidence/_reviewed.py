@@ -97,7 +97,7 @@ class Reviewed(Evidence):
     sensitivity, specificity : float, (low, high) or PriorEstimate
         Of the reviewer, who may err: a number, a range, or an estimate, e.g. of `judge_rates`.
     known_positive : (n,) array of bool, optional
-        Rows that are known to be positive otherwise. They are certain, and need no review.
+        Rows that are known to be positive otherwise, not by these reviews. They are certain, and need none.
     model : str, Calibrator or callable
         The guess p̂. "auto" takes the one with the least estimated variance and says so: "none", "blocks",
         "logistic" (fitted to the reviews), or "score" itself where scores lie in [0, 1].
