@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,8 @@ __all__ = [
 SAME_ROWS = 0.5, 1e-5  # by how many rows a plan may stand for too many or few, and by which share of all
 BY_CHANCE = 4.0  # standard deviations by which more known rows were reviewed than their chances expect
 NEVER, TIMES = 10.0, 2.0  # standard deviations and factor by which no design misses its number of reviews
-SHARES_BELOW = 0.5, 0.9, 0.99  # of all rows: the scores between which reviews are counted
+SHARES_BELOW = 0.9, 0.99  # of all rows: scores above which reviews are counted
+SAMPLE = 10_000  # rows that tell these scores
 
 
 def read_labels(label: Any, n: int) -> Vector:
@@ -95,10 +95,12 @@ def times_of(probability: Any, score: Vector, said: Vector, known_rows: NDArray[
         first = int(np.argmax(missed))
         raise InputError(
             f"{arg('label')} is missing for {int(missed.sum())} row(s) whose {arg('probability')} of a "
-            f"review is 1, the first at index {first}. Give their labels; where they cannot be had, give "
-            "the chance 0, which bounds what these rows could be."
+            f"review is 1, the first at index {first}. Give their labels, or name them by "
+            f"{arg('known_positive')} if they are positives that needed no review; where labels cannot be "
+            "had, give the chance 0, which bounds what these rows could be."
         )
-    _refuse_other_numbers(score[~known], chance[~known], reviewed[~known])
+    others = ~known if len(known_rows) else slice(None)
+    _refuse_other_numbers(score[others], chance[others], reviewed[others])
     twice = known & (said == 1)
     # Who labels all known rows, though nobody reviewed them, labels the others too.
     if not twice[known].all() or not (said[reviewed] == 1).any():
@@ -111,16 +113,15 @@ def _refuse_other_numbers(score: Vector, chance: Vector, reviewed: NDArray[np.bo
     """Refuse chances by which far more rows are reviewed than were, or far fewer, of all or of a part."""
     _refuse_other_number(chance, int(reviewed.sum()))
     # Who takes for random what was chosen by the score has the right number of reviews at the wrong scores.
-    edges = [-np.inf, *np.quantile(score, SHARES_BELOW), np.inf] if len(score) else []
-    for low, high in pairwise(edges):
-        part = (score >= low) & (score < high)
-        if part.any():
-            where = f" of rows with scores {score[part].min():.4g} to {score[part].max():.4g}"
-            _refuse_other_number(chance[part], int(reviewed[part].sum()), where)
+    for cut in np.quantile(score[:: 1 + len(score) // SAMPLE], SHARES_BELOW) if len(score) else ():
+        above = score >= cut
+        score, chance, reviewed = score[above], chance[above], reviewed[above]
+        _refuse_other_number(chance, int(reviewed.sum()), f" of rows that score {cut:.4g} or more")
 
 
 def _refuse_other_number(chance: Vector, n_reviewed: int, where: str = "") -> None:
-    expected, spread = float(chance.sum()), float(np.sqrt((chance * (1 - chance)).sum()))
+    expected = float(chance.sum())
+    spread = max(expected - float(chance @ chance), 0.0) ** 0.5
     ratio = max(n_reviewed, expected) / max(min(n_reviewed, expected), 1e-300)
     if abs(n_reviewed - expected) > NEVER * max(spread, 1.0) and ratio > TIMES:
         raise InputError(

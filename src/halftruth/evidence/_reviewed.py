@@ -50,6 +50,12 @@ SAID = (POSITIVE, NEGATIVE)  # what reviewers said of a row
 N_CUTS = 16  # scores from which rows that nobody could look at may be positive
 LEAST_YOUDEN = 0.05  # of sensitivity + specificity − 1: below, reviewers say next to nothing
 FEW_REVIEWED = 20
+GUESSES = {
+    "none": "none, each review counts 1/chance times",
+    "blocks": "the rates of blocks of scores",
+    "logistic": "a logistic curve of the scores",
+    "score": "the scores as probabilities",
+}
 FEW = 4096  # rows left out of many
 N_DRAWS = 2000  # of a reviewer's rates
 _MODELS = '"auto", "none", "score", "blocks", "logistic", a Calibrator or a function of the scores'
@@ -492,14 +498,14 @@ class Reviewed(Evidence):
     def remarks(self) -> Iterator[Note]:
         if self.is_census:
             return
-        estimator = {"none": "inverse probability", "blocks": "calibrated to the law of the scores"}
-        how = estimator.get(self.guess.name, f"difference estimator, guess: {self.guess.name}")
-        others = ", ".join(
-            f"{name} {x:.3g}" for name, x in sorted(self.candidates.items(), key=lambda x: x[1])
+        guess = GUESSES.get(self.guess.name, self.guess.name)
+        text = (
+            f"{self.n_reviewed} rows were reviewed. Guess of the others, which the reviews correct: {guess}"
         )
-        text = f"{self.n_reviewed} rows were reviewed ({how})"
         if len(self.candidates) > 1:
-            text += f"; standard error of the prevalence by guess: {others}"
+            errors = sorted(self.candidates.items(), key=lambda x: x[1])
+            by_guess = ", ".join(f"{name} {x:.3g}" for name, x in errors)
+            text += f". Standard error of the prevalence with each guess: {by_guess}"
         yield Note("remark", f"{text}.")
         if self.n_reviewed < FEW_REVIEWED:
             yield Note("small_sample", f"Only {self.n_reviewed} reviews: intervals are rough.")
