@@ -109,8 +109,8 @@ def root(
 ) -> None:
     """How good is a classifier, really, when the labels tell only half the truth?
 
-    Results go to stdout, notes to stderr. Exit status: 0 fine, 1 a failed --require, 2 bad usage or input,
-    3 not identifiable, 70 unexpected, 130 interrupted.
+    Results go to stdout, notes to stderr. Exit status: 0 fine, 1 a failed --require or --until, 2 bad usage
+    or input, 3 not identifiable or undecided, 70 unexpected, 130 interrupted.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help(), err=True)

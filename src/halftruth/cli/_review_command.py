@@ -54,7 +54,7 @@ def plan_review(
     ] = None,
     rng: Seed = 0,
 ) -> int:
-    """Which cases to review, so that the named metrics get narrow intervals.
+    """Which cases to review, for narrow intervals of the metrics named.
 
     Fill in the column label of the file that it writes, 1 or 0, and pass it to `evaluate --reviewed`.
     """
