@@ -106,7 +106,7 @@ CELLS = [
         ("planned", (100, 300, 1000), (0.005, 0.02, 0.2)),
         ("at random", (100, 300, 1000), (0.02, 0.2)),
         ("chances estimated", (100, 300, 1000), (0.02, 0.2)),
-        ("a judge who errs", (300, 1000), (0.02, 0.2)),
+        ("a judge who errs", (300, 1000), (0.2,)),
     )
     for n in sizes
     for prior in priors
