@@ -140,7 +140,7 @@ def _step(points: Points, theta: Vector, shift: Vector, damping: Vector) -> tupl
     damped = curvature + (damping[:, None] * scale)[..., None] * DIAGONAL
     step = np.where(free, -np.linalg.solve(damped, gradient[..., None])[..., 0], 0.0)
     farthest = np.maximum(FARTHEST, np.abs(theta).max(axis=-1, keepdims=True))
-    step *= np.minimum(1.0, farthest / np.maximum(np.abs(step).max(axis=-1, keepdims=True), 1e-300))
+    step *= farthest / np.maximum(np.abs(step).max(axis=-1, keepdims=True), farthest)
     promise = -np.einsum("ri,ri->r", gradient, step)
     loss = np.where(shift > 0, exponential.sum(axis=-1), np.einsum("rk,rk->r", exponential, gap * gap))
     return step, promise, promise <= NEAR * loss + 1e-18 * points.weight.sum(axis=-1)

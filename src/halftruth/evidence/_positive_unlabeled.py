@@ -38,6 +38,7 @@ PROPENSITY = "1/propensity"
 BLOCK_ATOMS = 4096  # distinct scores among which blocks of known positives are sought
 MOST_TILTED = 1e6  # where noise leaves no bound on what positives are multiplied by
 MOST_MIXED = 0.999  # of α, where selection leaves it unbounded: at 1 there is no negative
+ROUNDING = 1e-9  # of what is left of the positives without one known one
 _SHARES = 'a number, a pair (low, high), a PriorEstimate or "estimate"'
 
 
@@ -500,6 +501,9 @@ class PositiveUnlabeled(Evidence):
             beside = units[UNLABELED]["weight"]
         # A lone positive has no others to be judged by; a histogram rounds its weight, and the square more.
         several = total(sums, (POSITIVE, "weight")) > 1.001 * known["weight"]
+        # Nor has one of a few impure ones that adds as much as all positives: nothing but rounding is left.
+        positives = sum(share * total(sums, column) for column, share in pos_mass.items())
+        several = several & (adds < (1 - ROUNDING) * positives)
         return OwnMass(scalar(np.where(several, adds, 0.0)), beside)
 
     @cached_property

@@ -171,6 +171,16 @@ def test_a_minimum_that_is_not_the_least_is_left() -> None:
     assert points.loss(ours, shift)[0] < points.loss(from_one, shift)[0] - 1e-3
 
 
+def test_a_curve_far_away_that_needs_no_step_stays_where_it_is() -> None:
+    x, one = np.asarray([[1.0, 2.0]]), np.ones((1, 2))
+    points = _beta_curve_fit.Points(-x, x, one / 2, one)
+    theta = np.asarray([[1e9, 1e9, 0.0]])  # the curve is ½ everywhere, as the labels are
+    step, promise, near = _beta_curve_fit._step(points, theta, np.zeros(1), np.ones(1))
+    np.testing.assert_array_equal(step, 0.0)
+    assert promise == 0
+    assert near
+
+
 @pytest.mark.parametrize("truth", [(1.0, 1.0, 0.0), (0.5, 2.0, -1.0), (2.0, 0.3, 1.0)])
 def test_a_curve_of_the_family_is_found_again(truth: tuple[float, float, float]) -> None:
     s = np.linspace(0.05, 0.95, 20_000)  # nearer to 0 and 1 the curve bends within bins

@@ -231,3 +231,19 @@ def test_one_number_of_an_evidence_that_estimates_its_prior():
     assert ht.roc_auc(evidence) == pytest.approx(ht.roc_auc(fixed))
     assert ht.roc_auc(evidence) == pytest.approx(MODEL.truth("roc_auc"), abs=0.04)
     assert ht.average_precision(evidence) == pytest.approx(ht.average_precision(fixed))
+
+
+@pytest.mark.parametrize("prior", [0.1, 0.2, 0.3, 0.5, 0.7])
+def test_one_of_two_impure_positives_that_adds_all_of_them_is_not_left_out(prior):
+    # At purity (1 + π)/2 one of two adds exactly π: without it only rounding was left, and AP was −2e15.
+    areas = [
+        ht.average_precision(
+            ht.PositiveUnlabeled(
+                [0.9, 0.2], [0.1, 0.2, 0.5, 0.85], prior=prior, purity=(1 + prior) / 2,
+                positive_weight=np.full(2, weight), unlabeled_weight=np.full(4, weight),
+            )
+        )
+        for weight in (1.0, 0.9, 0.7, 0.3, 0.1)
+    ]  # fmt: skip
+    np.testing.assert_allclose(areas, areas[0], rtol=1e-9)
+    assert abs(areas[0]) < 100
