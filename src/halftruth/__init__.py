@@ -15,7 +15,7 @@ _HOMES = {
     "PositiveUnlabeled": "evidence",
     "PositiveConfidence": "evidence",
     "Reviewed": "evidence",
-    "judge_rates": "evidence._reviewed",
+    "judge_rates": "evidence._judge",
     "reviewer_agreement": "evidence._agreement",
     "ReviewerAgreement": "evidence._agreement",
     "ScoreTable": "table._score_table",

@@ -105,6 +105,12 @@ class CheckedView(EvaluationView):
         above = tuple(map(shell_text, _verdicts(self.check)))
         return [*super().blocks(), Block(above=above, header=header, lines=lines, below=(WHOSE,))]
 
+    def objections(self) -> Iterator[str]:
+        yield from super().objections()
+        refuted = [TITLES[name] for name, one in self.check.checks.items() if one.refuted]
+        if refuted:
+            yield f"the reviews refute what was given ({', '.join(refuted)})"
+
     @property
     def beside(self) -> Note:
         """The other answer in a sentence, for a page, whose table has those of the reviews."""

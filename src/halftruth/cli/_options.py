@@ -292,7 +292,7 @@ class ReviewOptions:
     ] = None
     reviewer_check: Annotated[
         str | None,
-        option("Estimate both from cases of which the truth is known: columns said, truth.", "FILE"),
+        option("Estimate both from cases taken at random: what was said, and the truth.", "FILE"),
     ] = None
     missing_reviews: Annotated[
         Missing | None,

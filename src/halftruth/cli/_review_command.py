@@ -130,9 +130,10 @@ def plan_review(
         "they may come out wider."
     )
     too = "" if known_positive is None else f" --known-positive {known_positive}"
+    rounds = " ".join(f"--reviewed {file}" for file in (*(reviewed or ()), output))
     say(
         "Note: Column row counts from 0, the first row of the data. Fill in column label, 1 or 0, in every "
-        f"line, and leave the rest; then halftruth evaluate with --reviewed {output}{too}."
+        f"line, and leave the rest; then halftruth evaluate with {rounds}{too}."
     )
     return 0
 

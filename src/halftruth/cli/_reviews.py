@@ -14,7 +14,8 @@ from halftruth.cli._how_known import NO_PROPENSITIES, Propensities, parse_propen
 from halftruth.cli._option_values import ESTIMATE, parse_share
 from halftruth.cli._review_files import ReviewFile, check_rounds
 from halftruth.evidence import Reviewed
-from halftruth.evidence._reviewed import fingerprint, judge_rates
+from halftruth.evidence._judge import judge_rates
+from halftruth.evidence._reviewed import fingerprint
 from halftruth.files import Source
 from halftruth.files._cell_meanings import Columns
 from halftruth.files._checked_rows import checked_rows
@@ -198,6 +199,12 @@ def _reviewer(options: ReviewOptions) -> dict[str, Any]:
             if rate == ESTIMATE:
                 raise InputError(f"--{name} is a number or a range; --reviewer-check FILE estimates it.")
             belief(rate, name, closed_at_one=True)
+        if len(rates) == 1:
+            other = next(name for name in RATES if name not in rates)
+            raise InputError(
+                f"--{next(iter(rates))} goes with --{other}: reviewers err in both ways. Pass --{other} 1 if "
+                "these never do in that one."
+            )
         return rates
     if given:
         raise InputError(f"--reviewer-check estimates --{next(iter(given))} too. Pass one of them.")

@@ -255,7 +255,7 @@ def _scar_check(granted: Selection, laws: Laws, gamma: Estimate, error: float) -
         return replace(check, says=f"{why}: there is no law to compare."), lean
     if p > error:
         most = f"is up to {gamma.high:.2f}" if np.isfinite(gamma.high) else "has no bound by so few reviews"
-        says = f"The known positives score as the positives in general do, or Γ {most}."
+        says = f"Not refuted: the known positives may score as the positives in general do. Γ {most}."
         return replace(check, says=says), lean
     found = f"Γ {_gamma_text(gamma)} was at work"
     says = f"The known positives score {LEAN[lean]} the positives in general: {found}"

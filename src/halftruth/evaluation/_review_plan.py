@@ -120,9 +120,9 @@ class ReviewPlan:
         return len(self.rows)
 
     def expected_with(self, n: int) -> dict[str, float]:
-        """Widths to expect with another number of reviews, drawn in the same way."""
-        _checks.count(n, "n", least=1)
-        share = len(self) / n
+        """Widths to expect with another number of reviews, drawn in the same way; of all rows at most."""
+        left = len(self.score) if self.done is None else int((~self.done).sum())
+        share = len(self) / min(_checks.count(n, "n", least=1), left)
         return {k: float(2 * NORMAL * np.sqrt(share * a + b)) for k, (a, b) in self.variance.items()}
 
     def joint(self, i: int, j: int) -> float:
@@ -290,7 +290,9 @@ def _requests(metrics: Any, bins: Bins, threshold: float | None) -> tuple[Reques
 def _guess(bins: Bins, score: Vector, evidence: Evidence | None) -> Vector:
     """P(positive) at each bin, as far as anything is known; never 0 or 1, which would say that we know."""
     n = int(bins.rows.sum())
-    if evidence is not None:
+    if evidence is not None and (likely := evidence.likely(score)) is not None:
+        share = likely
+    elif evidence is not None:
         measure = evidence.measure()
         if measure.unidentified is not None:
             raise InputError(

@@ -166,6 +166,10 @@ class Evidence(ABC):
         """The strata that make up the population sample."""
         return tuple(self.table.strata)
 
+    def likely(self, score: Vector) -> Vector | None:
+        """P(positive) at these scores, smoothed where few rows say it; None where the measure says it."""
+        return None
+
     def remarks(self) -> Iterator[Note]:
         """What is thin in these rows, a sentence each."""
         return iter(())

@@ -9,15 +9,19 @@ from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.measure._fitted_guess import FittedGuess, Guess, LineGuess
 
 __all__ = ["best_guess", "guess_from", "review_rates"]
 
 KNOTS = 1025  # of a guess that is a function: lines between them
-IN_BLOCK, MOST_BLOCKS = 25, 64  # reviews whose mean is a rate
+IN_BLOCK, MOST_BLOCKS = (
+    25,
+    64,
+)  # reviews, in effect, whose mean is a rate
 LEAST_CHANCE = 1e-9
 WEAK_PULL = 100.0  # of the regression on features, to no effect: hardly any
+BALANCE, SLACK = 5.0, 0.02  # errors and share by which rows that reviews stand for may differ from all
 SURELY_LEFT_OUT = 9.0  # reviews to expect among rows of which none was reviewed: e⁻⁹ is the chance of that
 
 
@@ -47,17 +51,40 @@ def _guess(
     ends, n = np.asarray(span), len(score)
     if name in ("none", "score"):
         return LineGuess(ends, ends if name == "score" else np.zeros(2), name), 1.0
-    steps = _steps(score) if name == "blocks" else None
+    steps = _steps(score, mass) if name == "blocks" else None
     guess = FittedGuess.of(score, target * mass, mass, steps, of_shares=bool(span[0] >= 0 and span[1] <= 1))
     n_fitted = 2 if steps is None else len(steps) + 1
     return guess, float(np.sqrt(n / max(n - n_fitted, 1)))
 
 
-def _steps(score: Vector) -> Vector:
-    """Half-way from the last score of a block of equally many reviews to the first of the next."""
-    seen, n_blocks = np.sort(score), min(max(1, len(score) // IN_BLOCK), MOST_BLOCKS)
-    starts = np.unique(np.searchsorted(seen, seen[np.arange(n_blocks) * len(seen) // n_blocks]))
-    return np.asarray((seen[starts[1:]] + seen[starts[1:] - 1]) / 2)
+def _steps(score: Vector, mass: Vector) -> Vector:
+    """Half-way from the last score of a block of reviews to the first of the next.
+
+    What counts is (Σ mass)²/Σ mass²: of reviews that were certain beside one that stands for a hundred rows,
+    the mean is the label of that one.
+    """
+    order = np.argsort(score, kind="stable")
+    seen, n = score[order], len(score)
+    first, second = (np.append(0.0, np.cumsum(mass[order] ** k)) for k in (1, 2))
+
+    def enough(start: int, stop: NDArray[np.intp]) -> NDArray[np.bool_]:
+        whole, squares = first[stop] - first[start], second[stop] - second[start]
+        return np.asarray(whole**2 >= (IN_BLOCK - 1e-6) * squares)
+
+    least, start, ends = max(IN_BLOCK, -(-n // MOST_BLOCKS)), 0, []
+    while n - start >= 2 * least:
+        stop = np.asarray([start + least])
+        if not enough(start, stop)[0]:
+            stop = np.arange(start + least, n)
+            stop = stop[enough(start, stop)][:1]
+        end = int(np.searchsorted(seen, seen[stop[0] - 1], side="right")) if len(stop) else n
+        # The rest is a block of its own, or none is made.
+        if end == n or not enough(end, np.asarray([n]))[0]:
+            break
+        ends.append(end)
+        start = end
+    at = np.asarray(ends, dtype=np.intp)
+    return np.asarray((seen[at - 1] + seen[at]) / 2)
 
 
 def guess_from(model: Any, span: tuple[float, float], allowed: str) -> Guess:
@@ -132,10 +159,31 @@ def review_rates(
         found = np.bincount(block, each * asked * chance, len(edges) + 1)
         times = np.divide(looked, found, out=np.ones_like(looked), where=found > 0)
         chance = np.clip(chance * times[block], LEAST_CHANCE, 1)
+        _refuse_unseen(features, reviewed, each * asked, chance)
     out = 1 / chance
     out[open_rows & ~reviewed] = np.inf
     out[known] = 1.0
     return out
+
+
+def _refuse_unseen(features: Any, reviewed: NDArray[np.bool_], mass: Vector, chance: Vector) -> None:
+    """Refuse estimated chances by which reviewed rows do not stand for the others, feature by feature.
+
+    Where hardly anybody looks, the regression finds a tiny chance, and no review that stands for many rows.
+    """
+    x = np.column_stack([np.ones(len(mass)), _checks.matrix(features, "features")])
+    times = mass * reviewed / chance
+    gap = (times - mass) @ x
+    noise = np.sqrt((times * np.maximum(1 / chance - 1, 0)) @ x**2)
+    bad = np.flatnonzero(np.abs(gap) > BALANCE * noise + SLACK * (mass @ np.abs(x)))
+    if len(bad):
+        where = "the features" if bad[0] == 0 else f"feature {bad[0] - 1}"
+        raise InputError(
+            f"By the chances estimated from the score and {where}, reviewed rows stand for "
+            f"{times.sum():.5g} of {mass.sum():.5g}: some of the rows, as those of a channel, were hardly "
+            f"looked at, or chances hang on the features in another way. Give these rows, by "
+            f"{arg('probability')}, the chance 0 where nobody could look, or leave them out."
+        )
 
 
 def _within_blocks(chance: Vector, reviewed: NDArray[np.bool_], features: Any, mass: Vector) -> Vector:

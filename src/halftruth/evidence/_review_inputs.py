@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
+from math import lgamma, log
 from typing import Any
 
 import numpy as np
@@ -16,16 +18,19 @@ __all__ = [
     "known_rows",
     "plan_labels",
     "read_labels",
+    "refuse_all_found",
     "refuse_found_as_known",
     "refuse_lost_rows",
     "times_of",
 ]
 
 SAME_ROWS = 0.5, 1e-5  # by how many rows a plan may stand for too many or few, and by which share of all
-BY_CHANCE = 4.0  # standard deviations by which more known rows were reviewed than their chances expect
+BY_CHANCE = 0.01  # below this chance, known rows were not reviewed by chance
 NEVER, TIMES = 10.0, 2.0  # standard deviations and factor by which no design misses its number of reviews
 SHARES_BELOW = 0.9, 0.99  # of all rows: scores above which reviews are counted
-SAMPLE = 10_000  # rows that tell these scores
+SAMPLE = 10_000  # rows that tell these scores, and the chances that there are
+SHARES = 16  # parts by their chance, where there are more
+TOO_MANY = 3  # positives that reviews found, all of which are known otherwise
 
 
 def read_labels(label: Any, n: int) -> Vector:
@@ -49,13 +54,13 @@ def _none_as_nan(label: Any) -> Any:
     return label
 
 
-def known_rows(known_positive: Any, said: Vector) -> NDArray[np.intp]:
-    """Rows that are positive for certain; refused where a reviewer said that one is not."""
+def known_rows(known_positive: Any, said: Vector, *, errs: bool) -> NDArray[np.intp]:
+    """Rows that are positive for certain; refused where a reviewer who never ``errs`` denied it."""
     if known_positive is None:
         return np.zeros(0, dtype=np.intp)
     known = np.flatnonzero(_checks.binary_labels(known_positive, "known_positive", length=len(said)))
     against = known[said[known] == 0]
-    if len(against):
+    if len(against) and not errs:
         raise InputError(
             f"{arg('known_positive')} says that row {against[0]} is positive, and its {arg('label')} is 0 "
             f"({len(against)} such row(s)). Mend one of the two."
@@ -101,10 +106,10 @@ def times_of(probability: Any, score: Vector, said: Vector, known_rows: NDArray[
         )
     others = ~known if len(known_rows) else slice(None)
     _refuse_other_numbers(score[others], chance[others], reviewed[others])
-    twice = known & (said == 1)
-    # Who labels all known rows, though nobody reviewed them, labels the others too.
-    if not twice[known].all() or not (said[reviewed] == 1).any():
-        _refuse_by_chance(int(twice.sum()), np.clip(chance[known], 0.0, 1.0))
+    twice = known & ~np.isnan(said)
+    refuse_all_found(said == 1, known)
+    unsure = known & (chance < 1)
+    _refuse_by_chance(int((twice & unsure).sum()), float(np.maximum(chance[unsure], 0.0).sum()))
     with np.errstate(divide="ignore"):
         return np.where(known, 1.0, 1 / chance)
 
@@ -112,6 +117,14 @@ def times_of(probability: Any, score: Vector, said: Vector, known_rows: NDArray[
 def _refuse_other_numbers(score: Vector, chance: Vector, reviewed: NDArray[np.bool_]) -> None:
     """Refuse chances by which far more rows are reviewed than were, or far fewer, of all or of a part."""
     _refuse_other_number(chance, int(reviewed.sum()))
+    # Rows that were sure to be reviewed hide what was missed among the others.
+    values = np.unique(chance[:: 1 + len(chance) // SAMPLE])
+    if len(values) > SHARES:
+        values = np.quantile(values, np.arange(SHARES) / SHARES, method="lower")
+    for low, high in pairwise([*values, np.inf]) if len(values) > 1 else ():
+        part = (chance >= low) & (chance < high)
+        at = f"of {low:.4g}" if (chance[part] == low).all() else f"from {low:.4g} up"
+        _refuse_other_number(chance[part], int(reviewed[part].sum()), f" of rows with a chance {at}")
     # Who takes for random what was chosen by the score has the right number of reviews at the wrong scores.
     for cut in np.quantile(score[:: 1 + len(score) // SAMPLE], SHARES_BELOW) if len(score) else ():
         above = score >= cut
@@ -131,14 +144,29 @@ def _refuse_other_number(chance: Vector, n_reviewed: int, where: str = "") -> No
         )
 
 
-def _refuse_by_chance(n_twice: int, chance: Vector) -> None:
-    """Refuse known positives of which more were reviewed, ``n_twice``, than their chances allow."""
-    expected, spread = float(chance.sum()), float(np.sqrt((chance * (1 - chance)).sum()))
-    if n_twice > expected + BY_CHANCE * spread + 1:
+def refuse_all_found(found: NDArray[np.bool_], known: NDArray[np.bool_]) -> None:
+    """Refuse known positives among which are all that reviews found; both of the same rows."""
+    n_twice = int((found & known).sum())
+    if n_twice >= TOO_MANY and not (found & ~known).any() and not known.all():
         raise InputError(
-            f"{arg('known_positive')} has {n_twice} rows that were reviewed, and their chances expect "
-            f"{expected:.3g}. Leave out of it those that are known by the reviews: each of them stands for "
-            "many other rows. Of rows that are known otherwise, leave the label out."
+            f"{arg('known_positive')} has all {n_twice} positives that reviews found. Leave out of it those "
+            "that are known by the reviews: each of them stands for many other rows. Of rows that were known "
+            "before, leave the label out."
+        )
+
+
+def _refuse_by_chance(n_twice: int, expected: float) -> None:
+    """Refuse known positives of which more were reviewed, ``n_twice``, than their chances allow."""
+    # At least k of independent events of which μ are expected: μᵏ/k! bounds the chance, and (eμ/k)ᵏ e⁻ᵘ.
+    k, mean = n_twice, max(expected, 1e-300)
+    if k <= mean:
+        return
+    chance = min(k * log(mean) - lgamma(k + 1), k * (1 + log(mean / k)) - mean)
+    if chance < log(BY_CHANCE):
+        raise InputError(
+            f"{arg('known_positive')} has {n_twice} row(s) that were reviewed by chance, where "
+            f"{expected:.3g} were to be expected. Leave out of it those that are known by the reviews: each "
+            "of them stands for many other rows. Of rows that are known otherwise, leave the label out."
         )
 
 
@@ -180,8 +208,9 @@ def refuse_found_as_known(rounds: Sequence[Any], n: int, known: NDArray[np.intp]
     Where the plan stands for all rows but the other known positives, it was made when only these were known.
     """
     rows, chance = (np.concatenate([getattr(x, name) for x in rounds]) for name in ("rows", "chance"))
-    twice = np.isin(rows, known)
-    planned = n - (len(known) - int(twice.sum()))
+    twice = np.isin(rows, known) & (chance < 1)
+    planned = n - (len(known) - int(np.isin(rows, known).sum()))
     stands = float(np.sum(1 / np.asarray(rounds[0].chance)))
     if abs(stands - planned) <= SAME_ROWS[0] + SAME_ROWS[1] * n:
-        _refuse_by_chance(int(twice.sum()), chance[twice])
+        # Others were known when it was made, and these were not; or all known ones happened to be drawn.
+        _refuse_by_chance(int(twice.sum()), 0.0 if planned < n - SAME_ROWS[0] else float(chance[twice].sum()))

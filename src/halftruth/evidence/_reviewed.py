@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, Note, NotIdentifiable, arg
+from halftruth._errors import InputError, Note, arg
 from halftruth.evidence._evidence import Evidence, Scenario
+from halftruth.evidence._judge import against_rates, columns_of
 from halftruth.evidence._labeled import labels_as_given
 from halftruth.evidence._review_design import ReviewDesign, design_of
 from halftruth.evidence._review_guess import best_guess, guess_from, review_rates
@@ -23,6 +24,7 @@ from halftruth.evidence._review_inputs import (
     known_rows,
     plan_labels,
     read_labels,
+    refuse_all_found,
     refuse_found_as_known,
     refuse_lost_rows,
     times_of,
@@ -31,7 +33,7 @@ from halftruth.evidence._soft_labeled import PseudoLabeled
 from halftruth.measure._mass_rule import MassRule
 from halftruth.measure._pseudo_labels import Fill, PseudoLabels
 from halftruth.measure._score_measure import ScoreMeasure
-from halftruth.prior._belief import Belief, PriorEstimate, Share, belief
+from halftruth.prior._belief import Belief, Share, belief
 from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
 from halftruth.table._strata import (
     OF_REVIEWS,
@@ -44,7 +46,7 @@ from halftruth.table._strata import (
 )
 from halftruth.table._support import Sums
 
-__all__ = ["Reviewed", "fingerprint", "judge_rates"]
+__all__ = ["Reviewed", "fingerprint"]
 
 SAID = (POSITIVE, NEGATIVE)  # what reviewers said of a row
 N_CUTS = 16  # scores from which rows that nobody could look at may be positive
@@ -57,7 +59,6 @@ GUESSES = {
     "score": "the scores as probabilities",
 }
 FEW = 4096  # rows left out of many
-N_DRAWS = 2000  # of a reviewer's rates
 _MODELS = '"auto", "none", "score", "blocks", "logistic", a Calibrator or a function of the scores'
 
 
@@ -141,7 +142,8 @@ class Reviewed(Evidence):
     ) -> None:
         score = _checks.scores(y_score, "y_score")
         said = read_labels(label, len(score))
-        known = known_rows(known_positive, said)
+        self._judge(sensitivity, specificity)
+        known = known_rows(known_positive, said, errs=not self._never_errs)
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
         reviewed = ~np.isnan(said)
         reviewed[known] = False
@@ -159,18 +161,16 @@ class Reviewed(Evidence):
         never = np.flatnonzero(np.isinf(times) & ~reviewed)
         rows = np.flatnonzero(reviewed)
         looks = Looks(rows, said[rows], times[rows], never, np.ones(len(never)))
-        self._make(score, looks, weight, (sensitivity, specificity), known, model)
+        self._make(score, looks, weight, known, model)
 
     def _make(
         self,
         score: Vector,
         looks: Looks,
         weight: Vector | None,
-        judge: tuple[Share, Share],
         known: NDArray[np.intp],
         model: Any,
     ) -> None:
-        self._judge(*judge)
         self.table = self._strata(score, looks, weight, known)
         self._model = model
         self._guess_of(model)
@@ -192,12 +192,13 @@ class Reviewed(Evidence):
                 strata[name] = StratumRows(score=score[rows], weight=weights, value=value, meaning=meaning)
 
         # Both strata or none: where all that were found are certain, what was not seen need not be.
-        meaning = (REVIEW_RATE if self.estimated else REVIEWED) if not certain or len(known) else None
+        taken = np.sort(np.concatenate([looks.rows, known]))
+        of_some = not certain or len(known) or len(taken) < len(score)
+        meaning = (REVIEW_RATE if self.estimated else REVIEWED) if of_some else None
         for name, label in zip(SAID, (1.0, 0.0), strict=True):
             chosen = looks.said == label
             add(name, looks.rows[chosen], looks.times[chosen] if meaning else None, meaning)
         add(SOFT, known, np.ones(len(known)), SOFT_LABEL)
-        taken = np.sort(np.concatenate([looks.rows, known]))
         if len(taken) < len(score):
             value = None
             if len(looks.open_rows) and (weight is None or weight[looks.open_rows].any()):
@@ -215,7 +216,8 @@ class Reviewed(Evidence):
         """From a table of reviewed rows, e.g. those of several days merged."""
         _checks.instance(table, "table", ScoreTable)
         meanings = {rows.meaning for rows in table.strata.values()}
-        if not meanings <= {None, *OF_REVIEWS, SOFT_LABEL} or not meanings & {*OF_REVIEWS}:
+        census = meanings == {None} and set(table.strata) <= {*SAID}  # everybody was looked at
+        if not meanings <= {None, *OF_REVIEWS, SOFT_LABEL} or not (census or meanings & {*OF_REVIEWS}):
             raise InputError(
                 f"Reviewed evidence takes a table of reviewed rows, got {table!r}. Use the evidence class "
                 "that the table came from."
@@ -294,17 +296,19 @@ class Reviewed(Evidence):
         dense = np.full(len(score) if known_positive is not None else 0, np.nan)
         if known_positive is not None:
             dense[looked] = told_of
-        known = known_rows(known_positive, dense)
+        out = cls.__new__(cls)
+        out._judge(sensitivity, specificity)
+        known = known_rows(known_positive, dense, errs=not out._never_errs)
         in_order = [each for each, _ in rounds]
         refuse_lost_rows(in_order, len(score), known)
         refuse_found_as_known(in_order, len(score), known)
         kept = ~np.isin(looked, known)
+        refuse_all_found(told_of == 1, ~kept)
         looked, told_of, times = looked[kept], told_of[kept], times[kept]
         seen = ~np.isnan(told_of)
         looks = Looks(looked[seen], told_of[seen], times[seen], looked[~seen], times[~seen])
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
-        out = cls.__new__(cls)
-        out._make(score, looks, weight, (sensitivity, specificity), known, model)
+        out._make(score, looks, weight, known, model)
         return out
 
     def _judge(self, sensitivity: Share, specificity: Share) -> None:
@@ -316,6 +320,12 @@ class Reviewed(Evidence):
                 f"{arg('sensitivity')} and {arg('specificity')} must be known: 1 if nobody errs."
             )
         if both[0][0] + both[1][0] - 1 < LEAST_YOUDEN:
+            if any(x.replicates is not None for x in (self.sensitivity, self.specificity)):
+                raise InputError(
+                    f"So few cases were checked that {arg('sensitivity')} may be as low as {both[0][0]:.2g} "
+                    f"and {arg('specificity')} as low as {both[1][0]:.2g}: such a reviewer tells next to "
+                    "nothing. Check more cases of either class."
+                )
             raise InputError(
                 f"{arg('sensitivity')} + {arg('specificity')} must be at least {1 + LEAST_YOUDEN:g}, got "
                 f"{both[0][0]:g} + {both[1][0]:g}: such a reviewer tells next to nothing. Were rates of "
@@ -323,27 +333,36 @@ class Reviewed(Evidence):
             )
 
     def _guess_of(self, model: Any) -> None:
+        score, target, times, weight = self._reviews()
+        if isinstance(model, str):
+            _checks.choice(model, "model", ("auto", "none", "score", "blocks", "logistic"))
+            if self.estimated and model == "auto":
+                model = "blocks"  # what was estimated of the chances is taken out with the rates of blocks
+            self.guess, self.candidates = best_guess(model, score, target, times, weight, self.measured)
+        else:
+            self.guess, self.candidates = guess_from(model, self.measured, _MODELS), {}
+
+    def likely(self, score: Vector) -> Vector:
+        # Blocks in which a few reviews found no positive are not known to have none.
+        guess, _ = best_guess("logistic", *self._reviews(), self.measured)
+        return guess.at(score)
+
+    def _reviews(self) -> tuple[Vector, Vector, Vector, Vector]:
+        """Score, label with the reviewer's errors taken off, 1/e and weight of each reviewed row."""
         strata = self.table.strata
         if not any(name in strata for name in SAID):
             raise InputError(
                 f"{arg('label')} has no reviewed row. Pass 1 or 0 for the rows that somebody looked at."
             )
         rows = [strata.get(name) for name in SAID]
-        columns = [_columns(x) for x in rows]
+        columns = [columns_of(x) for x in rows]
         score, weight, times = (np.concatenate(column) for column in zip(*columns, strict=True))
         said = np.concatenate([np.full(len(x[0]), y) for x, y in zip(columns, (1.0, 0.0), strict=True)])
         # In one order, so that sums are rounded alike in whichever order rows came or tables were merged.
         order = np.lexsort((said, times, weight, score))
         score, weight, times, said = score[order], weight[order], times[order], said[order]
         a, b = float(self.sensitivity.value or 1), float(self.specificity.value or 1)
-        target = (said - 1 + b) / (a + b - 1)
-        if isinstance(model, str):
-            _checks.choice(model, "model", ("auto", "none", "score", "blocks", "logistic"))
-            if self.estimated:
-                model = "blocks"  # what was estimated of the chances is taken out with the rates of blocks
-            self.guess, self.candidates = best_guess(model, score, target, times, weight, self.measured)
-        else:
-            self.guess, self.candidates = guess_from(model, self.measured, _MODELS), {}
+        return score, (said - 1 + b) / (a + b - 1), times, weight
 
     def __repr__(self) -> str:
         names = {POSITIVE: "reviewed positive", NEGATIVE: "reviewed negative", UNLABELED: "not reviewed"}
@@ -395,10 +414,6 @@ class Reviewed(Evidence):
     def is_proper(self) -> bool:  # type: ignore[override]
         return self.is_census
 
-    @property
-    def lone_positive(self) -> bool:  # type: ignore[override]
-        return False
-
     @cached_property
     def _open(self) -> bool:
         """Whether there are rows whose class nobody could find out."""
@@ -422,19 +437,19 @@ class Reviewed(Evidence):
         assert isinstance(rows, StratumRows)
         assert rows.value is not None
         n, score = int((rows.value > 0).sum()), rows.score[rows.value > 0]
-        yield Note(
-            "identifiability",
-            f"Nobody could look at {n} of {len(self.table)} rows (scores {score.min():.4g} to "
-            f"{score.max():.4g}): intervals cover all that they could be. A few reviews there would narrow "
-            "them.",
-        )
+        ends = f"of {len(self.table)} rows (scores {score.min():.4g} to {score.max():.4g})"
+        which, remedy = f"Nobody could look at {n} {ends}", "A few reviews there would narrow them"
+        if (rows.value > 1).any():
+            which = f"{n} row(s) to review have no label, and stand for {rows.value.sum():.5g} {ends}"
+            remedy = "Labels for them would narrow these"
+        yield Note("identifiability", f"{which}: intervals cover all that they could be. {remedy}.")
 
     def _fills(self, thresholds: Iterable[float]) -> Iterator[Fill]:
-        """Rows that nobody could look at: positive from a score up, or up to it; or as scored.
+        """Rows that nobody could look at: positive from a score up, or up to it; or so as to calibrate.
 
         Of so many positives among them, the metrics are most extreme where these score highest or lowest; a
         rate is at its ends where all rows on one side of its threshold are positive, or none; losses of
-        probabilities where those on one side of ½ are.
+        probabilities where those on one side of ½ are; errors of calibration where they make up for others.
         """
         rows = self.table.strata[UNLABELED]
         assert isinstance(rows, StratumRows)
@@ -445,13 +460,14 @@ class Reviewed(Evidence):
             yield Fill(float(cut), upward=True)
             yield Fill(float(cut), upward=False)
         if self.measured[0] >= 0 and self.measured[1] <= 1:
-            yield Fill(0.0, as_scored=True)
+            yield Fill(0.0, calibrates=True)
 
     def drawn(self, scenario: Scenario, n: int, rng: np.random.Generator) -> Scenario:
         if self.sensitivity.replicates is None and self.specificity.replicates is None:
             return scenario
+        ranks = rng.random(n)  # those of one estimate of both belong together
         both = {
-            name: of.draw(None, n, rng) if of.replicates is not None else getattr(scenario, name)
+            name: of.draw(ranks, n, rng) if of.replicates is not None else getattr(scenario, name)
             for name, of in (("sensitivity", self.sensitivity), ("specificity", self.specificity))
         }
         return replace(scenario, **both)
@@ -480,7 +496,7 @@ class Reviewed(Evidence):
     @cached_property
     def effective_reviews(self) -> float:
         """(Σu)²/Σu² of the reviewed rows, u = w/e: the random reviews that would say as much of a total."""
-        columns = [_columns(self.table.strata.get(name)) for name in SAID]
+        columns = [columns_of(self.table.strata.get(name)) for name in SAID]
         times = np.concatenate([weight * times for _, weight, times in columns])
         return float(times.sum() ** 2 / (times**2).sum())
 
@@ -499,14 +515,16 @@ class Reviewed(Evidence):
         if self.is_census:
             return
         guess = GUESSES.get(self.guess.name, self.guess.name)
-        text = (
-            f"{self.n_reviewed} rows were reviewed. Guess of the others, which the reviews correct: {guess}"
-        )
-        if len(self.candidates) > 1:
+        text = f"{self.n_reviewed} rows were reviewed"
+        if UNLABELED in self.table.strata:
+            text += f". Guess of the others, which the reviews correct: {guess}"
+        if UNLABELED in self.table.strata and len(self.candidates) > 1:
             errors = sorted(self.candidates.items(), key=lambda x: x[1])
             by_guess = ", ".join(f"{name} {x:.3g}" for name, x in errors)
             text += f". Standard error of the prevalence with each guess: {by_guess}"
         yield Note("remark", f"{text}.")
+        if not self._never_errs:
+            yield from against_rates(self.table, self.sensitivity, self.specificity)
         if self.n_reviewed < FEW_REVIEWED:
             yield Note("small_sample", f"Only {self.n_reviewed} reviews: intervals are rough.")
         elif NEGATIVE not in self.table.strata:
@@ -525,39 +543,6 @@ class Reviewed(Evidence):
         out = super().with_table(_certain(table))
         out._guess_of(self._model)
         return out
-
-
-def judge_rates(said: Any, truth: Any, *, rng: int = 0) -> tuple[PriorEstimate, PriorEstimate]:
-    """Sensitivity and specificity of a reviewer, from cases of which the truth is known too.
-
-    Parameters
-    ----------
-    said, truth : (n,) arrays of 0 and 1
-        What the reviewer said of each case, and what it is, e.g. by a second review that is trusted.
-    rng : int
-
-    Returns
-    -------
-    (sensitivity, specificity) : PriorEstimate
-        With draws of Jeffreys' posterior as replicates, for `Reviewed`.
-
-    Examples
-    --------
-    >>> import halftruth as ht
-    >>> sensitivity, specificity = ht.judge_rates([1, 1, 0, 0, 1, 0], [1, 1, 1, 0, 0, 0])
-    >>> round(sensitivity.value, 3), round(specificity.value, 3)
-    (0.667, 0.667)
-    """
-    told = _checks.binary_labels(said, "said")
-    true = _checks.binary_labels(truth, "truth", length=len(told))
-    stream, out = np.random.default_rng(rng), []
-    for name, right in (("positive", told[true]), ("negative", ~told[~true])):
-        n, k = len(right), int(right.sum())
-        if n == 0:
-            raise InputError(f"{arg('truth')} has no {name} case: nothing says how often those are found.")
-        draws = stream.beta(k + 0.5, n - k + 0.5, N_DRAWS)
-        out.append(PriorEstimate(value=k / n, replicates=draws, method=f"{k} of {n}"))
-    return out[0], out[1]
 
 
 def fingerprint(score: Vector) -> str:
@@ -587,12 +572,3 @@ def _certain(table: ScoreTable) -> ScoreTable:
 
     said = {} if SOFT in rows else plain(SAID, 1.0)
     return ScoreTable({**rows, **said, **plain((UNLABELED,), 0.0)})
-
-
-def _columns(rows: Any) -> tuple[Vector, Vector, Vector]:
-    """Score, weight and 1/e of the rows of a stratum."""
-    if rows is None:
-        return np.zeros(0), np.zeros(0), np.zeros(0)
-    if not isinstance(rows, StratumRows):
-        raise NotIdentifiable("A histogram does not hold chances of review. Keep the rows.")
-    return rows.score, rows.full_weight(), np.ones(len(rows)) if rows.value is None else rows.value

@@ -64,7 +64,7 @@ def _on_few_rows(evidence: Evidence) -> Iterator[Note]:
         if evidence.multiplied:
             few = f"Reviews found only {len(known)} positive(s)"
         texts.append(f"{few}: intervals are rough and may be too narrow.")
-    elif known is not None and (known.weight is not None or evidence.propensity_given):
+    elif known is not None and (known.weight is not None or evidence.propensity_given or evidence.multiplied):
         (in_effect,) = evidence.table.support.strata[POSITIVE].in_effect(soft=False) or [0.0]
         if in_effect < min(FEW_EFFECTIVE, 0.98 * len(known)):
             found = "positives that reviews found" if evidence.multiplied else "known positives"
@@ -206,13 +206,7 @@ def _on_metric(metric: Metric, request: Request, measure: ScoreMeasure, estimate
             "probabilities, pass loss='log' or 'brier'.",
         )
     if not is_possible(estimate.value, metric.limits):
-        limits = "[{:g}, {:g}]".format(*metric.limits)
-        if estimate.possible:
-            text = f"noise carries it out of {limits}, if what was given is right: read it as"
-            yield Note("interval", f"{text} {estimate.shown[0]:g}.")
-        else:
-            why = "the prior, the purity or the sampling is not as given, or by rare noise"
-            yield Note("impossible", f"leaves {limits}, what is possible: {why}.")
+        yield _on_impossible(metric, estimate, signed=signed)
     judges_itself = metric.name == "average_precision" and known and measure.own is NOTHING
     if judges_itself and measure.prior < RARE and estimate.value < HARDLY_FOUND:
         text = (
@@ -234,6 +228,17 @@ def _on_metric(metric: Metric, request: Request, measure: ScoreMeasure, estimate
     if replicates is not None and 0 < undefined < replicates.size:
         text = f"{undefined} of {replicates.size} resamples leave it undefined and were left out."
         yield Note("interval", text)
+
+
+def _on_impossible(metric: Metric, estimate: Estimate, *, signed: bool) -> Note:
+    limits = "[{:g}, {:g}]".format(*metric.limits)
+    if not estimate.possible:
+        why = "the prior, the purity or the sampling is not as given, or by rare noise"
+        return Note("impossible", f"leaves {limits}, what is possible: {why}.")
+    if signed and metric.name != "prevalence":
+        return Note("interval", "noise makes a class negative: read the interval alone.")
+    text = f"noise carries it out of {limits}, if what was given is right: read it as"
+    return Note("interval", f"{text} {estimate.shown[0]:g}.")
 
 
 def compressed(bound: float) -> Note:

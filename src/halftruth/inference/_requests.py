@@ -145,8 +145,6 @@ class ModelRows:
                 scenario.prior,
                 scenario.purity,
                 scenario.identified_by,
-                scenario.sensitivity,
-                scenario.fill,
             )
             # The two extreme laws come after the plain one, of which they need the masses and the distances.
             last = self._last.get("of", ())

@@ -23,18 +23,28 @@ from halftruth.table._support import Sums
 __all__ = ["Fill", "PseudoLabels"]
 
 
+N_STRETCHES = 64  # of the score, in each of which rows that nobody could look at make up for the others
+
+
 class Fill(NamedTuple):
-    """What rows that nobody could look at may be: positive from a score up, or below it; or as scored."""
+    """What rows that nobody could look at may be: positive from a score up, or below it; or to calibrate.
+
+    ``calibrates``: as many positive as make the scores come true beside the rows that are known, as far as
+    that is possible: no errors of calibration are smaller.
+    """
 
     cut: float
     upward: bool = True
-    as_scored: bool = False
+    calibrates: bool = False
 
-    def at(self, score: Vector) -> Vector:
-        """The share of positives at each score."""
-        if self.as_scored:
-            return np.clip(score, 0.0, 1.0)
-        return np.asarray((score >= self.cut) == self.upward, dtype=np.float64)
+    def at(self, score: Vector, gap: Vector, open_rows: Vector) -> Vector:
+        """The share of positives at each score, where the rows that are known lack ``gap`` positives."""
+        if not self.calibrates:
+            return np.asarray((score >= self.cut) == self.upward, dtype=np.float64)
+        starts = np.unique(np.linspace(0, len(score), N_STRETCHES, endpoint=False).astype(np.intp))
+        lacking, there = (np.add.reduceat(x, starts, axis=-1) for x in (gap, open_rows))
+        share = np.divide(lacking, there, out=np.zeros_like(lacking), where=there > 0)
+        return np.repeat(np.clip(share, 0.0, 1.0), np.diff(np.append(starts, len(score))), axis=-1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,7 +87,10 @@ class PseudoLabels:
             weight = sums[UNLABELED, "weight"]
             out[UNLABELED, "value"], out[UNLABELED, "square"] = expected * weight, expected**2 * weight
             if (UNLABELED, "value") in sums:
-                filled = np.nan if self.fill is None else self.fill.at(score)
                 open_rows = sums[UNLABELED, "value"]
-                out[UNLABELED, "value"] = expected * (weight - open_rows) + filled * open_rows
+                seen = out[UNLABELED, "value"] = expected * (weight - open_rows)
+                mass = np.sum([x for (_, column), x in sums.items() if column == "weight"], axis=0)
+                known = np.sum([x for (_, column), x in out.items() if column == "value"], axis=0)
+                filled = np.nan if self.fill is None else self.fill.at(score, score * mass - known, open_rows)
+                out[UNLABELED, "value"] = seen + filled * open_rows
         return out
