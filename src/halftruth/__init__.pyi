@@ -42,9 +42,9 @@ from halftruth.evidence import PositiveConfidence as PositiveConfidence
 from halftruth.evidence import PositiveUnlabeled as PositiveUnlabeled
 from halftruth.evidence import Reviewed as Reviewed
 from halftruth.evidence import SoftLabeled as SoftLabeled
-from halftruth.evidence._agreement import ReviewerAgreement as ReviewerAgreement
-from halftruth.evidence._agreement import reviewer_agreement as reviewer_agreement
-from halftruth.evidence._judge import judge_rates as judge_rates
+from halftruth.evidence._reviewers import ReviewerAgreement as ReviewerAgreement
+from halftruth.evidence._reviewers import judge_rates as judge_rates
+from halftruth.evidence._reviewers import reviewer_agreement as reviewer_agreement
 from halftruth.inference._best_threshold import best_threshold as best_threshold
 from halftruth.inference._looks import level_of_look as level_of_look
 from halftruth.learn._cross_validation import cross_val_evidence as cross_val_evidence

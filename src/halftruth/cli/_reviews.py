@@ -14,8 +14,8 @@ from halftruth.cli._how_known import NO_PROPENSITIES, Propensities, parse_propen
 from halftruth.cli._option_values import ESTIMATE, parse_share
 from halftruth.cli._review_files import ReviewFile, check_rounds
 from halftruth.evidence import Reviewed
-from halftruth.evidence._judge import judge_rates
 from halftruth.evidence._reviewed import fingerprint
+from halftruth.evidence._reviewers import judge_rates
 from halftruth.files import Source
 from halftruth.files._cell_meanings import Columns
 from halftruth.files._checked_rows import checked_rows

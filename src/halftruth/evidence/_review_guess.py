@@ -15,10 +15,7 @@ from halftruth.measure._fitted_guess import FittedGuess, Guess, LineGuess
 __all__ = ["best_guess", "guess_from", "review_rates"]
 
 KNOTS = 1025  # of a guess that is a function: lines between them
-IN_BLOCK, MOST_BLOCKS = (
-    25,
-    64,
-)  # reviews, in effect, whose mean is a rate
+IN_BLOCK, MOST_BLOCKS = 25, 64  # reviews in effect whose mean is a rate
 LEAST_CHANCE = 1e-9
 WEAK_PULL = 100.0  # of the regression on features, to no effect: hardly any
 BALANCE, SLACK = 5.0, 0.02  # errors and share by which rows that reviews stand for may differ from all
@@ -67,22 +64,21 @@ def _steps(score: Vector, mass: Vector) -> Vector:
     seen, n = score[order], len(score)
     first, second = (np.append(0.0, np.cumsum(mass[order] ** k)) for k in (1, 2))
 
-    def enough(start: int, stop: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def enough(start: np.intp | int, stop: NDArray[np.intp]) -> NDArray[np.bool_]:
         whole, squares = first[stop] - first[start], second[stop] - second[start]
         return np.asarray(whole**2 >= (IN_BLOCK - 1e-6) * squares)
 
     least, start, ends = max(IN_BLOCK, -(-n // MOST_BLOCKS)), 0, []
+    gaps = np.append(np.flatnonzero(np.diff(seen)) + 1, n)  # where a block may end
     while n - start >= 2 * least:
-        stop = np.asarray([start + least])
-        if not enough(start, stop)[0]:
-            stop = np.arange(start + least, n)
-            stop = stop[enough(start, stop)][:1]
-        end = int(np.searchsorted(seen, seen[stop[0] - 1], side="right")) if len(stop) else n
+        stop = gaps[np.searchsorted(gaps, start + least) :]
+        if not enough(start, stop[:1])[0]:
+            stop = stop[enough(start, stop)]
         # The rest is a block of its own, or none is made.
-        if end == n or not enough(end, np.asarray([n]))[0]:
+        if not len(stop) or stop[0] == n or not enough(stop[0], gaps[-1:])[0]:
             break
-        ends.append(end)
-        start = end
+        start = int(stop[0])
+        ends.append(start)
     at = np.asarray(ends, dtype=np.intp)
     return np.asarray((seen[at - 1] + seen[at]) / 2)
 

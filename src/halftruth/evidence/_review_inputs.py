@@ -119,6 +119,7 @@ def _refuse_other_numbers(score: Vector, chance: Vector, reviewed: NDArray[np.bo
     _refuse_other_number(chance, int(reviewed.sum()))
     # Rows that were sure to be reviewed hide what was missed among the others.
     values = np.unique(chance[:: 1 + len(chance) // SAMPLE])
+    values = values[values > 0]
     if len(values) > SHARES:
         values = np.quantile(values, np.arange(SHARES) / SHARES, method="lower")
     for low, high in pairwise([*values, np.inf]) if len(values) > 1 else ():

@@ -16,7 +16,6 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg
 from halftruth.evidence._evidence import Evidence, Scenario
-from halftruth.evidence._judge import against_rates, columns_of
 from halftruth.evidence._labeled import labels_as_given
 from halftruth.evidence._review_design import ReviewDesign, design_of
 from halftruth.evidence._review_guess import best_guess, guess_from, review_rates
@@ -29,6 +28,7 @@ from halftruth.evidence._review_inputs import (
     refuse_lost_rows,
     times_of,
 )
+from halftruth.evidence._reviewers import against_rates, columns_of
 from halftruth.evidence._soft_labeled import PseudoLabeled
 from halftruth.measure._mass_rule import MassRule
 from halftruth.measure._pseudo_labels import Fill, PseudoLabels

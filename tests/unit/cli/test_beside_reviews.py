@@ -76,15 +76,17 @@ def test_the_answer_stays_that_of_the_reviews(run, folder):
         assert [both[x] for x in ("value", "low", "high")] == [row[x] for x in ("value", "low", "high")]
 
 
-def test_scar_that_is_refuted_says_so_in_every_format_and_refuses_nothing(run, folder):
-    told = in_json(run, *BIASED, "--strict")
+def test_scar_that_is_refuted_says_so_in_every_format(run, folder):
+    told = in_json(run, *BIASED)
+    assert in_json(run, *BIASED, "--strict", status=3) == told
     assert told["status"] == "ok"
     assert told["check"]["status"] == "refuted"
     assert told["check"]["checks"]["scar"]["refuted"]
     assert told["check"]["direction"] == "rising"
     assert "contradiction" in told["note_kinds"]
     status, out, error = run(*BIASED, "--strict", "--format", "csv")
-    assert status == 0
+    assert status == 3
+    assert "the reviews refute what was given (SCAR) (--strict)" in error
     for row in csv.DictReader(io.StringIO(out)):
         assert (row["status"], row["scar_check"], row["prior_check"]) == ("ok", "refuted", "")
         assert float(row["scar_p_value"]) == told["check"]["checks"]["scar"]["p_value"]
@@ -98,7 +100,7 @@ def test_scar_that_is_refuted_says_so_in_every_format_and_refuses_nothing(run, f
     gamma = told["check"]["gamma"]["value"]
     for style in ("table", "markdown"):
         status, out, error = run(*BIASED, "--strict", "--format", style)
-        assert status == 0
+        assert status == 3
         for text in (out, error):
             assert "SCAR REFUTED (p = " in text
             assert f"--selection rising:{gamma:.2f}" in text
@@ -113,10 +115,11 @@ def test_scar_that_holds_is_not_refuted(run, folder):
     assert f"The prior {RATE:.3f} is not refuted" in out
 
 
-def test_a_prior_that_is_refuted_refuses_nothing(run, folder):
-    words = (*REVIEWS, *FEW, "--known-positive", "random", "--prior", "0.5", "--strict")
-    status, out, _ = run(*words, "--require", "roc_auc>=0.5")
+def test_a_prior_that_is_refuted_fails_a_strict_run(run, folder):
+    words = (*REVIEWS, *FEW, "--known-positive", "random", "--prior", "0.5", "--require", "roc_auc>=0.5")
+    status, out, _ = run(*words)
     assert status == 0
+    assert run(*words, "--strict")[0] == 3
     assert "Prior REFUTED" in out
 
 
@@ -129,7 +132,7 @@ def test_known_positives_that_are_not_positive_refuse_the_reviews_too(run, folde
     assert in_json(run, *words, "--strict", status=3)["check"] == told["check"]
     status, out, _ = run(*words)
     assert (status, out.splitlines()[0].startswith("REFUTED: ")) == (0, True)
-    assert run(*BIASED, "--purity-sample", "50/50", "--strict")[0] == 0
+    assert "the purity 1.000 is not refuted" in run(*BIASED, "--purity-sample", "50/50")[2]
 
 
 def test_plans_pages_looks_and_tables_go_with_it(run, folder):

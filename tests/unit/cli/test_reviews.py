@@ -125,7 +125,7 @@ def test_what_cannot_be_is_refused(run, folder, case):
 
 
 def test_rates_of_reviewers_need_reviews(run, folder):
-    words = ("--label", "found", "--prior", "0.3", "--sensitivity", "0.9")
+    words = ("--label", "found", "--prior", "0.3", "--sensitivity", "0.9", "--specificity", "1")
     status, _, error = run("evaluate", "scores.csv", *words)
     assert status == 2
     assert "--sensitivity is about reviews" in error
@@ -211,9 +211,10 @@ def test_two_days_merged_are_the_rows_of_both(run, folder):
     write(folder / "tuesday.csv", slice(300, None))
     for day in ("monday", "tuesday"):
         assert run("evaluate", f"{day}.csv", *RULE, "--save-table", f"{day}.npz")[0] == 0
-    one = numbers(run, "evaluate", "monday.npz", "tuesday.npz", "--sensitivity", "0.9")
+    errs = ("--sensitivity", "0.9", "--specificity", "1")
+    one = numbers(run, "evaluate", "monday.npz", "tuesday.npz", *errs)
     same(one, ht.Reviewed(SCORE, VERDICT, CHANCE, sensitivity=0.9))
-    beside = numbers(run, "evaluate", "monday.npz", "tuesday.csv", *RULE, "--sensitivity", "0.9")
+    beside = numbers(run, "evaluate", "monday.npz", "tuesday.csv", *RULE, *errs)
     assert beside["metrics"] == one["metrics"]
 
 

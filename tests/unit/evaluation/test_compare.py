@@ -248,7 +248,7 @@ def test_reviews_that_are_not_the_same_are_refused():
     with pytest.raises(ht.InputError, match=r"and .* reviewed positive rows"):
         ht.compare({"a": ht.Reviewed(A, SAID, CHANCE), "b": ht.Reviewed(B, other, CHANCE)})
     with pytest.raises(ht.InputError, match=r"different chances of a review.*probability"):
-        ht.compare({"a": ht.Reviewed(A, SAID, CHANCE), "b": ht.Reviewed(B, SAID, CHANCE / 2)})
+        ht.compare({"a": ht.Reviewed(A, SAID, CHANCE), "b": ht.Reviewed(B, SAID, 0.9 * CHANCE)})
     with pytest.raises(ht.InputError, match="different chances of a review"):
         ht.compare({"a": ht.Reviewed(A, SAID), "b": ht.Reviewed(B, SAID)})
     errs = {"a": ht.Reviewed(A, SAID, CHANCE), "b": ht.Reviewed(B, SAID, CHANCE, sensitivity=0.9)}
@@ -261,8 +261,9 @@ def test_reviews_that_are_not_the_same_are_refused():
 
 
 def test_rows_that_nobody_could_look_at_are_open_in_either_sample_and_refused_in_pairs():
-    hidden = (A < 0.2) & np.isnan(SAID)
-    models = {n: ht.Reviewed(s, SAID, np.where(hidden, 0, CHANCE)) for n, s in (("a", A), ("b", B))}
+    hidden = A < 0.2
+    said, chance = np.where(hidden, np.nan, SAID), np.where(hidden, 0, CHANCE)
+    models = {n: ht.Reviewed(s, said, chance) for n, s in (("a", A), ("b", B))}
     with pytest.raises(ht.InputError, match=r"nobody could look at.*`evaluate`"):
         ht.compare(models)
     row = ht.compare(models, ["brier"], paired=False, n_resamples=50)["brier"]

@@ -253,3 +253,19 @@ def test_rates_are_as_uncertain_without_resamples(found):
     assert b.high - 0.03 < a.high < b.high + 0.06
     assert abs(a.low - b.low) < 0.03
     assert a.high > beta.ppf(0.975, found + 0.5, 36 - found + 0.5)  # Jeffreys'; a normal's of 0 was .04
+
+
+def test_a_table_of_rows_that_were_all_looked_at_comes_back():
+    y, score, _ = rows()
+    census = ht.Reviewed(score, y.astype(float), 1)
+    again = ht.Reviewed.from_table(census.table)
+    assert again.is_census
+    assert ht.roc_auc(again) == ht.roc_auc(census) == ht.roc_auc(ht.Labeled(y, score))
+
+
+def test_rates_of_a_later_plan_are_never_zero():
+    y, score, rng = rows()
+    said = np.where(rng.random(len(y)) < 0.3, (y == 1) & (score > np.median(score)), np.nan)
+    likely = ht.Reviewed(score, said, 0.3).likely(score)
+    assert likely.min() > 0
+    assert (np.diff(likely[np.argsort(score)]) >= 0).all()

@@ -49,8 +49,22 @@ def test_rows_that_nobody_could_look_at_are_what_they_are_taken_for():
     for fill, share in (
         (Fill(0.4), [0.0, 1.0, 1.0]),
         (Fill(0.4, upward=False), [1.0, 0.0, 0.0]),
-        (Fill(0.0, as_scored=True), SCORE),
     ):
         out = PseudoLabels(guess=GUESS, fill=fill).of(SCORE, sums)
         np.testing.assert_allclose(out["unlabeled", "value"], guessed + never * np.asarray(share))
     assert np.isnan(PseudoLabels(guess=GUESS).of(SCORE, sums)["unlabeled", "value"]).all()
+
+
+def test_rows_that_nobody_could_look_at_make_up_for_the_others_where_they_can():
+    # Of the two rows at .8, 1.6 are positive if the score is right, and all the others are known to be.
+    sums = {
+        ("positive", "weight"): np.asarray([1.0, 0.0, 0.0]),
+        ("unlabeled", "weight"): np.asarray([2.0, 2.0, 2.0]),
+        ("unlabeled", "value"): np.asarray([1.0, 1.0, 1.0]),
+    }
+    out = PseudoLabels(guess=GUESS, fill=Fill(0.0, calibrates=True)).of(SCORE, sums)
+    mass = sums["positive", "weight"] + sums["unlabeled", "weight"]
+    known = sums["positive", "weight"] + (0.2 + 0.4 * SCORE)
+    expected = np.clip(SCORE * mass - known, 0, 1)
+    np.testing.assert_allclose(out["unlabeled", "value"], 0.2 + 0.4 * SCORE + expected)
+    np.testing.assert_allclose(expected, [0.0, 0.44, 1.0])  # full where too few are, and none where too many

@@ -92,3 +92,39 @@ def test_what_two_reviewers_cannot_say_is_refused():
         ht.reviewer_agreement([1, 0], [1])
     apart = ht.reviewer_agreement(*labels(100, 50, 5, 100))
     assert any("McNemar" in note for note in apart.notes)
+
+
+def told(share, **rates):
+    """Kinds of notes where this share of all rows was called positive."""
+    n = 2000
+    said = np.arange(n) < share * n
+    result = ht.evaluate(
+        ht.Reviewed(np.linspace(0, 1, n), said.astype(float), 1, **rates), "prevalence", n_resamples=50
+    )
+    return {note.kind for note in result.notes}
+
+
+@pytest.mark.parametrize(
+    ("share", "rates", "kind"),
+    [
+        (0.02, {"sensitivity": 0.9, "specificity": 0.9}, "refuted"),  # false alarms alone make it .1
+        (0.97, {"sensitivity": 0.9, "specificity": 0.9}, "refuted"),
+        (0.105, {"sensitivity": 0.9, "specificity": 0.9}, "not_identified"),
+        (0.895, {"sensitivity": 0.9, "specificity": 0.9}, "not_identified"),
+        (0.3, {"sensitivity": 0.9, "specificity": 0.9}, None),
+        (0.02, {"sensitivity": 0.9, "specificity": (0.9, 0.999)}, None),  # the range allows it
+    ],
+)
+def test_what_was_said_is_held_against_the_rates(share, rates, kind):
+    kinds = {"refuted", "not_identified"} & told(share, **rates)
+    assert kinds == ({kind} if kind else set())
+
+
+def test_rates_of_one_estimate_are_drawn_together():
+    rates = ht.judge_rates(
+        np.repeat([1, 0, 0, 1], [45, 5, 160, 40]), np.repeat([1, 1, 0, 0], [45, 5, 160, 40])
+    )
+    score = np.linspace(0, 1, 100)
+    one = ht.Reviewed(score, score > 0.5, 1, sensitivity=rates[0], specificity=rates[0])
+    drawn = one.drawn(one.scenario, 500, np.random.default_rng(0))
+    np.testing.assert_array_equal(drawn.sensitivity, drawn.specificity)
