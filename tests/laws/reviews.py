@@ -71,16 +71,15 @@ def evidence(kind: str, rows: Any) -> ht.Reviewed:
 
 def joined(rows: Any, place: np.ndarray) -> np.ndarray:
     """The places, where rows that nobody reviewed lie beside reviews: alone they could be of any kind."""
-    looked = np.isin(rows.stratum, list(SAID)) & (rows.value != 1) & (rows.full_weight > 0)
+    looked = np.isin(rows.stratum, list(SAID)) & (rows.full_weight > 0)
     alone = ~np.isin(rows.stratum, list(SAID)) & ~np.isin(place, place[looked])
     return np.where(alone, place[looked][0], place) if looked.any() else place
 
 
 def table(rows: Any, *, always: bool = False) -> ScoreTable:
     """The table of some of the rows, as the evidence of all of them has it; ``always`` with chances."""
-    known = rows.stratum == "soft"
     looked = np.isin(rows.stratum, list(SAID))
-    certain = not always and bool((rows.value[looked] == 1).all()) and not known.any()
+    certain = not always and looked.all() and bool((rows.value == 1).all())
     strata = {}
     for name in dict.fromkeys(rows.stratum.tolist()):
         part = rows.part(name)

@@ -72,6 +72,12 @@ class Looks(NamedTuple):
     """Rows whose class nobody could find out, or did."""
     open_times: Vector
 
+    def among(self, kept: NDArray[np.bool_]) -> Looks:
+        """Those at the rows that are kept, which close ranks."""
+        place, seen, left_open = np.cumsum(kept) - 1, kept[self.rows], kept[self.open_rows]
+        rows, open_rows = place[self.rows[seen]], place[self.open_rows[left_open]]
+        return Looks(rows, self.said[seen], self.times[seen], open_rows, self.open_times[left_open])
+
     def with_positives(self, rows: NDArray[np.intp]) -> Looks:
         """With these rows, which are positive for certain."""
         every = np.concatenate([self.rows, rows])
@@ -171,6 +177,10 @@ class Reviewed(Evidence):
         known: NDArray[np.intp],
         model: Any,
     ) -> None:
+        if weight is not None and not weight.all():  # rows of weight zero are no rows
+            kept = weight > 0
+            known = (np.cumsum(kept) - 1)[known[kept[known]]]
+            score, weight, looks = score[kept], weight[kept], looks.among(kept)
         self.table = self._strata(score, looks, weight, known)
         self._model = model
         self._guess_of(model)
@@ -201,7 +211,7 @@ class Reviewed(Evidence):
         add(SOFT, known, np.ones(len(known)), SOFT_LABEL)
         if len(taken) < len(score):
             value = None
-            if len(looks.open_rows) and (weight is None or weight[looks.open_rows].any()):
+            if len(looks.open_rows):
                 value = np.zeros(len(score))
                 value[looks.open_rows] = looks.open_times
             columns = [None if x is None else _without(x, taken) for x in (score, weight, value)]
@@ -570,5 +580,5 @@ def _certain(table: ScoreTable) -> ScoreTable:
         certain = all(x.value is None or (x.value == value).all() for x in there.values())
         return {k: replace(x, value=None, meaning=None) for k, x in there.items()} if certain else {}
 
-    said = {} if SOFT in rows else plain(SAID, 1.0)
+    said = {} if SOFT in rows or UNLABELED in rows else plain(SAID, 1.0)
     return ScoreTable({**rows, **said, **plain((UNLABELED,), 0.0)})

@@ -78,7 +78,9 @@ class FittedGuess:
         """Of reviewed rows, each with its mass and what of that is positive."""
         x = _feature(score, of_shares)
         center = float(np.average(x, weights=mass))
-        scale = float(np.sqrt(np.average((x - center) ** 2, weights=mass))) or 1.0
+        scale = float(np.sqrt(np.average((x - center) ** 2, weights=mass)))
+        if scale <= ROUNDING * abs(center):  # one score, whose mean is off by rounding
+            center, scale = float(x[0]), 1.0
         inside = 1 / (len(score) + 2)
         share = float(np.clip(positive.sum() / mass.sum(), inside, 1 - inside))
         flat = cls(

@@ -89,8 +89,12 @@ class PseudoLabels:
             if (UNLABELED, "value") in sums:
                 open_rows = sums[UNLABELED, "value"]
                 seen = out[UNLABELED, "value"] = expected * (weight - open_rows)
-                mass = np.sum([x for (_, column), x in sums.items() if column == "weight"], axis=0)
-                known = np.sum([x for (_, column), x in out.items() if column == "value"], axis=0)
-                filled = np.nan if self.fill is None else self.fill.at(score, score * mass - known, open_rows)
+                gap = score * _total(sums, "weight") - _total(out, "value")
+                filled = np.nan if self.fill is None else self.fill.at(score, gap, open_rows)
                 out[UNLABELED, "value"] = seen + filled * open_rows
         return out
+
+
+def _total(sums: Sums, column: str) -> Vector:
+    """Over the strata, some of which may have an axis of resamples, and others none."""
+    return reduce(lambda a, b: a + b, (x for (_, name), x in sums.items() if name == column))
