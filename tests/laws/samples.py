@@ -179,6 +179,8 @@ class Case:
         """
         if self.kind.prior or (self.kind.population is None and not self.kind.reviewed):
             return True
+        if self.kind.name in reviews.APART and "unlabeled" not in self.sample.stratum:
+            return False  # labels of all rows do not say how these were chosen
         try:
             measure = self.evidence().measure()
         except NotIdentifiable:

@@ -64,12 +64,12 @@ def plan_review(
     from halftruth import _checks
     from halftruth.cli._option_values import parse_metrics, parse_share
     from halftruth.cli._outputs import refuse_input
-    from halftruth.cli._review_files import ReviewFile, check_rounds
     from halftruth.cli._reviews import read_cells
     from halftruth.cli._table_source import TABLE_SUFFIX
     from halftruth.cli._terminal import say
     from halftruth.evaluation._review_plan import plan_rows
     from halftruth.evidence import PositiveUnlabeled, Reviewed
+    from halftruth.evidence._review_files import ReviewFile, check_rounds
     from halftruth.evidence._reviewed import fingerprint
     from halftruth.files._cell_meanings import Columns
     from halftruth.files._write_column import check_target

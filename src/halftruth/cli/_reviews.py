@@ -12,8 +12,8 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.cli._how_known import NO_PROPENSITIES, Propensities, parse_propensity
 from halftruth.cli._option_values import ESTIMATE, parse_share
-from halftruth.cli._review_files import ReviewFile, check_rounds
 from halftruth.evidence import Reviewed
+from halftruth.evidence._review_files import ReviewFile, check_rounds
 from halftruth.evidence._reviewed import fingerprint
 from halftruth.evidence._reviewers import judge_rates
 from halftruth.files import Source
@@ -79,7 +79,8 @@ class Reviews:
                 "--missing-reviews goes with --reviewed. With --review-chance a chance of 0 bounds a row."
             )
         files = tuple(map(ReviewFile.read, rounds))
-        for file in files if options.missing_reviews != "bounds" else ():
+        needed = options.missing_reviews != "bounds" and options.known_positive is None
+        for file in files if needed else ():
             file.refuse_missing(" With --missing-reviews bounds intervals cover all that they could be.")
         return cls(
             rounds=files,

@@ -25,6 +25,7 @@ from halftruth._errors import InputError, arg
 from halftruth.calibration._isotonic import isotonic_points
 from halftruth.evaluation._estimation import FEWER_ATOMS
 from halftruth.evidence import Evidence, SoftLabeled
+from halftruth.evidence._review_files import code_of
 from halftruth.evidence._reviewed import fingerprint
 from halftruth.inference._influence import gradients
 from halftruth.inference._requests import ModelRows, Request, read_requests, thresholds_of
@@ -90,8 +91,9 @@ class ReviewPlan:
     score: Vector
     fingerprint: str
     round: int = 1
-    variance: Mapping[str, tuple[float, float]] = field(repr=False)
-    """By metric, what the reviews leave, and what the rows would with all labels known."""
+    variance: Mapping[str, tuple[Vector, float, float]] = field(repr=False)
+    """By metric Σ φ² p (1 − p) of the rows left in each stratum, what all labels would leave, and the widest
+    interval there can be."""
     grid: Grid = field(repr=False)
     strata: Strata = field(repr=False)
     done: Mask | None = field(repr=False)
@@ -121,9 +123,13 @@ class ReviewPlan:
 
     def expected_with(self, n: int) -> dict[str, float]:
         """Widths to expect with another number of reviews, drawn in the same way; of all rows at most."""
-        left = len(self.score) if self.done is None else int((~self.done).sum())
-        share = len(self) / min(_checks.count(n, "n", least=1), left)
-        return {k: float(2 * NORMAL * np.sqrt(share * a + b)) for k, (a, b) in self.variance.items()}
+        # A stratum of which all rows are reviewed leaves its share of the reviews to the others.
+        chance = _capped(self.strata.size, self.strata.chance, _checks.count(n, "n", least=1))
+        times = 1 / chance - 1
+        return {
+            k: min(float(2 * NORMAL * np.sqrt(moves @ times + rest)), widest)
+            for k, (moves, rest, widest) in self.variance.items()
+        }
 
     def joint(self, i: int, j: int) -> float:
         """The chance that two rows are both among those to review."""
@@ -148,7 +154,8 @@ class ReviewPlan:
                     f"got {len(cells)}. Pass those at `plan.rows`, in that order."
                 )
         text = StringIO()
-        text.write(f"# halftruth review plan {SCHEMA}; scores {self.fingerprint}; round {self.round}\n")
+        known_by = f"scores {self.fingerprint}; round {self.round}; rows {len(self)} as {code_of(self.rows)}"
+        text.write(f"# halftruth review plan {SCHEMA}; {known_by}\n")
         out = csv.writer(text, lineterminator="\n")
         first, *rest = COLUMNS
         out.writerow([first, *more, *rest])
@@ -246,6 +253,8 @@ def plan_rows(
 ) -> ReviewPlan:
     """The plan of checked scores, which are kept as they are: they may be all that memory holds."""
     n_left = len(score) - (0 if done is None else int(done.sum()))
+    if not n_left:
+        raise InputError("No row is left to review: all are known. Evaluate them.")
     if n > n_left:
         raise InputError(argument="n", must=f"be {n_left} at most, the rows that are left to review", got=n)
     grid = grid_for(np.asarray([score.min(), score.max()]))
@@ -261,13 +270,20 @@ def plan_rows(
     of_slot = np.full(grid.n_slots, -1, dtype=np.intp)
     of_slot[bins.index] = of_bin
     strata = Strata(of_slot, size, drawn)
-    times = np.where(of_bin < 0, 1.0, 1 / strata.chance[of_bin])
+    inside = of_bin >= 0
+
+    def by_stratum(of_row: Vector) -> Vector:
+        return np.bincount(of_bin[inside], (left * of_row)[inside], len(size))
+
     return ReviewPlan(
         rows=_draw(score, done, grid, strata, rng),
         score=score,
         fingerprint=fingerprint(score),
         round=round_,
-        variance={k: (float(np.sum(left * a * (times - 1))), b) for k, (a, b) in moves.items()},
+        variance={
+            r.label: (by_stratum(moves[r.label][0]), moves[r.label][1], float(np.ptp(r.limits)))
+            for r in requests
+        },
         grid=grid,
         strata=strata,
         done=done,

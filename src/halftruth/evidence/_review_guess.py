@@ -142,7 +142,10 @@ def review_rates(
     for _ in range(3):  # leaving rows open raises the rates of the others
         rows = np.bincount(block[order], (each * ~open_rows)[order], len(edges) + 1)
         rate = np.clip(looked / np.maximum(rows, 1e-300), 0, 1)
-        expected = np.bincount(gap, count * rate[block] * ~at_review * ~open_rows, 2 * len(seen) + 1)
+        # A block over a jump of the chances has a rate that its rows on either side have not.
+        around = np.pad(rate, 1, mode="edge")
+        least = np.minimum(np.minimum(around[:-2], around[2:]), rate)
+        expected = np.bincount(gap, count * least[block] * ~at_review * ~open_rows, 2 * len(seen) + 1)
         left_out = (expected > SURELY_LEFT_OUT)[gap] & ~at_review
         if not (left_out & ~open_rows).any():
             break

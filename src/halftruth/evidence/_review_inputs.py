@@ -15,12 +15,15 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 
 __all__ = [
-    "known_rows",
+    "chance_of_others",
     "plan_labels",
     "read_labels",
     "refuse_all_found",
+    "refuse_all_labeled",
+    "refuse_denied",
     "refuse_found_as_known",
     "refuse_lost_rows",
+    "shares_of",
     "times_of",
 ]
 
@@ -29,6 +32,7 @@ BY_CHANCE = 0.01  # below this chance, known rows were not reviewed by chance
 NEVER, TIMES = 10.0, 2.0  # standard deviations and factor by which no design misses its number of reviews
 SHARES_BELOW = 0.9, 0.99  # of all rows: scores above which reviews are counted
 SAMPLE = 10_000  # rows that tell these scores, and the chances that there are
+ALL = 1e-12  # share of the rows left out below which none is
 SHARES = 16  # parts by their chance, where there are more
 TOO_MANY = 3  # positives that reviews found, all of which are known otherwise
 
@@ -54,18 +58,13 @@ def _none_as_nan(label: Any) -> Any:
     return label
 
 
-def known_rows(known_positive: Any, said: Vector, *, errs: bool) -> NDArray[np.intp]:
-    """Rows that are positive for certain; refused where a reviewer who never ``errs`` denied it."""
-    if known_positive is None:
-        return np.zeros(0, dtype=np.intp)
-    known = np.flatnonzero(_checks.binary_labels(known_positive, "known_positive", length=len(said)))
-    against = known[said[known] == 0]
+def refuse_denied(against: NDArray[np.intp], *, errs: bool) -> None:
+    """Refuse rows that are positive for certain, and that a reviewer who never ``errs`` called negative."""
     if len(against) and not errs:
         raise InputError(
             f"{arg('known_positive')} says that row {against[0]} is positive, and its {arg('label')} is 0 "
             f"({len(against)} such row(s)). Mend one of the two."
         )
-    return known
 
 
 def times_of(probability: Any, score: Vector, said: Vector, known_rows: NDArray[np.intp]) -> Vector:
@@ -107,9 +106,9 @@ def times_of(probability: Any, score: Vector, said: Vector, known_rows: NDArray[
     others = ~known if len(known_rows) else slice(None)
     _refuse_other_numbers(score[others], chance[others], reviewed[others])
     twice = known & ~np.isnan(said)
-    refuse_all_found(said == 1, known)
     unsure = known & (chance < 1)
-    _refuse_by_chance(int((twice & unsure).sum()), float(np.maximum(chance[unsure], 0.0).sum()))
+    refuse_all_found(said == 1, known, float(chance[unsure & ~twice].sum()))
+    _refuse_by_chance(int((twice & unsure).sum()), float(chance[unsure].sum()))
     with np.errstate(divide="ignore"):
         return np.where(known, 1.0, 1 / chance)
 
@@ -145,10 +144,15 @@ def _refuse_other_number(chance: Vector, n_reviewed: int, where: str = "") -> No
         )
 
 
-def refuse_all_found(found: NDArray[np.bool_], known: NDArray[np.bool_]) -> None:
-    """Refuse known positives among which are all that reviews found; both of the same rows."""
+def refuse_all_found(found: NDArray[np.bool_], known: NDArray[np.bool_], expected: float) -> None:
+    """Refuse known positives among which are all that reviews found; both of the same rows.
+
+    Not where hardly any positive is unknown: about as many reviews as they found were then ``expected`` of
+    the known positives that nobody reviewed.
+    """
     n_twice = int((found & known).sum())
-    if n_twice >= TOO_MANY and not (found & ~known).any() and not known.all():
+    surprise = n_twice > TIMES * expected
+    if n_twice >= TOO_MANY and surprise and not (found & ~known).any() and not known.all():
         raise InputError(
             f"{arg('known_positive')} has all {n_twice} positives that reviews found. Leave out of it those "
             "that are known by the reviews: each of them stands for many other rows. Of rows that were known "
@@ -171,9 +175,19 @@ def _refuse_by_chance(n_twice: int, expected: float) -> None:
         )
 
 
-def plan_labels(plan: Any, labels: Any, missing: str) -> Vector:
-    """A label for each row of a plan."""
+def chance_of_others(plan: Any, score: Vector, known: NDArray[np.bool_], looked: NDArray[np.intp]) -> float:
+    """How many reviews a plan expects of known positives that it did not draw, by the chances near them."""
+    others = known.copy()
+    others[looked] = False
+    at = score[plan.rows]
+    order = np.argsort(at)
+    return float(np.interp(score[others], at[order], np.asarray(plan.chance)[order]).sum())
+
+
+def plan_labels(plan: Any, labels: Any, missing: str, known: NDArray[np.bool_]) -> Vector:
+    """A label for each row of a plan; what is ``known`` to be positive needs none."""
     said = read_labels(labels, len(plan.rows))
+    said[np.isnan(said) & known[plan.rows]] = 1.0
     none = np.isnan(said)
     if _checks.choice(missing, "missing", ("error", "bounds")) == "error" and none.any():
         raise InputError(
@@ -185,6 +199,29 @@ def plan_labels(plan: Any, labels: Any, missing: str) -> Vector:
     return said
 
 
+def refuse_all_labeled(said: Vector) -> None:
+    """Refuse labels of all rows where chances are to be estimated: 0 mostly stands for "nobody looked"."""
+    if len(said) and not np.isnan(said).any():
+        raise InputError(
+            f"{arg('label')} says 1 or 0 of all {len(said)} rows, so that nothing says how they were chosen. "
+            f"Leave it empty (NaN) where nobody looked; if all were reviewed, give {arg('probability', 1)}."
+        )
+
+
+def shares_of(rounds: Sequence[Any]) -> Vector:
+    """How much each round counts: by its reviews n, over the share of the N rows left that it leaves out.
+
+    A plan draws a fixed number of rows from each stratum, so that 1/e adds up to N. Of a simple random sample
+    the variance goes with (1 − n/N)/n.
+    """
+    left = np.asarray([float(np.sum(1 / np.asarray(each.chance))) for each in rounds])
+    n = np.asarray([len(each.rows) for each in rounds], dtype=np.float64)
+    out = np.maximum(1 - n / left, 0.0)
+    # What reviews all that is left says it all.
+    weight = (out < ALL).astype(float) if (out < ALL).any() else n / np.maximum(out, ALL)
+    return np.asarray(weight / weight.sum())
+
+
 def refuse_lost_rows(rounds: Sequence[Any], n: int, known: NDArray[np.intp]) -> None:
     """Refuse rounds that do not stand for all rows that those before left, but for known ones.
 
@@ -193,12 +230,14 @@ def refuse_lost_rows(rounds: Sequence[Any], n: int, known: NDArray[np.intp]) -> 
     done = np.zeros(0, dtype=np.intp)
     for each in rounds:
         stands, left = float(np.sum(1 / np.asarray(each.chance))), n - len(done)
-        off = SAME_ROWS[0] + SAME_ROWS[1] * n
-        if not left - int((~np.isin(known, done)).sum()) - off < stands < left + off:
+        off, n_known = SAME_ROWS[0] + SAME_ROWS[1] * n, int((~np.isin(known, done)).sum())
+        if not left - n_known - off < stands < left + off:
+            without = f" ({left - n_known} without those that are {arg('known_positive')})" if n_known else ""
+            forgotten = "" if n_known else f", and {arg('known_positive')} if it was planned with that"
             raise InputError(
                 f"The {len(each.rows)} reviews of round {each.round} stand for {stands:.6g} rows, and {left} "
-                "were left to review. Pass all rows of its plan with their chances, every earlier round too, "
-                f"and {arg('known_positive')} if it was planned with that."
+                f"were left to review{without}. Pass all rows of its plan with their chances, every earlier "
+                f"round too{forgotten}."
             )
         done = np.concatenate([done, each.rows])
 

@@ -18,14 +18,18 @@ from halftruth._errors import InputError, Note, arg
 from halftruth.evidence._evidence import Evidence, Scenario
 from halftruth.evidence._labeled import labels_as_given
 from halftruth.evidence._review_design import ReviewDesign, design_of
+from halftruth.evidence._review_files import labeled_rounds
 from halftruth.evidence._review_guess import best_guess, guess_from, review_rates
 from halftruth.evidence._review_inputs import (
-    known_rows,
+    chance_of_others,
     plan_labels,
     read_labels,
     refuse_all_found,
+    refuse_all_labeled,
+    refuse_denied,
     refuse_found_as_known,
     refuse_lost_rows,
+    shares_of,
     times_of,
 )
 from halftruth.evidence._reviewers import against_rates, columns_of
@@ -127,7 +131,6 @@ class Reviewed(Evidence):
     kind: ClassVar[str] = "reviewed"
     classes = (POSITIVE, NEGATIVE)
     null_models = ("bootstrap",)
-    naive_reading = "the reviewed cases alone, as if chosen at random"
     sensitivity: Belief
     specificity: Belief
     estimated: bool = False
@@ -149,12 +152,16 @@ class Reviewed(Evidence):
         score = _checks.scores(y_score, "y_score")
         said = read_labels(label, len(score))
         self._judge(sensitivity, specificity)
-        known = known_rows(known_positive, said, errs=not self._never_errs)
+        known = np.zeros(0, dtype=np.intp)
+        if known_positive is not None:
+            known = np.flatnonzero(_checks.binary_labels(known_positive, "known_positive", length=len(score)))
+            refuse_denied(known[said[known] == 0], errs=not self._never_errs)
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
         reviewed = ~np.isnan(said)
         reviewed[known] = False
         self.estimated = probability is None
         if probability is None:
+            refuse_all_labeled(said)
             times = review_rates(score, reviewed, known, weight, features)
             self.estimated_from = "its score" if features is None else "its score, on the features"
         elif features is not None:
@@ -223,7 +230,7 @@ class Reviewed(Evidence):
     def from_table(
         cls, table: ScoreTable, *, sensitivity: Share = 1.0, specificity: Share = 1.0, model: Any = "auto"
     ) -> Self:
-        """From a table of reviewed rows, e.g. those of several days merged."""
+        """From a table of reviewed rows, e.g. those of several days merged; it does not say who errs."""
         _checks.instance(table, "table", ScoreTable)
         meanings = {rows.meaning for rows in table.strata.values()}
         census = meanings == {None} and set(table.strata) <= {*SAID}  # everybody was looked at
@@ -232,8 +239,15 @@ class Reviewed(Evidence):
                 f"Reviewed evidence takes a table of reviewed rows, got {table!r}. Use the evidence class "
                 "that the table came from."
             )
+        known: Any = table.strata.get(SOFT)
+        if known is not None and not (known.value == 1).all():
+            raise InputError(
+                "Among reviewed rows, soft ones are positives that are known otherwise, of value 1. The "
+                "table holds other soft labels: evaluate them apart, as SoftLabeled."
+            )
         out = cls.__new__(cls)
         out.table, out._model, out.estimated = _certain(table), model, REVIEW_RATE in meanings
+        out.estimated_from = "that from which the chances were estimated"
         out._judge(sensitivity, specificity)
         out._guess_of(model)
         return out
@@ -243,7 +257,7 @@ class Reviewed(Evidence):
         cls,
         plan: Any,
         y_score: Any,
-        labels: Any,
+        labels: Any = None,
         *,
         sample_weight: Any = None,
         sensitivity: Share = 1.0,
@@ -251,39 +265,42 @@ class Reviewed(Evidence):
         known_positive: Any = None,
         model: Any = "auto",
         missing: str = "error",
+        planned_by: Any = None,
     ) -> Self:
         """From the rows that `plan_review` named, and a label for each of them, in the plan's order.
 
         Parameters
         ----------
-        plan : ReviewPlan or list of ReviewPlan
-            Several are the rounds of one audit, in any order; each was made of the rows that were left.
+        plan : ReviewPlan or path, or a list of these
+            Several are the rounds of one audit, in any order; each was made of the rows that were left. A
+            path is of a file that `ReviewPlan.save` or `halftruth plan-review` wrote, its labels filled in.
         y_score : (n,) array
             The scores for which the plans were made.
         labels : array, or a list of arrays
-            1 or 0 for each row of a plan.
+            1 or 0 for each row of a plan. Files have them.
         missing : {"error", "bounds"}
             What to do where labels are missing, as NaN or None. "bounds" leaves open what these rows are, and
             all those that they stand for: who could not be judged is seldom a random part.
+        planned_by : (n,) array, optional
+            The scores for which the plans were made, where ``y_score`` are those of another model.
 
         Notes
         -----
         Each round estimates μ₁ without bias, given the rounds before: rows reviewed earlier are certain in
-        it. What counts is their mean, weighted by the reviews of each, so that a plan may be made from what
-        earlier rounds showed.
+        it. What counts is their mean, weighted by the reviews of each over the share of the rows that they
+        leave out (a round that leaves none is all that counts), so that a plan may be made from what
+        earlier rounds showed. How many it reviews must not hang on what they showed: who reviews more where
+        the first numbers were low gives those less weight.
         """
-        several = isinstance(plan, (list, tuple))
-        plans, said = (list(plan), list(labels)) if several else ([plan], [labels])
         score = _checks.scores(y_score, "y_score")
-        if len(plans) != len(said) or not plans:
-            raise InputError(
-                f"{arg('labels')} must have one array for each plan, got {len(said)} for {len(plans)}."
-            )
-        rounds = sorted(zip(plans, said, strict=True), key=lambda x: int(x[0].round))
-        of_scores = fingerprint(score)
+        by = score if planned_by is None else _checks.scores(planned_by, "planned_by", length=len(score))
+        of_scores = fingerprint(by)
+        rounds = labeled_rounds(plan, labels, {of_scores: by})
+        certain = np.zeros(len(score), dtype=bool)
+        if known_positive is not None:
+            certain = _checks.binary_labels(known_positive, "known_positive", length=len(score))
         looked, told_of, times = np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(0)
-        n_all = sum(len(each.rows) for each in plans)
-        for each, told in rounds:
+        for (each, told), share in zip(rounds, shares_of([each for each, _ in rounds]), strict=True):
             if each.fingerprint != of_scores:
                 raise InputError(
                     f"The plan of round {each.round} was made for other scores (fingerprint "
@@ -296,24 +313,22 @@ class Reviewed(Evidence):
                     f"Round {each.round} reviews {again} row(s) of an earlier one again. Number the rounds, "
                     "and make each plan of the rows that are left."
                 )
-            share, chance = len(each.rows) / n_all, np.asarray(each.chance, dtype=np.float64)
             # Rows of earlier rounds are certain in this one.
-            times = np.concatenate([times + share, share / chance])
+            times = np.concatenate([times + share, share / np.asarray(each.chance, dtype=np.float64)])
             looked = np.concatenate([looked, each.rows])
-            told_of = np.concatenate([told_of, plan_labels(each, told, missing)])
+            told_of = np.concatenate([told_of, plan_labels(each, told, missing, certain)])
         order = np.argsort(looked)
         looked, told_of, times = looked[order], told_of[order], times[order]
-        dense = np.full(len(score) if known_positive is not None else 0, np.nan)
-        if known_positive is not None:
-            dense[looked] = told_of
         out = cls.__new__(cls)
         out._judge(sensitivity, specificity)
-        known = known_rows(known_positive, dense, errs=not out._never_errs)
+        twice, known = certain[looked], np.flatnonzero(certain)
+        refuse_denied(looked[twice & (told_of == 0)], errs=not out._never_errs)
         in_order = [each for each, _ in rounds]
         refuse_lost_rows(in_order, len(score), known)
         refuse_found_as_known(in_order, len(score), known)
-        kept = ~np.isin(looked, known)
-        refuse_all_found(told_of == 1, ~kept)
+        if twice.any():
+            refuse_all_found(told_of == 1, twice, chance_of_others(in_order[0], score, certain, looked))
+        kept = ~twice
         looked, told_of, times = looked[kept], told_of[kept], times[kept]
         seen = ~np.isnan(told_of)
         looks = Looks(looked[seen], told_of[seen], times[seen], looked[~seen], times[~seen])
@@ -387,6 +402,12 @@ class Reviewed(Evidence):
         return min(x[0] for x in spans), max(x[1] for x in spans)
 
     @property
+    def naive_reading(self) -> str:  # type: ignore[override]
+        if UNLABELED in self.table.strata:
+            return "the reviewed cases alone, as if chosen at random"
+        return "all that reviewers said, as if they never erred"
+
+    @property
     def n_reviewed(self) -> int:
         """How many rows somebody looked at."""
         return sum(len(self.table.strata.get(name, ())) for name in SAID)
@@ -448,7 +469,8 @@ class Reviewed(Evidence):
         assert rows.value is not None
         n, score = int((rows.value > 0).sum()), rows.score[rows.value > 0]
         ends = f"of {len(self.table)} rows (scores {score.min():.4g} to {score.max():.4g})"
-        which, remedy = f"Nobody could look at {n} {ends}", "A few reviews there would narrow them"
+        looked = "looked" if self.estimated else "could look"
+        which, remedy = f"Nobody {looked} at {n} {ends}", "A few reviews there would narrow them"
         if (rows.value > 1).any():
             which = f"{n} row(s) to review have no label, and stand for {rows.value.sum():.5g} {ends}"
             remedy = "Labels for them would narrow these"
@@ -491,6 +513,7 @@ class Reviewed(Evidence):
             sensitivity=scenario.sensitivity,
             specificity=scenario.specificity,
             fill=scenario.fill,
+            units=self._units,
         )
         return MassRule(
             # Of all strata: resamples have a part of a row of a class that no review found, too. Stratum by
@@ -502,6 +525,19 @@ class Reviewed(Evidence):
             labels=labels,
             unidentified=next(self._open_notes()) if unknown else None,
         )
+
+    @cached_property
+    def _units(self) -> dict[str, tuple[Vector, Vector]]:
+        """At each score Σw²/Σw of the reviewed rows; nothing where weights are whole, and count rows."""
+        if self.table.unit() == 1:
+            return {}
+        out = {}
+        for name in SAID:
+            score, weight, _ = columns_of(self.table.strata.get(name))
+            distinct, at = np.unique(score, return_inverse=True)
+            if len(distinct):
+                out[name] = distinct, np.bincount(at, weight**2) / np.bincount(at, weight)
+        return out
 
     @cached_property
     def effective_reviews(self) -> float:
@@ -518,8 +554,16 @@ class Reviewed(Evidence):
                 f"Assumes that whether a row was reviewed hung on {self.estimated_from} and on nothing else"
             )
         if not self._never_errs:
-            text += ", and that reviewers err as often as given, whatever the score"
+            text += f", and that reviewers err as often as given, whatever the score ({self._rates})"
         return Note("assumption", f"{text}.")
+
+    @property
+    def _rates(self) -> str:
+        def text(name: str, rate: Belief) -> str:
+            low, high = rate.span
+            return f"{name} {rate.value:.3g}" + (f", {low:.3g} to {high:.3g}" if low < high else "")
+
+        return "; ".join([text("sensitivity", self.sensitivity), text("specificity", self.specificity)])
 
     def remarks(self) -> Iterator[Note]:
         if self.is_census:

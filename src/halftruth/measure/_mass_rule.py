@@ -114,7 +114,7 @@ class MassRule:
             size=self.size,
             alpha=self.alpha,
             unidentified=self.unidentified,
-            own=self.own if self.labels is None else self._own_squares(sums),
+            own=self.own if self.labels is None else self._own_squares(score, sums, self.labels),
             noise=self._noise(score, sums),
         )
         return measure if self.tilt is None else self.tilted(measure)
@@ -125,14 +125,15 @@ class MassRule:
         pos_mass = self.tilt.of(measure.score, measure.mass, measure.pos_mass)
         return replace(measure, pos_mass=pos_mass, neg_mass=measure.mass - pos_mass, own=self.own, memo={})
 
-    def _own_squares(self, sums: Sums) -> OwnMass:
-        """Of rows that stand for many: what judges itself at each score, Σ v² where a label has Σ v."""
+    @staticmethod
+    def _own_squares(score: Vector, sums: Sums, labels: PseudoLabels) -> OwnMass:
+        """Of rows that stand for many: what judges itself at each score, Σ w v² where a label has Σ w v."""
         reviewed = [name for name in (POSITIVE, NEGATIVE) if (name, "value") in sums]
         if not reviewed:
             return NOTHING
         # Where weights are no counts, a row judges itself by its weight.
         excess = sum(
-            self.units.get(name, 1.0) * (sums[name, "square"] - sums[name, "value"]) for name in reviewed
+            labels.unit(name, score) * (sums[name, "square"] - sums[name, "value"]) for name in reviewed
         )
         # Random weights g multiply v², and E[g²] = 2 where E[g] = 1: twice as much then judges itself.
         times = 2.0 if np.size(excess) > np.shape(excess)[-1] else 1.0

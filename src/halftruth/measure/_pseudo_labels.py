@@ -8,7 +8,8 @@ inverse probability with p̂ = 0. A reviewer with sensitivity a and specificity 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import reduce
 from typing import NamedTuple
 
@@ -61,6 +62,12 @@ class PseudoLabels:
     specificity: Number = 1.0
     fill: Fill | None = None
     """What rows that nobody could look at are taken for; None: nobody knows."""
+    units: Mapping[str, tuple[Vector, Vector]] = field(default_factory=dict)
+    """Where weights do not count rows: scores of reviewed rows, and what one of them weighs there."""
+
+    def unit(self, name: str, score: Vector) -> Vector | float:
+        """What a reviewed row of a stratum weighs at each score."""
+        return np.interp(score, *self.units[name]) if name in self.units else 1.0
 
     def of(self, score: Vector, sums: Sums) -> Sums:
         # Both are 1 or 0 where reviewers never err.

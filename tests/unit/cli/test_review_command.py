@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import halftruth as ht
-from halftruth.cli._review_files import ReviewFile
+from halftruth.evidence._review_files import ReviewFile
 
 N = 600
 RNG = np.random.default_rng(0)

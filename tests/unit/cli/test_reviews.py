@@ -223,7 +223,7 @@ def test_saved_tables_know_whether_chances_were_estimated(run, folder):
     direct = numbers(run, "evaluate", "scores.csv", *RULE[:3], "estimate")
     saved = numbers(run, "evaluate", "estimated.npz")
     assert saved["metrics"] == direct["metrics"]
-    assert "hung on its score and on nothing else" in str(saved["notes"])
+    assert "hung on that from which the chances were estimated and on nothing else" in str(saved["notes"])
     loaded = ht.ScoreTable.load("estimated.npz")
     assert ht.Reviewed.from_table(loaded).estimated
     known = ht.Reviewed(SCORE, VERDICT, CHANCE).table

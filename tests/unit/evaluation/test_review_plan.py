@@ -88,9 +88,11 @@ def test_the_width_to_expect_is_the_width_that_comes():
     all_known = ht.evaluate(ht.Labeled(y, score), "precision", threshold=0.5)["precision"]
     assert made.expected_with(10**9)["precision"] == pytest.approx(all_known.high - all_known.low, rel=0.1)
     assert made.expected_with(10**9) == made.expected_with(5000)
-    # What reviews add to the variance falls as 1/n.
-    a, b, c = (made.expected_with(n)["precision"] ** 2 for n in (400, 800, 1600))
+    # What reviews add to the variance falls as 1/n, until some strata have no row left to review.
+    a, b, c = (made.expected_with(n)["precision"] ** 2 for n in (100, 200, 400))
     assert a - b == pytest.approx(2 * (b - c))
+    widths = [made.expected_with(n)["precision"] for n in range(400, 5001, 200)]
+    assert (np.diff(widths) <= 1e-12).all()
 
 
 def test_the_saved_file_holds_rows_chances_and_room_for_labels(tmp_path):

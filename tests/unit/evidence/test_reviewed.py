@@ -190,7 +190,7 @@ def test_stretches_without_a_review_are_left_open_where_chances_are_estimated():
     y, score, rng = rows(2000)
     looked = (score > 0.2) & (rng.random(2000) < 0.3)
     result = ht.evaluate(ht.Reviewed(score, np.where(looked, y, np.nan)), "roc_auc", n_resamples=50)
-    assert "Nobody could look" in result.reason
+    assert "Nobody looked at" in result.reason
     everywhere = rng.random(2000) < 0.3
     assert ht.evaluate(ht.Reviewed(score, np.where(everywhere, y, np.nan)), "roc_auc").status == "ok"
 

@@ -9,19 +9,22 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 
-__all__ = ["ReviewFile", "check_rounds"]
+__all__ = ["ReviewFile", "check_rounds", "code_of", "labeled_rounds"]
 
-HEAD = re.compile(r"# halftruth review plan 1; *scores ([0-9a-f]{16}); *round (\d+)")
+HEAD = re.compile(
+    r"# halftruth review plan 1; *scores ([0-9a-f]{16}); *round (\d+); *rows (\d+) as ([0-9a-f]{8})"
+)
 AROUND = '",;\t '  # what spreadsheets put around the first line
-NEEDED = ("row", "score", "probability", "label")
+NEEDED = ("row", "score", "probability", "stratum", "label")
 MISSING = ("", "nan")
-SAME_SCORE = 1e-4  # spreadsheets write fewer digits
+SAME_NUMBER = 1e-4  # spreadsheets write fewer digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +61,7 @@ class ReviewFile:
                 f"{path} has no {[*missing, 'row'][0]}. Fill in the column label, and leave the rest."
             )
         point = "." if sign == "," else ","
-        number, score, chance, labels = (
+        number, score, chance, stratum, labels = (
             np.asarray([_number(path, line, name, point) for line in cells]) for name in NEEDED
         )
         rows = number.astype(np.intp)
@@ -67,6 +70,7 @@ class ReviewFile:
             raise InputError(f"{path} has row {values[counts > 1][0]} twice. Keep one line for each row.")
         if not ((chance > 0) & (chance <= 1)).all():
             raise InputError(f"{path} has a probability outside (0, 1]. Leave that column as it was written.")
+        _refuse_changed(path, rows, (int(head[3]), head[4]), chance, stratum)
         return cls(path, head[1], int(head[2]), rows, score, chance, labels)
 
     @classmethod
@@ -83,9 +87,6 @@ class ReviewFile:
                 "read. Pass the file and the --score for which it was planned, with its rows in their order."
             )
         score = scores[self.fingerprint]
-        beyond = self.rows[(self.rows < 0) | (self.rows >= len(score))]
-        if len(beyond):
-            raise InputError(f"{self.path} has row {beyond[0]}, and {len(score)} rows were read.")
         again = self.rows[done[self.rows]]
         if len(again):
             raise InputError(
@@ -93,7 +94,7 @@ class ReviewFile:
                 "round once; a later one is planned with --reviewed, so that it has other rows."
             )
         gap = np.abs(score[self.rows] - self.score)
-        if not (gap <= SAME_SCORE * (1 + np.abs(self.score))).all():
+        if not (gap <= SAME_NUMBER * (1 + np.abs(self.score))).all():
             k = int(np.argmax(gap))
             raise InputError(
                 f"{self.path} has the score {self.score[k]:g} at row {self.rows[k]}, which scores "
@@ -111,6 +112,30 @@ class ReviewFile:
             )
 
 
+def code_of(rows: Any) -> str:
+    """Of the rows to review, in any order: a file that has others has another."""
+    return f"{crc32(np.sort(np.asarray(rows, dtype='<i8')).data):08x}"
+
+
+def _refuse_changed(path: str, rows: Any, planned: tuple[int, str], chance: Vector, stratum: Vector) -> None:
+    """Refuse other rows than were planned, and chances that differ within a stratum: it has one."""
+    n, code = planned
+    if len(rows) != n or code_of(rows) != code:
+        raise InputError(
+            f"{path} was written with {n} rows to review, and now has {len(rows)}, or others. Fill in the "
+            "column label, and leave the rest: who was reviewed besides goes into a plan of its own."
+        )
+    order = np.lexsort((chance, stratum))
+    same = stratum[order][1:] == stratum[order][:-1]
+    gap = np.diff(chance[order]) > SAME_NUMBER * chance[order][1:]
+    if (same & gap).any():
+        row = rows[order][1:][same & gap][0]
+        raise InputError(
+            f"{path} has chances that were changed, near row {row}. Leave the column probability as it was "
+            "written."
+        )
+
+
 def check_rounds(rounds: Iterable[ReviewFile], scores: Mapping[str, Vector]) -> Any:
     """Which rows the rounds reviewed; refused where these are not the rows of plans for these scores."""
     done = np.zeros(len(next(iter(scores.values()))), dtype=bool)
@@ -118,6 +143,28 @@ def check_rounds(rounds: Iterable[ReviewFile], scores: Mapping[str, Vector]) -> 
         each.check(scores, done)
         done[each.rows] = True
     return done
+
+
+def labeled_rounds(plan: Any, labels: Any, scores: Mapping[str, Vector]) -> list[tuple[Any, Any]]:
+    """Each plan with the labels of its rows, round after round; files that are read here have their own."""
+    several = isinstance(plan, (list, tuple))
+    plans: list[Any] = list(plan) if several else [plan]
+    read = {k: ReviewFile.read(str(x)) for k, x in enumerate(plans) if isinstance(x, (str, Path))}
+    check_rounds(read.values(), scores)
+    plans = [read.get(k, x) for k, x in enumerate(plans)]
+    told = list(labels) if several and labels is not None else [labels] * len(plans)
+    if len(plans) != len(told) or not plans:
+        raise InputError(
+            f"{arg('labels')} must have one array for each plan, got {len(told)} for {len(plans)}."
+        )
+    if labels is None:
+        told = [getattr(x, "labels", None) for x in plans]
+    if any(x is None for x in told):
+        raise InputError(
+            f"{arg('labels')} must be given: 1 or 0 for each of the plan's rows, in their order. Files with "
+            "labels are passed by their path."
+        )
+    return sorted(zip(plans, told, strict=True), key=lambda x: int(x[0].round))
 
 
 def _head(path: str) -> tuple[re.Match[str] | None, str]:
