@@ -70,6 +70,19 @@ def planned(cell: Cell, rows: Sample, threshold: float, rng: Rng, **judge: objec
     return ht.Reviewed.from_plan(plan, rows.score, rows.y[plan.rows].astype(float), **judge)
 
 
+def planned_for_one(cell: Cell, rows: Sample, threshold: float, rng: Rng) -> ht.Reviewed:
+    """A plan for precision, which leaves few reviews to the low scores."""
+    plan = ht.plan_review(rows.score, cell.n, metrics="precision", threshold=threshold, rng=rng)
+    return ht.Reviewed.from_plan(plan, rows.score, rows.y[plan.rows].astype(float))
+
+
+def all_above(cell: Cell, rows: Sample, threshold: float, rng: Rng) -> ht.Reviewed:
+    """Half of the reviews are the highest scores, all of them; each of the others stands for many rows."""
+    cut = np.sort(rows.score)[-cell.n // 2]
+    chance = np.where(rows.score >= cut, 1.0, cell.n / 2 / (rows.score < cut).sum())
+    return ht.Reviewed(rows.score, np.where(rng.random(N) < chance, rows.y, np.nan), chance)
+
+
 def at_random(cell: Cell, rows: Sample, threshold: float, rng: Rng) -> ht.Reviewed:
     """Any row as likely as any other."""
     label = np.full(N, np.nan)
@@ -96,6 +109,8 @@ def erring(cell: Cell, rows: Sample, threshold: float, rng: Rng) -> ht.Reviewed:
 
 HOW: dict[str, Callable[..., ht.Reviewed]] = {
     "planned": planned,
+    "planned for precision": planned_for_one,
+    "all above a score": all_above,
     "at random": at_random,
     "chances estimated": estimated,
     "a judge who errs": erring,
@@ -107,6 +122,8 @@ CELLS = [
         ("at random", (100, 300, 1000), (0.02, 0.2)),
         ("chances estimated", (100, 300, 1000), (0.02, 0.2)),
         ("a judge who errs", (300, 1000), (0.2,)),
+        ("planned for precision", (300,), (0.02, 0.2)),
+        ("all above a score", (300, 1000), (0.02, 0.2)),
     )
     for n in sizes
     for prior in priors

@@ -30,7 +30,11 @@ def plan_review(
     score: Annotated[str, column("Column of the scores.")] = "score",
     metrics: Annotated[
         list[str] | None,
-        option("Whose intervals are to be narrow; else roc_auc.", "NAME,...", complete_metrics),
+        option(
+            "Whose intervals are to be narrow; else roc_auc, and with --threshold precision and recall too.",
+            "NAME,...",
+            complete_metrics,
+        ),
     ] = None,
     threshold: Annotated[float | None, option("Call score >= threshold positive.", "NUMBER")] = None,
     known_positive: Annotated[
@@ -93,8 +97,6 @@ def plan_review(
             "to look."
         )
     earlier = [ReviewFile.read(path) for path in reviewed or ()]
-    for each in earlier:
-        each.refuse_missing()
     cells = read_cells(files, Columns(scores=(score,), label=None, known=known_positive))
     # Rows may be all that memory holds: nothing is copied, and what is not needed is dropped.
     scores, known = cells["s0"], None if known_positive is None else cells["k"] == 0
@@ -106,12 +108,14 @@ def plan_review(
         pilot = PositiveUnlabeled.from_labels(known, scores, prior=share, unlabeled=0)
     if earlier:
         done = check_rounds(earlier, {fingerprint(scores): scores})
+        for each in earlier:
+            each.refuse_missing(known)
         pilot = Reviewed.from_plan(earlier, scores, [x.labels for x in earlier], known_positive=known)
         done = done if known is None else done | known
     plan = plan_rows(
         scores,
         n,
-        parse_metrics(metrics) or ["roc_auc"],
+        parse_metrics(metrics) or ["roc_auc", *([] if threshold is None else ["precision", "recall"])],
         evidence=pilot,
         threshold=None if threshold is None else _checks.threshold(threshold),
         done=done,

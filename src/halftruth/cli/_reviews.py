@@ -78,12 +78,8 @@ class Reviews:
             raise InputError(
                 "--missing-reviews goes with --reviewed. With --review-chance a chance of 0 bounds a row."
             )
-        files = tuple(map(ReviewFile.read, rounds))
-        needed = options.missing_reviews != "bounds" and options.known_positive is None
-        for file in files if needed else ():
-            file.refuse_missing(" With --missing-reviews bounds intervals cover all that they could be.")
         return cls(
-            rounds=files,
+            rounds=tuple(map(ReviewFile.read, rounds)),
             chance=chance,
             known_positive=options.known_positive,
             reviewer=_reviewer(options),
@@ -126,6 +122,9 @@ class Reviews:
         prints = [fingerprint(score) for score in scores] if self.rounds else [""] * len(scores)
         check_rounds(self.rounds, dict(zip(prints, scores, strict=True)))
         for each in self.rounds:
+            if self.missing.get("missing") != "bounds":
+                advice = " With --missing-reviews bounds intervals cover all that they could be."
+                each.refuse_missing(cells["known"], advice)
             cells["label"][each.rows] = each.labels
             cells["open"][each.rows] = np.isnan(each.labels)
         return {

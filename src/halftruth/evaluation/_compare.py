@@ -14,6 +14,7 @@ from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg, is_refuted
 from halftruth._registry import headline
+from halftruth.evaluation._estimation import check_stratified
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evidence import Evidence, as_evidence
 from halftruth.inference import _notes as remarks
@@ -83,11 +84,10 @@ def compare(
     level = _checks.confidence_level(confidence_level)
     n_resamples = _checks.count(n_resamples, "n_resamples", least=0)
     limit = None if threshold is None else _checks.threshold(threshold)
-    if stratified not in (None, True, False):
-        raise InputError(argument="stratified", must="be True, False or None", got=repr(stratified))
     if paired not in (True, False):
         raise InputError(argument="paired", must="be True or False", got=repr(paired))
     evidence, of_prior = _with_one_prior(_checked(models), paired=bool(paired))
+    check_stratified(stratified, *evidence.values())
     difference = _difference_of_shares(evidence)
     if paired and difference:
         raise InputError(difference)
@@ -254,9 +254,10 @@ def _refuse_open_rows(models: Mapping[str, Evidence], spans: Mapping[str, Range]
     for name, evidence in models.items():
         if evidence.multiplied and spans[name].unknown:
             raise InputError(
-                f"{name!r} has rows that nobody could look at: their chance of a review is 0. What they are "
-                "is the same for all models, and no interval is known for the difference over all that they "
-                f"could be. Evaluate each by itself with {arg('evaluate')}, or compare the other rows alone."
+                f"{name!r} has rows whose class nobody could tell: their chance of a review is 0, or their "
+                "label is missing. What they are is the same for all models, and no interval is known for "
+                f"the difference over all that they could be. Evaluate each with {arg('evaluate')}, or "
+                "compare the other rows alone."
             )
 
 

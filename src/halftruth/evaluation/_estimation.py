@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from halftruth._checks import Vector
+from halftruth._errors import InputError, arg
 from halftruth.evidence import Evidence
 from halftruth.inference import _notes as remarks
 from halftruth.inference._influence import Errors, degrees_of, gradients, spread_of, unseen, variance
@@ -22,7 +23,7 @@ from halftruth.results._intervals import interval_of, normal_interval, score_int
 from halftruth.table._resampling import Places, weighted_sums
 from halftruth.table._support import Support
 
-__all__ = ["FEWER_ATOMS", "Estimation"]
+__all__ = ["FEWER_ATOMS", "Estimation", "check_stratified"]
 
 MAX_ATOMS = 384  # distinct scores on which resamples are drawn; see `Support.coarse`
 FEWER_ATOMS = 128  # distinct scores for gradients: standard errors are within 2% of those from every row
@@ -287,3 +288,14 @@ class Estimation:
             prior_ends=self._prior_ends(request),
         )
         return replace(estimate, notes=remarks.on_row(request, self.evidence.measure(), estimate))
+
+
+def check_stratified(stratified: bool | None, *evidence: Evidence) -> None:
+    """Refuse what is no choice of how rows are resampled, or not one for this evidence."""
+    if stratified not in (None, True, False):
+        raise InputError(argument="stratified", must="be True, False or None", got=repr(stratified))
+    if stratified and any(e.multiplied for e in evidence):
+        raise InputError(
+            f"{arg('stratified')} keeps the number of rows of each class as it is, and nobody fixed how many "
+            "reviews would find a positive. Leave it out, for plans by strata of the score too."
+        )

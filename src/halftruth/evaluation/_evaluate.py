@@ -13,7 +13,7 @@ import numpy as np
 from halftruth import _checks
 from halftruth._errors import InputError, arg, bare, is_refuted
 from halftruth.evaluation._chosen_threshold import Choice, ChosenRequest, ChosenRows
-from halftruth.evaluation._estimation import Estimation
+from halftruth.evaluation._estimation import Estimation, check_stratified
 from halftruth.evidence import Evidence, as_evidence
 from halftruth.inference import _notes as remarks
 from halftruth.inference._influence import identified_range
@@ -125,8 +125,7 @@ def evaluate(
         lipschitz = _checks.inside(
             lipschitz, "lipschitz", 0.0, np.inf, advice="Pass 1 for a calibrated model."
         )
-    if stratified not in (None, True, False):
-        raise InputError(argument="stratified", must="be True, False or None", got=repr(stratified))
+    check_stratified(stratified, evidence)
     requests = read_requests(metrics, [evidence.measure()], limit)
     model: Callable[[Evidence, Support], ModelRows] = ModelRows
     if choice:

@@ -25,7 +25,7 @@ from halftruth._errors import InputError, arg
 from halftruth.calibration._isotonic import isotonic_points
 from halftruth.evaluation._estimation import FEWER_ATOMS
 from halftruth.evidence import Evidence, SoftLabeled
-from halftruth.evidence._review_files import code_of
+from halftruth.evidence._review_files import ReviewFile, code_of
 from halftruth.evidence._reviewed import fingerprint
 from halftruth.inference._influence import gradients
 from halftruth.inference._requests import ModelRows, Request, read_requests, thresholds_of
@@ -115,6 +115,11 @@ class ReviewPlan:
         return self.strata.chance[self.strata.of_slot[self.grid.bins(self.score[self.rows])]]
 
     @property
+    def left(self) -> int:
+        """How many rows there were to draw from."""
+        return int(self.strata.size.sum())
+
+    @property
     def expected(self) -> dict[str, float]:
         return self.expected_with(len(self))
 
@@ -154,7 +159,8 @@ class ReviewPlan:
                     f"got {len(cells)}. Pass those at `plan.rows`, in that order."
                 )
         text = StringIO()
-        known_by = f"scores {self.fingerprint}; round {self.round}; rows {len(self)} as {code_of(self.rows)}"
+        rows = f"rows {len(self)} of {self.left} as {code_of(self.rows)}"
+        known_by = f"scores {self.fingerprint}; round {self.round}; {rows}"
         text.write(f"# halftruth review plan {SCHEMA}; {known_by}\n")
         out = csv.writer(text, lineterminator="\n")
         first, *rest = COLUMNS
@@ -164,6 +170,7 @@ class ReviewPlan:
         for row, chance, stratum, *cells in lines:
             numbers = (repr(float(x)) for x in (self.score[row], chance))
             out.writerow([int(row), *cells, *numbers, int(stratum), self.round, ""])
+        ReviewFile.check_target(str(path))
         _storage.write(path, text.getvalue())
 
     def __repr__(self) -> str:
@@ -273,7 +280,7 @@ def plan_rows(
     inside = of_bin >= 0
 
     def by_stratum(of_row: Vector) -> Vector:
-        return np.bincount(of_bin[inside], (left * of_row)[inside], len(size))
+        return np.asarray(np.bincount(of_bin[inside], (left * of_row)[inside], len(size)), dtype=np.float64)
 
     return ReviewPlan(
         rows=_draw(score, done, grid, strata, rng),
@@ -350,6 +357,11 @@ def _needs(
     p, total, unguessed, out = positives / rows, np.zeros(len(rows)), np.zeros(len(rows)), {}
     for r in requests:
         of_row, of_positive = slopes[r]["soft", "weight"], slopes[r]["soft", "value"]
+        if not np.isfinite(of_positive).all():
+            raise InputError(
+                f"{r.label} has no value, as far as is known: no row lies on one side of its threshold, or "
+                "no positive is to be expected. Plan for other metrics, or another threshold."
+            )
         each = of_positive**2 * share * (1 - share)
         left = max(float(np.sum(rows * each)), 1e-300)  # by a random review
         total, unguessed = total + each / left, unguessed + of_positive**2 / left

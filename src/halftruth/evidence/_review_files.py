@@ -12,6 +12,7 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
@@ -19,7 +20,7 @@ from halftruth._errors import InputError, arg
 __all__ = ["ReviewFile", "check_rounds", "code_of", "labeled_rounds"]
 
 HEAD = re.compile(
-    r"# halftruth review plan 1; *scores ([0-9a-f]{16}); *round (\d+); *rows (\d+) as ([0-9a-f]{8})"
+    r"# halftruth review plan 1; *scores ([0-9a-f]{16}); *round (\d+); *rows (\d+) of (\d+) as ([0-9a-f]{8})"
 )
 AROUND = '",;\t '  # what spreadsheets put around the first line
 NEEDED = ("row", "score", "probability", "stratum", "label")
@@ -34,6 +35,7 @@ class ReviewFile:
     path: str
     fingerprint: str
     round: int
+    left: int
     rows: Any
     score: Vector
     chance: Vector
@@ -70,13 +72,17 @@ class ReviewFile:
             raise InputError(f"{path} has row {values[counts > 1][0]} twice. Keep one line for each row.")
         if not ((chance > 0) & (chance <= 1)).all():
             raise InputError(f"{path} has a probability outside (0, 1]. Leave that column as it was written.")
-        _refuse_changed(path, rows, (int(head[3]), head[4]), chance, stratum)
-        return cls(path, head[1], int(head[2]), rows, score, chance, labels)
+        _refuse_changed(path, rows, (int(head[3]), head[5]), chance, stratum)
+        return cls(path, head[1], int(head[2]), int(head[4]), rows, score, chance, labels)
 
     @classmethod
     def check_target(cls, path: str) -> None:
-        """Refuse to write a plan over labels that somebody has filled in."""
-        if Path(path).is_file() and _head(path)[0] and not np.isnan(cls.read(path).labels).all():
+        """Refuse to write a plan over labels that somebody has filled in, or over what is no plan."""
+        if not Path(path).is_file():
+            return
+        if _head(path)[0] is None:
+            raise InputError(f"{path} is there, and is no plan as it was written. Name another file.")
+        if not np.isnan(cls.read(path).labels).all():
             raise InputError(f"{path} holds labels of reviews, which would be lost. Name another file.")
 
     def check(self, scores: Mapping[str, Vector], done: Any) -> None:
@@ -101,9 +107,11 @@ class ReviewFile:
                 f"{score[self.rows[k]]:g}. Sort all of its columns together, or none."
             )
 
-    def refuse_missing(self, advice: str = "") -> None:
-        """Refuse rows to review that have no label."""
+    def refuse_missing(self, known: NDArray[np.bool_] | None, advice: str = "") -> None:
+        """Refuse rows to review that have no label, and are not ``known`` to be positive."""
         none = np.isnan(self.labels)
+        if known is not None:
+            none &= ~known[self.rows]
         if none.any():
             raise InputError(
                 f"{self.path}: the label is missing for {int(none.sum())} of the {len(none)} rows to review, "
@@ -153,7 +161,11 @@ def labeled_rounds(plan: Any, labels: Any, scores: Mapping[str, Vector]) -> list
     check_rounds(read.values(), scores)
     plans = [read.get(k, x) for k, x in enumerate(plans)]
     told = list(labels) if several and labels is not None else [labels] * len(plans)
-    if len(plans) != len(told) or not plans:
+    if not plans or not all(hasattr(x, "left") for x in plans):
+        raise InputError(
+            argument="plan", must="be a ReviewPlan, a path of a file, or a list of these", got=repr(plan)
+        )
+    if len(plans) != len(told):
         raise InputError(
             f"{arg('labels')} must have one array for each plan, got {len(told)} for {len(plans)}."
         )

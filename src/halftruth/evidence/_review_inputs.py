@@ -27,12 +27,10 @@ __all__ = [
     "times_of",
 ]
 
-SAME_ROWS = 0.5, 1e-5  # by how many rows a plan may stand for too many or few, and by which share of all
 BY_CHANCE = 0.01  # below this chance, known rows were not reviewed by chance
 NEVER, TIMES = 10.0, 2.0  # standard deviations and factor by which no design misses its number of reviews
 SHARES_BELOW = 0.9, 0.99  # of all rows: scores above which reviews are counted
 SAMPLE = 10_000  # rows that tell these scores, and the chances that there are
-ALL = 1e-12  # share of the rows left out below which none is
 SHARES = 16  # parts by their chance, where there are more
 TOO_MANY = 3  # positives that reviews found, all of which are known otherwise
 
@@ -107,7 +105,7 @@ def times_of(probability: Any, score: Vector, said: Vector, known_rows: NDArray[
     _refuse_other_numbers(score[others], chance[others], reviewed[others])
     twice = known & ~np.isnan(said)
     unsure = known & (chance < 1)
-    refuse_all_found(said == 1, known, float(chance[unsure & ~twice].sum()))
+    refuse_all_found((said == 1) & ~(known & ~unsure), known, float(chance[unsure & ~twice].sum()))
     _refuse_by_chance(int((twice & unsure).sum()), float(chance[unsure].sum()))
     with np.errstate(divide="ignore"):
         return np.where(known, 1.0, 1 / chance)
@@ -186,7 +184,7 @@ def chance_of_others(plan: Any, score: Vector, known: NDArray[np.bool_], looked:
 
 def plan_labels(plan: Any, labels: Any, missing: str, known: NDArray[np.bool_]) -> Vector:
     """A label for each row of a plan; what is ``known`` to be positive needs none."""
-    said = read_labels(labels, len(plan.rows))
+    said = read_labels(_in_order(labels, np.asarray(plan.rows)), len(plan.rows))
     said[np.isnan(said) & known[plan.rows]] = 1.0
     none = np.isnan(said)
     if _checks.choice(missing, "missing", ("error", "bounds")) == "error" and none.any():
@@ -197,6 +195,19 @@ def plan_labels(plan: Any, labels: Any, missing: str, known: NDArray[np.bool_]) 
             "intervals cover all that they could be."
         )
     return said
+
+
+def _in_order(labels: Any, rows: NDArray[np.intp]) -> Any:
+    """Labels in the order of the plan, where they are a Series that names its rows in another."""
+    index = getattr(labels, "index", None)
+    if index is None or callable(index) or not np.array_equal(np.sort(index), np.sort(rows)):
+        return labels
+    if np.array_equal(index, np.arange(len(rows))) and not np.array_equal(index, rows):
+        raise InputError(
+            f"{arg('labels')} is a Series whose index may be the rows, or places in the plan. Pass an array "
+            "in the order of the plan."
+        )
+    return labels.loc[rows]
 
 
 def refuse_all_labeled(said: Vector) -> None:
@@ -211,33 +222,27 @@ def refuse_all_labeled(said: Vector) -> None:
 def shares_of(rounds: Sequence[Any]) -> Vector:
     """How much each round counts: by its reviews n, over the share of the N rows left that it leaves out.
 
-    A plan draws a fixed number of rows from each stratum, so that 1/e adds up to N. Of a simple random sample
-    the variance goes with (1 − n/N)/n.
+    Of a simple random sample the variance goes with (1 − n/N)/n.
     """
-    left = np.asarray([float(np.sum(1 / np.asarray(each.chance))) for each in rounds])
+    left = np.asarray([float(each.left) for each in rounds])
     n = np.asarray([len(each.rows) for each in rounds], dtype=np.float64)
-    out = np.maximum(1 - n / left, 0.0)
+    out = 1 - n / left
     # What reviews all that is left says it all.
-    weight = (out < ALL).astype(float) if (out < ALL).any() else n / np.maximum(out, ALL)
+    weight = (out == 0).astype(float) if (out == 0).any() else n / out
     return np.asarray(weight / weight.sum())
 
 
 def refuse_lost_rows(rounds: Sequence[Any], n: int, known: NDArray[np.intp]) -> None:
-    """Refuse rounds that do not stand for all rows that those before left, but for known ones.
-
-    A plan draws a fixed number of rows from each stratum, so that 1/e adds up to the rows that were left.
-    """
+    """Refuse rounds that were not drawn from all rows that those before left, but for known ones."""
     done = np.zeros(0, dtype=np.intp)
     for each in rounds:
-        stands, left = float(np.sum(1 / np.asarray(each.chance))), n - len(done)
-        off, n_known = SAME_ROWS[0] + SAME_ROWS[1] * n, int((~np.isin(known, done)).sum())
-        if not left - n_known - off < stands < left + off:
+        left, n_known = n - len(done), int((~np.isin(known, done)).sum())
+        if not left - n_known <= each.left <= left:
             without = f" ({left - n_known} without those that are {arg('known_positive')})" if n_known else ""
             forgotten = "" if n_known else f", and {arg('known_positive')} if it was planned with that"
             raise InputError(
-                f"The {len(each.rows)} reviews of round {each.round} stand for {stands:.6g} rows, and {left} "
-                f"were left to review{without}. Pass all rows of its plan with their chances, every earlier "
-                f"round too{forgotten}."
+                f"Round {each.round} was planned when {each.left} rows were left to review, and by what was "
+                f"passed {left} were{without}. Pass every earlier round too{forgotten}."
             )
         done = np.concatenate([done, each.rows])
 
@@ -250,7 +255,6 @@ def refuse_found_as_known(rounds: Sequence[Any], n: int, known: NDArray[np.intp]
     rows, chance = (np.concatenate([getattr(x, name) for x in rounds]) for name in ("rows", "chance"))
     twice = np.isin(rows, known) & (chance < 1)
     planned = n - (len(known) - int(np.isin(rows, known).sum()))
-    stands = float(np.sum(1 / np.asarray(rounds[0].chance)))
-    if abs(stands - planned) <= SAME_ROWS[0] + SAME_ROWS[1] * n:
+    if rounds[0].left == planned:
         # Others were known when it was made, and these were not; or all known ones happened to be drawn.
-        _refuse_by_chance(int(twice.sum()), 0.0 if planned < n - SAME_ROWS[0] else float(chance[twice].sum()))
+        _refuse_by_chance(int(twice.sum()), 0.0 if planned < n else float(chance[twice].sum()))

@@ -277,7 +277,7 @@ class Reviewed(Evidence):
         y_score : (n,) array
             The scores for which the plans were made.
         labels : array, or a list of arrays
-            1 or 0 for each row of a plan. Files have them.
+            1 or 0 for each row of a plan, in its order, or a Series that names the rows. Files have them.
         missing : {"error", "bounds"}
             What to do where labels are missing, as NaN or None. "bounds" leaves open what these rows are, and
             all those that they stand for: who could not be judged is seldom a random part.
@@ -435,7 +435,9 @@ class Reviewed(Evidence):
     @property
     def _never_errs(self) -> bool:
         # An estimate of 1, as of a judge who was right in all cases checked, is not without error.
-        return all(x.value == 1 and x.low is None for x in (self.sensitivity, self.specificity))
+        return all(
+            x.span == (1.0, 1.0) and x.replicates is None for x in (self.sensitivity, self.specificity)
+        )
 
     @property
     def multiplied(self) -> tuple[str, ...]:  # type: ignore[override]

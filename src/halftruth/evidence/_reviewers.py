@@ -20,7 +20,7 @@ from halftruth._errors import InputError, Note, NotIdentifiable, Refuted, arg, n
 from halftruth.measure._arithmetic import ratio
 from halftruth.prior._belief import Belief, PriorEstimate, Share
 from halftruth.results._estimate import Estimate, figure
-from halftruth.table._score_table import NEGATIVE, POSITIVE, ScoreTable
+from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, ScoreTable
 from halftruth.table._strata import StratumRows
 
 __all__ = ["ReviewerAgreement", "against_rates", "columns_of", "judge_rates", "reviewer_agreement"]
@@ -222,7 +222,8 @@ def against_rates(table: ScoreTable, sensitivity: Belief, specificity: Belief) -
             if few
             else f"a sensitivity of {most:.4g} allows {limit:.4g}"
         )
-        text = f"Reviewers called {share:.4g} of all rows positive, and {words}"
+        rows = "all rows but the known positives" if SOFT in table.strata else "all rows"
+        text = f"Reviewers called {share:.4g} of {rows} positive, and {words}"
         if room < -SURE:
             yield Note(
                 "refuted",
@@ -232,8 +233,8 @@ def against_rates(table: ScoreTable, sensitivity: Belief, specificity: Belief) -
         elif room < LIKELY:
             yield Note(
                 "not_identified",
-                f"{text}: as far as chance tells, all may be {'negative' if few else 'positive'}, and recall "
-                "or areas can be anything. Check more cases of which the truth can be found.",
+                f"{text}: as far as chance tells, all of these may be {'negative' if few else 'positive'}, "
+                "and recall or areas can be anything. Check more cases of which the truth can be found.",
             )
 
 

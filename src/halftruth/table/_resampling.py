@@ -84,10 +84,13 @@ def usual_rows(
 
     In strata that are ``multiplied``, as reviewed rows are by the chance of a review, what a row adds hangs
     on where it lies, and rows of all of them tell it: at each score Σu²/Σu of those around it, on its side of
-    the threshold.
+    the threshold. Beside them, it is known which rows stand for such as nobody could look at: a row that was
+    not seen does not.
     """
     cells = support.strata[name]
     rows = cells.usual_rows(soft=name == SOFT)
+    if multiplied and name not in (SOFT, *multiplied) and cells.value is not None:
+        return [{"weight": rows[0]["weight"], "value": 0.0, "square": 0.0}]
     if name not in multiplied or not any(support.strata[x].value is not None for x in multiplied):
         return rows
     total = squares = np.zeros(len(support.score))
@@ -158,14 +161,15 @@ def _among_multiplied(
 ) -> list[Vector]:
     strata, n = [support.strata[name] for name in multiplied], len(support.score)
     rows = np.sum([np.bincount(x.atom, x.count, n) for x in strata], axis=0)
+    times = [x.count if x.value is None else x.count * x.value for x in strata]
+    stand_for = np.sum([np.bincount(x.atom, of, n) for x, of in zip(strata, times, strict=True)], axis=0)
     if places == "anywhere":
-        return [rows / rows.sum()]
+        # Where rows were looked at, and as much where few stand for many: a row not seen there moves most.
+        return [(rows / rows.sum() + stand_for / stand_for.sum()) / 2]
     if threshold is None:
         reach = [np.minimum(np.cumsum(of), AT_END) for of in (rows, rows[::-1])]
         top, bottom = (np.diff(of, prepend=0.0) / of[-1] for of in reach)
         return [top, bottom[::-1]]
-    times = [x.count if x.value is None else x.count * x.value for x in strata]
-    stand_for = np.sum([np.bincount(x.atom, of, n) for x, of in zip(strata, times, strict=True)], axis=0)
     above = (support.score if support.edge is None else support.edge) >= threshold
     out = []
     for side in (above, ~above):

@@ -195,7 +195,7 @@ def test_rounds_that_do_not_follow_each_other_are_refused(run, folder):
     assert "that another round has" in refusal(run, "one.csv", "one.csv")
     Path("copy.csv").write_bytes(Path("one.csv").read_bytes())
     assert "that another round has" in refusal(run, "one.csv", "copy.csv")
-    assert "stand for 500 rows, and 600 were left" in refusal(run, "two.csv")
+    assert "when 500 rows were left to review, and by what was passed 600 were" in refusal(run, "two.csv")
     assert "that another round has" in refusal(run, "one.csv", "by_itself.csv")
     status, _, error = run(*PLAN, "50", "--reviewed", "two.csv", "--output", "three.csv")
     assert (status, "every earlier round too" in error) == (2, True), error
@@ -209,7 +209,9 @@ def test_a_round_planned_beside_another_and_not_after_it_is_refused(run, folder)
         rows += [{int(x.split(",")[0]) for x in Path("one.csv").read_text().splitlines()[2:]}]
         if not rows[0] & rows[1]:
             break
-    assert "stand for 600 rows, and 596 were left" in refusal(run, "one.csv", f"{seed}.csv")
+    assert "when 600 rows were left to review, and by what was passed 596 were" in refusal(
+        run, "one.csv", f"{seed}.csv"
+    )
 
 
 def test_known_positives_that_were_left_out_of_a_plan_belong_to_it(run, folder):
@@ -218,6 +220,24 @@ def test_known_positives_that_were_left_out_of_a_plan_belong_to_it(run, folder):
     metrics(run, "r.csv", more=("--known-positive", "found"))
     plan(run, "all.csv")  # by all rows: whoever is known by now is certain all the same
     metrics(run, "all.csv", more=("--known-positive", "found"))
+
+
+def test_labels_of_known_positives_alone_may_be_missing(run, folder):
+    first, header, lines = plan(run, "all.csv")
+    known = FOUND[[int(line.split(",")[0]) for line in lines]]
+    assert 0 < known.sum() < len(known)
+    kept = [line[:-1] if k else line for line, k in zip(lines, known, strict=True)]
+    Path("all.csv").write_text("\n".join([first, header, *kept, ""]))
+    metrics(run, "all.csv", more=("--known-positive", "found"))
+    Path("all.csv").write_text("\n".join([first, header, *(line[:-1] for line in lines), ""]))
+    error = refusal(run, "all.csv", more=("--known-positive", "found"))
+    assert f"missing for {(~known).sum()} of the 60" in error
+    assert "--missing-reviews bounds" in error
+
+
+def test_a_threshold_is_planned_for(run, folder):
+    _, out, _ = run(*PLAN[:2], "--threshold", "0.5", "--n", "60", "--output", "r.csv")
+    assert [line.split()[0] for line in out.splitlines()[2:5]] == ["roc_auc", "precision", "recall"]
 
 
 def test_a_plan_waits_for_the_labels_of_earlier_rounds(run, folder):
@@ -233,9 +253,11 @@ def test_a_plan_waits_for_the_labels_of_earlier_rounds(run, folder):
 
 def test_labels_and_rows_are_never_written_over(run, folder):
     plan(run, "r.csv")
+    Path("headless.csv").write_text(Path("r.csv").read_text().partition("\n")[2])
     for name, words in {
         "r.csv": "holds labels of reviews, which would be lost",
         "./scores.csv": "is one of the files that are read",
+        "headless.csv": "is there, and is no plan as it was written",
         "nowhere/r.csv": "No such file or directory",
         "r.txt": "must end in .csv",
     }.items():

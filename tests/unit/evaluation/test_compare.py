@@ -264,7 +264,7 @@ def test_rows_that_nobody_could_look_at_are_open_in_either_sample_and_refused_in
     hidden = A < 0.2
     said, chance = np.where(hidden, np.nan, SAID), np.where(hidden, 0, CHANCE)
     models = {n: ht.Reviewed(s, said, chance) for n, s in (("a", A), ("b", B))}
-    with pytest.raises(ht.InputError, match=r"nobody could look at.*`evaluate`"):
+    with pytest.raises(ht.InputError, match=r"nobody could tell.*`evaluate`"):
         ht.compare(models)
     row = ht.compare(models, ["brier"], paired=False, n_resamples=50)["brier"]
     alone = [ht.evaluate(e, ["brier"], n_resamples=50)["brier"] for e in models.values()]
@@ -343,7 +343,9 @@ def test_closed_and_drawn_intervals_agree_in_every_setting(setting):
     exact, drawn = closed_in(setting), ht.compare(SETTINGS[setting](A, B), ["roc_auc", "brier"])
     for name in ("roc_auc", "brier"):
         assert width(drawn[name]) == pytest.approx(width(exact[name]), rel=0.12), name
-        assert drawn[name].low == pytest.approx(exact[name].low, abs=0.06 * width(exact[name])), name
+        # Resamples are skewed, the more so where a row that was not seen stands for many.
+        skew = 0.08 if "review" in setting else 0.06
+        assert drawn[name].low == pytest.approx(exact[name].low, abs=skew * width(exact[name])), name
 
 
 def test_a_shuffle_of_both_alike_changes_nothing():

@@ -128,7 +128,9 @@ def test_plans_without_what_they_left_out_are_refused():
     known = np.arange(60) < 10
     first = ht.plan_review(SCORE, 20, known_positive=known)
     labels = np.ones(20)
-    with pytest.raises(ht.InputError, match=r"stand for 50 rows, and 60 .*`known_positive`"):
+    with pytest.raises(
+        ht.InputError, match=r"when 50 rows were left to review, and .* 60 were.*`known_positive`"
+    ):
         ht.Reviewed.from_plan(first, SCORE, labels)
     ht.Reviewed.from_plan(first, SCORE, labels, known_positive=known)
     taken = np.isin(np.arange(60), first.rows)
@@ -159,3 +161,26 @@ def test_a_prior_too_high_leaves_reviews_where_it_is_surest():
     flagged = (score >= 1.5) & ~known
     even = 200 * 0.1 / (~known).sum() + 0.9 * 0.1 * 200 / flagged.sum()  # of the floor, and of the doubt
     assert np.quantile(plan.probability[flagged], 0.02) > 0.7 * even  # one bin has rows of both sides
+
+
+@pytest.mark.parametrize("metrics", ["precision", ("roc_auc", "lift")])
+def test_metrics_without_a_value_are_not_planned_for(metrics):
+    with pytest.raises(InputError, match="has no value, as far as is known: no row lies on one side"):
+        ht.plan_review(np.linspace(0, 0.9, 50), 20, metrics=metrics, threshold=2.0)
+
+
+def test_forgotten_rows_are_refused_in_large_tables_too():
+    score = np.random.default_rng(0).random(1_000_000)
+    known = np.arange(len(score)) < 5
+    plan = ht.plan_review(score, 50, known_positive=known)
+    assert plan.left == 999_995
+    labels = np.zeros(50)
+    assert ht.Reviewed.from_plan(plan, score, labels, known_positive=known).n_reviewed == 50
+    with pytest.raises(InputError, match=r"when 999995 rows were left to review, and .* 1000000 were"):
+        ht.Reviewed.from_plan(plan, score, labels)
+
+
+def test_what_is_no_plan_is_refused():
+    for wrong in (None, 123, [None]):
+        with pytest.raises(InputError, match="`plan` must be a ReviewPlan, a path of a file"):
+            ht.Reviewed.from_plan(wrong, SCORE, np.ones(12))

@@ -369,3 +369,97 @@ def test_reviews_that_found_positives_alone_are_doubted():
         said[:20] = label
         notes = ht.evaluate(ht.Reviewed(score, said, 0.1), ["prevalence"], n_resamples=0).notes
         assert any(doubt in str(note) for note in notes) == doubted
+
+
+def test_a_label_that_is_missing_below_a_threshold_does_not_move_precision():
+    rng = np.random.default_rng(1)
+    y = rng.random(20_000) < 0.0154
+    score = 1 / (1 + np.exp(-(1.6 * y + rng.normal(size=20_000) - 3.5)))
+    plan = ht.plan_review(score, 200, metrics="precision", threshold=0.3)
+    said = y[plan.rows].astype(float)
+    lowest = np.argmin(score[plan.rows])
+    one_less = np.where(np.arange(200) == lowest, np.nan, said)
+    full, less = (
+        ht.evaluate(
+            ht.Reviewed.from_plan(plan, score, x, missing="bounds"), ["precision", "recall"], threshold=0.3
+        )
+        for x in (said, one_less)
+    )
+    assert less["precision"].value == full["precision"].value
+    assert less["precision"].high == pytest.approx(full["precision"].high, abs=0.01)
+    assert less["precision"].low == pytest.approx(full["precision"].low, abs=0.01)
+    assert np.isnan(less["recall"].value)  # the row stands for 248, any of which may be positive
+
+
+def test_a_series_of_labels_may_name_its_rows():
+    y, score, _, _ = audit_of_a_tenth()
+    plan = ht.plan_review(score, 50)
+    expected = ht.prevalence(ht.Reviewed.from_plan(plan, score, y[plan.rows]))
+    named = pd.Series(y.astype(float))[plan.rows]
+    for labels in (named, named.sort_index(), named.reset_index(drop=True)):
+        assert ht.prevalence(ht.Reviewed.from_plan(plan, score, labels)) == expected
+
+
+def test_a_plan_is_not_saved_over_labels(tmp_path):
+    _, score, _, _ = audit_of_a_tenth()
+    plan, path = ht.plan_review(score, 20), tmp_path / "plan.csv"
+    plan.save(path)
+    plan.save(path)  # nobody has reviewed any
+    text = path.read_text()
+    path.write_text(text[:-1] + "1\n")
+    with pytest.raises(InputError, match="holds labels of reviews"):
+        plan.save(path)
+    assert path.read_text() == text[:-1] + "1\n"
+
+
+def test_a_series_whose_index_may_be_rows_or_places_is_refused():
+    y, score, _, _ = audit_of_a_tenth()
+    plan = ht.plan_review(score, 2000)  # of all rows
+    with pytest.raises(InputError, match="may be the rows, or places in the plan"):
+        ht.Reviewed.from_plan(plan, score, pd.Series(y[plan.rows].astype(float)))
+
+
+def test_known_positives_that_were_certain_to_be_reviewed_may_be_all_that_was_found():
+    _, score, _, _ = audit_of_a_tenth()
+    known = score > np.quantile(score, 0.98)
+    chance = np.where(known, 1.0, 0.05)
+    looked = known | (np.random.default_rng(5).random(2000) < 0.05)
+    label = np.where(looked, known, np.nan)
+    assert ht.prevalence(ht.Reviewed(score, label, chance, known_positive=known, model="none")) == 0.02
+
+
+def test_rates_of_exactly_one_are_those_of_a_reviewer_who_never_errs():
+    y, score, _, _ = audit_of_a_tenth()
+    evidence = ht.Reviewed(score, y, 1.0, sensitivity=(1, 1), specificity=(1, 1))
+    assert evidence.is_census
+    assert ht.roc_auc(evidence) == ht.roc_auc(ht.Labeled(y, score))
+
+
+def test_reviews_are_not_resampled_by_class():
+    _, score, label, _ = audit_of_a_tenth()
+    evidence = ht.Reviewed(score, label, 0.1)
+    for call in (
+        lambda: ht.evaluate(evidence, stratified=True),
+        lambda: ht.compare({"a": evidence, "b": evidence}, stratified=True),
+    ):
+        with pytest.raises(InputError, match="`stratified` keeps the number of rows of each class"):
+            call()
+
+
+def test_areas_allow_for_rows_where_few_stand_for_many():
+    # All high scores were looked at, and forty of the others, of which nobody was found positive.
+    rng = np.random.default_rng(3)
+    score = np.sort(rng.random(4000))
+    looked = (score > 0.95) | (rng.random(4000) < 0.01)
+    label = np.where(looked, score > 0.95, np.nan)
+    evidence = ht.Reviewed(score, label, evidence_chance(score))
+    result = ht.evaluate(evidence, ["roc_auc", "brier"])
+    assert result["roc_auc"].low < 0.9 < result["roc_auc"].value
+    one_more = np.zeros(4000)
+    one_more[np.flatnonzero(looked & (score < 0.95))[20]] = 1  # of forty, one could well have been
+    other = ht.roc_auc(ht.Reviewed(score, np.where(looked, label + one_more, np.nan), evidence_chance(score)))
+    assert result["roc_auc"].low < other
+
+
+def evidence_chance(score):
+    return np.where(score > 0.95, 1, 0.01)
