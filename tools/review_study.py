@@ -150,16 +150,17 @@ for every method. {versions}
 
 INTERVALS = """## Coverage
 
-How often do the default 95% intervals of `evaluate` hold the truth of the population, in percent of {draws}
-draws of 20,000 rows ({resamples} resamples)? Classes and scores are as above; the threshold flags as many
-rows as there are positives. Draws in which no positive was found have no interval of some metrics, and are
-left out of these. *planned*: one plan for precision, recall and AUC, made from the score alone. *at random*:
-every row as likely. *planned for precision*: for that metric alone. *all above a score*: half of the
-reviews are the highest scores, the others any of the rest. *chances estimated*: high scores were looked at
-more often, and `Reviewed` is not told how often. *a judge who errs*: a plan, and a judge with
-sensitivity {sensitivity} and specificity {specificity}, estimated from {checked} cases that were checked. Where few positives are found, intervals of
-areas and losses are wider than they need be: a single positive among the low scores, each of which stands
-for many rows, would move them far, and that none was found does not exclude it."""
+How often do the default 95% intervals of `evaluate` hold the truth of the population, in percent of
+{draws} draws of 20,000 rows ({resamples} resamples)? Classes and scores are as above; the threshold flags
+as many rows as there are positives. Draws in which no positive was found have no interval of some metrics,
+and are left out of these. *planned*: one plan for precision, recall and AUC, made from the score alone.
+*at random*: every row as likely. *planned for precision*: for that metric alone. *all above a score*: half
+of the reviews are the highest scores, the others any of the rest. *chances estimated*: high scores were
+looked at more often, and `Reviewed` is not told how often. *a judge who errs*: a plan, and a judge with
+sensitivity {sensitivity} and specificity {specificity}, estimated from {checked} cases that were checked.
+Where few positives are found, intervals of areas and losses are wider than they need be: a single positive
+among the low scores, each of which stands for many rows, would move them far, and that none was found does
+not exclude it."""
 
 
 def versions() -> str:
