@@ -53,6 +53,20 @@ def test_selection_is_found_with_its_size_and_its_direction():
     assert f'selection=("rising", {made.gamma.value:.2f})' in made.reason
 
 
+@pytest.mark.parametrize(("chance_below", "n_blocks"), [(1.0, 5), (0.02, 3)])
+def test_blocks_are_as_many_as_positives_in_effect_tell_apart(chance_below, n_blocks):
+    # Hundreds of positives are found; where few of them stand for most, five blocks refute SCAR too often.
+    y, score, known, _, _ = drawn()
+    chance = np.where(score > 0.5, 1.0, chance_below)
+    looked = np.random.default_rng(1).random(len(score)) < chance
+    reviewed = ht.Reviewed(score, np.where(looked, y, np.nan), chance)
+    assert y[looked].sum() > 500
+    made = ht.check_by_reviews(
+        ht.PositiveUnlabeled(known, score, prior=0.2), reviewed, "prevalence", n_resamples=100
+    )
+    assert len(made.selection) == n_blocks
+
+
 def test_a_wrong_prior_is_refuted_and_moves_what_hangs_on_it():
     made = check(prior=0.3, metrics=["prevalence", "roc_auc"])
     assert made.checks["prior"].refuted
