@@ -150,7 +150,7 @@ class Estimation:
         averages = [r for r in requests if not r.local]
         if self.support is not full:
             near = model.near(averages, self.span.scenarios)
-            shift = {r: self.centers[r] - near[r] for r in averages}
+            shift = {r: np.nan_to_num(self.centers[r] - near[r]) for r in averages}
         return Draws(requests, model, places, shift)
 
     def _errors(self, groups: Iterable[Draws]) -> dict[Request, Errors]:
@@ -248,6 +248,9 @@ class Estimation:
             centers = np.clip(centers, *limits)
             replicates = None if replicates is None else np.clip(replicates, *limits)
         undefined = np.isnan(self.point[request]) and not self.span.unknown
+        if undefined and self.evidence.multiplied and replicates is not None and request.places == "ends":
+            # A class that no review found may be there all the same: a part of a row says how far that goes.
+            undefined, method = False, "percentile"
         if self.evidence.lone_positive or undefined:
             how, (low, high), errors, replicates = "none", (np.nan, np.nan), None, None
         elif errors is not None:

@@ -19,7 +19,8 @@ IN_BLOCK, MOST_BLOCKS = 25, 64  # reviews in effect whose mean is a rate
 LEAST_CHANCE = 1e-9
 WEAK_PULL = 100.0  # of the regression on features, to no effect: hardly any
 BALANCE, SLACK = 5.0, 0.02  # errors and share by which rows that reviews stand for may differ from all
-SURELY_LEFT_OUT = 9.0  # reviews to expect among rows of which none was reviewed: e⁻⁹ is the chance of that
+SURELY_A_JUMP = 10.0  # of the log-likelihood: what two rates explain better than one
+SURELY_LEFT_OUT = 13.0  # reviews to expect among rows of which none was reviewed: e⁻¹³ is the chance of that
 
 
 def best_guess(
@@ -129,28 +130,18 @@ def review_rates(
     # Weights that are no whole numbers do not count rows; they are added up in one order, whatever the rows'.
     count = each if (each == np.floor(each)).all() else (each > 0).astype(float)
     order = slice(None) if weight is None else np.argsort(weight, kind="stable")
-    n_blocks = max(1, len(seen) // IN_BLOCK)
-    starts = np.unique(np.searchsorted(seen, seen[np.arange(n_blocks) * len(seen) // n_blocks]))
-    edges = (seen[starts[1:]] + seen[starts[1:] - 1]) / 2
+    distinct = np.unique(seen)
+    # Rows at each score that was looked at, and between two of them.
+    gap = np.searchsorted(distinct, score, side="left") + np.searchsorted(distinct, score, side="right")
+    looked, rows = (np.bincount(gap, count * x, 2 * len(distinct) + 1) for x in (reviewed, 1))
+    left_out = _surely_left_out(looked, rows)
+    open_rows = left_out[gap]
+    edges = _block_edges(seen, looked, rows * ~left_out)
     block = np.searchsorted(edges, score, side="right")
-    looked = np.bincount(block[order], (each * reviewed)[order], len(edges) + 1)
-    out = np.full(len(score), np.inf)
-    open_rows = np.zeros(len(score), dtype=bool)
-    # Gaps between neighbouring reviews that hold far more rows than the reviews of their block explain.
-    gap = np.searchsorted(seen, score, side="left") + np.searchsorted(seen, score, side="right")
-    at_review = np.isin(score, seen)
-    for _ in range(3):  # leaving rows open raises the rates of the others
-        rows = np.bincount(block[order], (each * ~open_rows)[order], len(edges) + 1)
-        rate = np.clip(looked / np.maximum(rows, 1e-300), 0, 1)
-        # A block over a jump of the chances has a rate that its rows on either side have not.
-        around = np.pad(rate, 1, mode="edge")
-        least = np.minimum(np.minimum(around[:-2], around[2:]), rate)
-        expected = np.bincount(gap, count * least[block] * ~at_review * ~open_rows, 2 * len(seen) + 1)
-        left_out = (expected > SURELY_LEFT_OUT)[gap] & ~at_review
-        if not (left_out & ~open_rows).any():
-            break
-        open_rows |= left_out
-    chance = rate[block]
+    looked, rows = (
+        np.bincount(block[order], (each * x)[order], len(edges) + 1) for x in (reviewed, ~open_rows)
+    )
+    chance = np.clip(looked / np.maximum(rows, 1e-300), 0, 1)[block]
     if features is not None:
         asked = (each > 0) & ~open_rows
         chance = _within_blocks(chance, reviewed, features, each * asked)
@@ -163,6 +154,67 @@ def review_rates(
     out[open_rows & ~reviewed] = np.inf
     out[known] = 1.0
     return out
+
+
+def _surely_left_out(looked: Vector, rows: Vector) -> NDArray[np.bool_]:
+    """Gaps between neighbouring reviews that hold far more rows than the reviews beside them explain.
+
+    The lower rate of either side: where chances jump, a gap is of the side that was looked at less.
+    """
+    n_seen, gaps = np.arange(len(rows) // 2 + 1), rows[::2]
+    inside, gap_rows, reviews = (np.append(0.0, np.cumsum(x)) for x in (rows[1::2], gaps, looked[1::2]))
+    rate = np.full(len(gaps), np.inf)
+    for first, stop in (
+        (np.maximum(n_seen - IN_BLOCK, 0), n_seen),
+        (n_seen, np.minimum(n_seen + IN_BLOCK, n_seen[-1])),
+    ):
+        some = stop > first
+        among = inside[stop] - inside[first] + gap_rows[stop] - gap_rows[np.minimum(first + 1, stop)]
+        # The last review ends what it was counted in: of one review alone there is no rate.
+        between = (reviews[stop] - reviews[first]) * (1 - 1 / np.maximum(stop - first, 1))
+        rate[some] = np.minimum(rate, between / np.maximum(among, 1e-300))[some]
+    out = np.zeros(len(rows), dtype=bool)
+    out[::2] = gaps * rate > SURELY_LEFT_OUT
+    return out
+
+
+def _block_edges(seen: Vector, looked: Vector, rows: Vector) -> Vector:
+    """Scores at which blocks of about equally many reviews begin; none lies on both sides of a jump.
+
+    ``seen`` are the scores that were looked at, ascending. ``looked`` and ``rows`` count below the first of
+    them, at it, between it and the next, and so on. The chance of a review often jumps, as from 1% to all
+    above a score: a rate over both sides is that of neither.
+    """
+    distinct, jumps = np.unique(seen), []
+    before = [np.append(0.0, np.cumsum(x)) for x in (looked, rows)]
+    for start in range(0, max(len(distinct) - IN_BLOCK, 1), IN_BLOCK):
+        stop = min(start + 2 * IN_BLOCK, len(distinct))
+        # Before or after a score that was looked at, between the first and the last of two blocks.
+        cut = np.arange(2 * start + 2, 2 * stop)
+        low, middle, high = (np.asarray([x[at] for x in before]) for at in (2 * start, cut, 2 * stop + 1))
+        whole = _log_likelihood(*(high - low))
+        gain = _log_likelihood(*(middle - low[:, None])) + _log_likelihood(*(high[:, None] - middle)) - whole
+        if gain.max(initial=0.0) > SURELY_A_JUMP:
+            jumps.append((gain.max(), int(cut[np.argmax(gain)])))
+    kept: list[int] = []
+    for _, cut_at in sorted(jumps, reverse=True):  # what several windows saw is one jump
+        if all(abs(cut_at - other) >= 2 * IN_BLOCK for other in kept):
+            kept.append(cut_at)
+    beside = [(i, distinct[(i - 1) // 2]) for i in kept]
+    edges = [float(at if i % 2 else np.nextafter(at, np.inf)) for i, at in beside]
+    parts = np.split(seen, np.sort(np.searchsorted(seen, edges)))
+    for part in parts:
+        n_blocks = max(1, len(part) // IN_BLOCK)
+        starts = np.searchsorted(part, part[np.arange(n_blocks) * len(part) // n_blocks])
+        starts = starts[starts > 0]
+        edges.extend((part[starts] + part[starts - 1]) / 2)
+    return np.unique(edges)
+
+
+def _log_likelihood(k: Vector, n: Vector) -> Vector:
+    """Of k of n, at the rate k/n."""
+    of_k, of_rest, of_all = (x * np.log(np.maximum(x, 1e-300)) for x in (k, n - k, n))
+    return np.asarray(of_k + of_rest - of_all)
 
 
 def _refuse_unseen(features: Any, reviewed: NDArray[np.bool_], mass: Vector, chance: Vector) -> None:

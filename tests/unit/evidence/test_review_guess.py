@@ -5,7 +5,7 @@ import pytest
 
 import halftruth as ht
 from halftruth._errors import InputError
-from halftruth.evidence._review_guess import IN_BLOCK, _steps
+from halftruth.evidence._review_guess import IN_BLOCK, _steps, review_rates
 
 
 def blocks(score, mass):
@@ -53,3 +53,30 @@ def test_a_channel_that_nobody_looks_at_is_refused():
     looked = rng.random(8000) < np.where(channel, 0.05, 0.2)
     made = ht.Reviewed(score, np.where(looked, y, np.nan), features=channel[:, None])
     assert made.n_reviewed == looked.sum()
+
+
+def chance_estimated(score, chance, seed):
+    looked = np.random.default_rng(seed).random(len(score)) < chance
+    return 1 / review_rates(score, looked, np.zeros(0, dtype=int), None)
+
+
+@pytest.mark.parametrize("low", [0.01, 0.2])
+@pytest.mark.parametrize("decimals", [2, 9])
+def test_rates_do_not_reach_over_a_jump_of_the_chance(low, decimals):
+    score = np.random.default_rng(1).beta(1, 9, 20_000).round(decimals)
+    chance = np.where(score >= 0.3, 1.0, low)
+    for seed in range(10):
+        found = chance_estimated(score, chance, seed)
+        assert (found[score >= 0.3] > 0.9).all()
+        # All rows below the jump, by the blocks of 25 reviews that are there.
+        below = score < 0.3
+        assert np.mean(found[below]) == pytest.approx(low, rel=0.35)
+        # But for rows next to it, each of which happened to be reviewed.
+        assert (found[below & (score > 0.25)] > 3 * low).sum() <= 3
+
+
+def test_a_chance_that_does_not_jump_is_taken_for_one():
+    # Eight blocks of 25 reviews each: edges lie where they lie without a search for jumps.
+    score = np.random.default_rng(2).random(5_000)
+    numbers = [len(np.unique(chance_estimated(score, 0.04, seed))) for seed in range(40)]
+    assert np.mean([n <= 200 / IN_BLOCK + 2 for n in numbers]) > 0.9

@@ -463,3 +463,21 @@ def test_areas_allow_for_rows_where_few_stand_for_many():
 
 def evidence_chance(score):
     return np.where(score > 0.95, 1, 0.01)
+
+
+@pytest.mark.filterwarnings("ignore::halftruth._errors.EmptyClassWarning")
+@pytest.mark.parametrize("found", [0.0, 1.0])
+def test_rates_have_intervals_where_no_review_found_a_class(found):
+    rng = np.random.default_rng(0)
+    score, label = rng.random(2000), np.full(2000, np.nan)
+    label[rng.choice(2000, 100, replace=False)] = found
+    reviewed = ~np.isnan(label) & (score >= 0.5)
+    row = ht.evaluate(ht.Reviewed(score, label, 0.05), ["precision", "roc_auc"], threshold=0.5)
+    assert np.isnan(row["precision"].value)
+    assert row["precision"].status == "undefined"
+    # About the interval of none, or all, of the flagged reviews.
+    low, high = row["precision"].low, row["precision"].high
+    wide = 3.7 / reviewed.sum()
+    assert (0 <= low <= high < wide) if found == 0 else (1 - wide < low <= high <= 1)
+    assert high - low > 1.5 / reviewed.sum()
+    assert np.isnan(row["roc_auc"].low)
