@@ -177,12 +177,7 @@ class Reviewed(Evidence):
         self._make(score, looks, weight, known, model)
 
     def _make(
-        self,
-        score: Vector,
-        looks: Looks,
-        weight: Vector | None,
-        known: NDArray[np.intp],
-        model: Any,
+        self, score: Vector, looks: Looks, weight: Vector | None, known: NDArray[np.intp], model: Any
     ) -> None:
         if weight is not None and not weight.all():  # rows of weight zero are no rows
             kept = weight > 0

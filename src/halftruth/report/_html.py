@@ -85,12 +85,7 @@ def differences_table(comparison: Comparison, names: list[str], name: str = "") 
         for label, row in differences.items():
             better = DASH if row.leader is None else (a, b)[row.leader]
             flips = ", ".join(map(figure, row.flips)) or DASH
-            texts = {
-                "value": figure(row.value),
-                "interval": _between(row),
-                "better": better,
-                "flips": flips,
-            }
+            texts = {"value": figure(row.value), "interval": _between(row), "better": better, "flips": flips}
             cells = "".join(f'<td data-cell="{cell}">{escape(text)}</td>' for cell, text in texts.items())
             rows.append(
                 f'<tr data-pair="{pair}" data-metric="{escape(label)}">'
