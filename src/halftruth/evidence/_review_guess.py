@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
+from halftruth.evidence._review_design import Reviews
 from halftruth.measure._fitted_guess import FittedGuess, Guess, LineGuess
 
 __all__ = ["best_guess", "guess_from", "review_rates"]
@@ -22,19 +23,16 @@ BALANCE, SLACK = 5.0, 0.02  # errors and share by which rows that reviews stand 
 SURELY_LEFT_OUT = 9.0  # reviews to expect among rows of which none was reviewed: e⁻⁹ is the chance of that
 
 
-def best_guess(
-    wanted: str, score: Vector, target: Vector, times: Vector, weight: Vector, span: tuple[float, float]
-) -> tuple[Guess, dict[str, float]]:
+def best_guess(wanted: str, reviews: Reviews, span: tuple[float, float]) -> tuple[Guess, dict[str, float]]:
     """The guess with the least estimated variance of the number of positives, and all standard errors."""
     shares = span[0] >= 0 and span[1] <= 1
     if wanted == "score" and not shares:
         raise InputError(argument="model", must="be another where scores leave [0, 1]", got="'score'")
     names = [wanted] if wanted != "auto" else ["none", "blocks", "logistic", *(["score"] if shares else [])]
-    guesses = {name: _guess(name, score, target, times * weight, span) for name in names}
-    # Σ u (u − 1) (y − p̂)² estimates the variance that reviewing some rows only leaves.
-    left = weight**2 * times * np.maximum(times - 1, 0.0)
+    mass = reviews.times * reviews.weight
+    guesses = {name: _guess(name, reviews.score, reviews.target, mass, span) for name in names}
     errors = {
-        name: float(np.sqrt(np.sum(left * (free * (target - guess.at(score))) ** 2)) / np.sum(times * weight))
+        name: free * float(np.sqrt(np.sum(reviews.noise(guess))) / np.sum(mass))
         for name, (guess, free) in guesses.items()
     }
     best = min(errors, key=lambda name: (errors[name], names.index(name)))

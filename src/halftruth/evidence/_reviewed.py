@@ -17,7 +17,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg
 from halftruth.evidence._evidence import Evidence, Scenario
 from halftruth.evidence._labeled import labels_as_given
-from halftruth.evidence._review_design import ReviewDesign, design_of
+from halftruth.evidence._review_design import SAID, ReviewDesign, Reviews, design_of
 from halftruth.evidence._review_files import labeled_rounds
 from halftruth.evidence._review_guess import best_guess, guess_from, review_rates
 from halftruth.evidence._review_inputs import (
@@ -32,7 +32,7 @@ from halftruth.evidence._review_inputs import (
     shares_of,
     times_of,
 )
-from halftruth.evidence._reviewers import against_rates, columns_of
+from halftruth.evidence._reviewers import against_rates
 from halftruth.evidence._soft_labeled import PseudoLabeled
 from halftruth.measure._mass_rule import MassRule
 from halftruth.measure._pseudo_labels import Fill, PseudoLabels
@@ -52,7 +52,6 @@ from halftruth.table._support import Sums
 
 __all__ = ["Reviewed", "fingerprint"]
 
-SAID = (POSITIVE, NEGATIVE)  # what reviewers said of a row
 N_CUTS = 16  # scores from which rows that nobody could look at may be positive
 LEAST_YOUDEN = 0.05  # of sensitivity + specificity − 1: below, reviewers say next to nothing
 FEW_REVIEWED = 20
@@ -207,7 +206,7 @@ class Reviewed(Evidence):
         taken = np.sort(np.concatenate([looks.rows, known]))
         of_some = not certain or len(known) or len(taken) < len(score)
         meaning = (REVIEW_RATE if self.estimated else REVIEWED) if of_some else None
-        for name, label in zip(SAID, (1.0, 0.0), strict=True):
+        for name, label in SAID.items():
             chosen = looks.said == label
             add(name, looks.rows[chosen], looks.times[chosen] if meaning else None, meaning)
         add(SOFT, known, np.ones(len(known)), SOFT_LABEL)
@@ -353,36 +352,23 @@ class Reviewed(Evidence):
             )
 
     def _guess_of(self, model: Any) -> None:
-        score, target, times, weight = self._reviews()
         if isinstance(model, str):
             _checks.choice(model, "model", ("auto", "none", "score", "blocks", "logistic"))
             if self.estimated and model == "auto":
                 model = "blocks"  # what was estimated of the chances is taken out with the rates of blocks
-            self.guess, self.candidates = best_guess(model, score, target, times, weight, self.measured)
+            self.guess, self.candidates = best_guess(model, self.reviews, self.measured)
         else:
             self.guess, self.candidates = guess_from(model, self.measured, _MODELS), {}
 
     def likely(self, score: Vector) -> Vector:
         # Blocks in which a few reviews found no positive are not known to have none.
-        guess, _ = best_guess("logistic", *self._reviews(), self.measured)
+        guess, _ = best_guess("logistic", self.reviews, self.measured)
         return guess.at(score)
 
-    def _reviews(self) -> tuple[Vector, Vector, Vector, Vector]:
-        """Score, label with the reviewer's errors taken off, 1/e and weight of each reviewed row."""
-        strata = self.table.strata
-        if not any(name in strata for name in SAID):
-            raise InputError(
-                f"{arg('label')} has no reviewed row. Pass 1 or 0 for the rows that somebody looked at."
-            )
-        rows = [strata.get(name) for name in SAID]
-        columns = [columns_of(x) for x in rows]
-        score, weight, times = (np.concatenate(column) for column in zip(*columns, strict=True))
-        said = np.concatenate([np.full(len(x[0]), y) for x, y in zip(columns, (1.0, 0.0), strict=True)])
-        # In one order, so that sums are rounded alike in whichever order rows came or tables were merged.
-        order = np.lexsort((said, times, weight, score))
-        score, weight, times, said = score[order], weight[order], times[order], said[order]
-        a, b = float(self.sensitivity.value or 1), float(self.specificity.value or 1)
-        return score, (said - 1 + b) / (a + b - 1), times, weight
+    @cached_property
+    def reviews(self) -> Reviews:
+        """The rows that were reviewed."""
+        return Reviews.of(self.table, self.sensitivity, self.specificity)
 
     def __repr__(self) -> str:
         names = {POSITIVE: "reviewed positive", NEGATIVE: "reviewed negative", UNLABELED: "not reviewed"}
@@ -409,8 +395,8 @@ class Reviewed(Evidence):
 
     def design(self) -> ReviewDesign:
         """How many rows were reviewed, with which chances, along the score."""
-        judge = self.sensitivity, self.specificity
-        return design_of(self.table, self.guess, *judge, estimated=self.estimated)
+        known: dict[str, Any] = {name: getattr(self, name).span for name in ("sensitivity", "specificity")}
+        return design_of(self.table, self.reviews, self.guess, chance_estimated=self.estimated, **known)
 
     @cached_property
     def for_page(self) -> PseudoLabeled:
@@ -436,7 +422,7 @@ class Reviewed(Evidence):
 
     @property
     def multiplied(self) -> tuple[str, ...]:  # type: ignore[override]
-        return () if self.is_census else SAID
+        return () if self.is_census else tuple(SAID)
 
     @property
     def is_proper(self) -> bool:  # type: ignore[override]
@@ -517,7 +503,7 @@ class Reviewed(Evidence):
             # stratum, so that a class that is nowhere is 0 to the bit in the difference of the two.
             mass={(name, x): float(x == "weight") for name in STRATA for x in ("weight", "value")},
             pos_mass={(name, "value"): np.nan if unknown else 1.0 for name in STRATA},
-            size=self.effective_reviews,
+            size=self.reviews.effective,
             units=dict.fromkeys(self.table.strata, self.table.unit()),
             labels=labels,
             unidentified=next(self._open_notes()) if unknown else None,
@@ -525,23 +511,8 @@ class Reviewed(Evidence):
 
     @cached_property
     def _units(self) -> dict[str, tuple[Vector, Vector]]:
-        """At each score Σw²/Σw of the reviewed rows; nothing where weights are whole, and count rows."""
-        if self.table.unit() == 1:
-            return {}
-        out = {}
-        for name in SAID:
-            score, weight, _ = columns_of(self.table.strata.get(name))
-            distinct, at = np.unique(score, return_inverse=True)
-            if len(distinct):
-                out[name] = distinct, np.bincount(at, weight**2) / np.bincount(at, weight)
-        return out
-
-    @cached_property
-    def effective_reviews(self) -> float:
-        """(Σu)²/Σu² of the reviewed rows, u = w/e: the random reviews that would say as much of a total."""
-        columns = [columns_of(self.table.strata.get(name)) for name in SAID]
-        times = np.concatenate([weight * times for _, weight, times in columns])
-        return float(times.sum() ** 2 / (times**2).sum())
+        """What a review weighs at each score; nothing where weights are whole, and count rows."""
+        return {} if self.table.unit() == 1 else self.reviews.unit_weights()
 
     @property
     def assumption(self) -> Note:  # type: ignore[override]
@@ -575,7 +546,8 @@ class Reviewed(Evidence):
             text += f". Standard error of the prevalence with each guess: {by_guess}"
         yield Note("remark", f"{text}.")
         if not self._never_errs:
-            yield from against_rates(self.table, self.sensitivity, self.specificity)
+            rows = "all rows but the known positives" if SOFT in self.table.strata else "all rows"
+            yield from against_rates(self.reviews, self.sensitivity, self.specificity, rows)
         if self.n_reviewed < FEW_REVIEWED:
             yield Note("small_sample", f"Only {self.n_reviewed} reviews: intervals are rough.")
         elif NEGATIVE not in self.table.strata:
@@ -616,7 +588,7 @@ def _certain(table: ScoreTable) -> ScoreTable:
     """The same without values that say nothing: reviews that were all certain, and no row that is open."""
     rows: Any = table.strata
 
-    def plain(names: tuple[str, ...], value: float) -> dict[str, StratumRows]:
+    def plain(names: Iterable[str], value: float) -> dict[str, StratumRows]:
         there = {name: rows[name] for name in names if name in rows}
         certain = all(x.value is None or (x.value == value).all() for x in there.values())
         return {k: replace(x, value=None, meaning=None) for k, x in there.items()} if certain else {}
