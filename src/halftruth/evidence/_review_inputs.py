@@ -13,19 +13,12 @@ from numpy.typing import NDArray
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
+from halftruth.evidence._review_files import refuse_missing
 
 __all__ = [
-    "chance_of_others",
-    "plan_labels",
-    "read_labels",
-    "refuse_all_found",
-    "refuse_all_labeled",
-    "refuse_denied",
-    "refuse_found_as_known",
-    "refuse_lost_rows",
-    "shares_of",
-    "times_of",
-]
+    "chance_of_others", "plan_labels", "read_labels", "refuse_all_found", "refuse_all_labeled",
+    "refuse_denied", "refuse_found_as_known", "refuse_lost_rows", "shares_of", "times_of",
+]  # fmt: skip
 
 BY_CHANCE = 0.01  # below this chance, known rows were not reviewed by chance
 NEVER, TIMES = 10.0, 2.0  # standard deviations and factor by which no design misses its number of reviews
@@ -39,14 +32,11 @@ def read_labels(label: Any, n: int) -> Vector:
     """1, 0 and NaN."""
     masks = _checks.vector(_none_as_nan(label), "label", missing=True, length=n)
     wrong = ~(np.isnan(masks) | (masks == 0) | (masks == 1))
-    if wrong.any():
-        first = int(np.argmax(wrong))
-        raise InputError(
-            argument="label",
-            must="be 1 or 0 for reviewed rows, NaN or None for the others",
-            got=f"{masks[first]:g} at index {first} ({int(wrong.sum())} such row(s))",
-            remedy="A soft label is for SoftLabeled.",
-        )
+    must, remedy = (
+        "be 1 or 0 for reviewed rows, NaN or None for the others",
+        "A soft label is for SoftLabeled.",
+    )
+    _checks.refuse_values(wrong, masks, "label", must, "other value(s)", remedy, digits="g")
     return masks
 
 
@@ -75,29 +65,21 @@ def times_of(probability: Any, score: Vector, said: Vector, known_rows: NDArray[
         np.full(n, _checks.number(probability, "probability")) if np.ndim(probability) == 0 else probability
     )
     chance = _checks.vector(given, "probability", length=n)
+    must, remedy = "lie in (0, 1], or be 0 where nobody could look", "It is each row's chance to be reviewed."
     wrong = ~((chance >= 0) & (chance <= 1)) & ~known
-    if wrong.any():
-        first = int(np.argmax(wrong))
-        raise InputError(
-            argument="probability",
-            must="lie in (0, 1], or be 0 where nobody could look",
-            got=f"{chance[first]:g} at index {first} ({int(wrong.sum())} such row(s))",
-            remedy="It is the chance of each row to be reviewed.",
-        )
+    _checks.refuse_values(wrong, chance, "probability", must, "value(s) outside", remedy, digits="g")
     impossible = reviewed & (chance == 0)
     if impossible.any():
-        first = int(np.argmax(impossible))
         raise InputError(
-            f"{arg('label')} has {int(impossible.sum())} row(s) that were reviewed though their "
-            f"{arg('probability')} is 0, the first at index {first}. Give the chance by which they were "
-            "chosen, or leave their label out."
+            f"{arg('label')} has {impossible.sum()} row(s) that were reviewed though their "
+            f"{arg('probability')} is 0, the first at index {np.argmax(impossible)}. Give the chance by "
+            "which they were chosen, or leave their label out."
         )
     missed = (chance == 1) & ~reviewed & ~known
     if missed.any():
-        first = int(np.argmax(missed))
         raise InputError(
-            f"{arg('label')} is missing for {int(missed.sum())} row(s) whose {arg('probability')} of a "
-            f"review is 1, the first at index {first}. Give their labels, or name them by "
+            f"{arg('label')} is missing for {missed.sum()} row(s) whose {arg('probability')} of a "
+            f"review is 1, the first at index {np.argmax(missed)}. Give their labels, or name them by "
             f"{arg('known_positive')} if they are positives that needed no review; where labels cannot be "
             "had, give the chance 0, which bounds what these rows could be."
         )
@@ -186,14 +168,8 @@ def plan_labels(plan: Any, labels: Any, missing: str, known: NDArray[np.bool_]) 
     """A label for each row of a plan; what is ``known`` to be positive needs none."""
     said = read_labels(_in_order(labels, np.asarray(plan.rows)), len(plan.rows))
     said[np.isnan(said) & known[plan.rows]] = 1.0
-    none = np.isnan(said)
-    if _checks.choice(missing, "missing", ("error", "bounds")) == "error" and none.any():
-        raise InputError(
-            f"{arg('labels')} is missing for {int(none.sum())} of the {len(said)} rows to review, the "
-            f"first at row {int(plan.rows[np.argmax(none)])}. Label them all: those that were left out are "
-            f"seldom a random part, and each stands for many other rows. With {arg('missing', 'bounds')} "
-            "intervals cover all that they could be."
-        )
+    if _checks.choice(missing, "missing", ("error", "bounds")) == "error":
+        refuse_missing(plan, said, arg("missing", "bounds"))
     return said
 
 

@@ -288,25 +288,12 @@ class Reviewed(Evidence):
         """
         score = _checks.scores(y_score, "y_score")
         by = score if planned_by is None else _checks.scores(planned_by, "planned_by", length=len(score))
-        of_scores = fingerprint(by)
-        rounds = labeled_rounds(plan, labels, {of_scores: by})
+        rounds = labeled_rounds(plan, labels, {fingerprint(by): by})
         certain = np.zeros(len(score), dtype=bool)
         if known_positive is not None:
             certain = _checks.binary_labels(known_positive, "known_positive", length=len(score))
         looked, told_of, times = np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(0)
         for (each, told), share in zip(rounds, shares_of([each for each, _ in rounds]), strict=True):
-            if each.fingerprint != of_scores:
-                raise InputError(
-                    f"The plan of round {each.round} was made for other scores (fingerprint "
-                    f"{each.fingerprint}, of these it is {of_scores}). Pass the scores for which it was "
-                    "made, in their order."
-                )
-            again = int(np.isin(each.rows, looked).sum())
-            if again:
-                raise InputError(
-                    f"Round {each.round} reviews {again} row(s) of an earlier one again. Number the rounds, "
-                    "and make each plan of the rows that are left."
-                )
             # Rows of earlier rounds are certain in this one.
             times = np.concatenate([times + share, share / np.asarray(each.chance, dtype=np.float64)])
             looked = np.concatenate([looked, each.rows])
