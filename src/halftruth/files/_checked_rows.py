@@ -225,13 +225,18 @@ def _fixed(value: str) -> str:
 # --- What is refused -------------------------------------------------------------------------------
 
 
+def _refuse_numbers(source: Source, name: str, right: str, must: str) -> NoReturn:
+    """Refuse cells that are missing, no number, or not ``right``."""
+    count, first = first_bad_cell(source, name, lambda at, kind: f"NOT ({right.format(number(at, kind))})")
+    raise InputError(
+        f"{must}, got {count} in column {quoted(name)} that are not: the first is {first}. "
+        f"{number_remedy(first)}"
+    )
+
+
 def refuse_scores(source: Source, name: str) -> NoReturn:
     """Refuse a score that is missing, not finite or no number."""
-    count, first = first_bad_cell(source, name, lambda at, kind: f"NOT isfinite({number(at, kind)})")
-    raise InputError(
-        f"Scores must be finite numbers, got {count} in column {quoted(name)} that are not: the first is "
-        f"{first}. {number_remedy(first)}"
-    )
+    _refuse_numbers(source, name, "isfinite({0})", "Scores must be finite numbers")
 
 
 def number_remedy(first: str) -> str:
@@ -254,15 +259,8 @@ def refuse_beyond_unit(source: Source, name: str) -> NoReturn:
 
 def refuse_weights(source: Source, name: str) -> NoReturn:
     """Refuse a weight that is missing, negative, not finite or no number."""
-
-    def bad(at: str, kind: str) -> str:
-        return f"NOT (isfinite({number(at, kind)}) AND {number(at, kind)} >= 0)"
-
-    count, first = first_bad_cell(source, name, bad)
-    raise InputError(
-        f"Weights must be finite numbers of at least 0, got {count} in column {quoted(name)} that are not: "
-        f"the first is {first}. Drop or repair these rows."
-    )
+    must = "Weights must be finite numbers of at least 0"
+    _refuse_numbers(source, name, "isfinite({0}) AND {0} >= 0", must)
 
 
 def refuse_propensities(source: Source, columns: Columns) -> NoReturn:
@@ -284,11 +282,8 @@ def refuse_propensities(source: Source, columns: Columns) -> NoReturn:
 
 def refuse_chances(source: Source, name: str) -> NoReturn:
     """Refuse a chance of review that is missing, no number, or outside [0, 1]."""
-    count, first = first_bad_cell(source, name, lambda at, kind: f"NOT ({number(at, kind)} BETWEEN 0 AND 1)")
-    raise InputError(
-        f"The chance of a review lies in [0, 1], for rows that nobody looked at too; column {quoted(name)} "
-        f"holds {count} that do not: the first is {first}. {number_remedy(first)}"
-    )
+    must = "Chances of a review must lie in [0, 1], for rows that nobody looked at too"
+    _refuse_numbers(source, name, "{0} BETWEEN 0 AND 1", must)
 
 
 def refuse_labels(source: Source, columns: Columns) -> NoReturn:
