@@ -24,7 +24,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 from halftruth.calibration._isotonic import isotonic_points
 from halftruth.evaluation._estimation import FEWER_ATOMS
-from halftruth.evidence import Evidence, SoftLabeled
+from halftruth.evidence import Evidence, SoftLabeled, as_evidence
 from halftruth.evidence._review_files import ReviewFile, code_of
 from halftruth.evidence._reviewed import fingerprint
 from halftruth.inference._influence import gradients
@@ -248,6 +248,7 @@ def plan_rows(
 ) -> ReviewPlan:
     """The plan of checked scores, which are kept as they are: they may be all that memory holds."""
     n, threshold = _checks.count(n, "n", least=1), None if threshold is None else _checks.threshold(threshold)
+    evidence = None if evidence is None else as_evidence(evidence)
     positive, seen = (
         None if given is None else _checks.binary_labels(given, name, length=len(score))
         for given, name in ((known_positive, "known_positive"), (reviewed, "reviewed"))

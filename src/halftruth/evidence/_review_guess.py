@@ -151,24 +151,25 @@ def review_rates(
     chance = rate[block]
     if features is not None:
         asked = (each > 0) & ~open_rows
-        chance = _within_blocks(chance, reviewed, features, each * asked)
+        x = _checks.matrix(features, "features", length=len(score))
+        chance = _within_blocks(chance, reviewed, x, each * asked)
         # As many reviews in each block as there were: what the blocks know is not undone.
         found = np.bincount(block, each * asked * chance, len(edges) + 1)
         times = np.divide(looked, found, out=np.ones_like(looked), where=found > 0)
         chance = np.clip(chance * times[block], LEAST_CHANCE, 1)
-        _refuse_unseen(features, reviewed, each * asked, chance)
+        _refuse_unseen(x, reviewed, each * asked, chance)
     out = 1 / chance
     out[open_rows & ~reviewed] = np.inf
     out[known] = 1.0
     return out
 
 
-def _refuse_unseen(features: Any, reviewed: NDArray[np.bool_], mass: Vector, chance: Vector) -> None:
+def _refuse_unseen(features: Vector, reviewed: NDArray[np.bool_], mass: Vector, chance: Vector) -> None:
     """Refuse estimated chances by which reviewed rows do not stand for the others, feature by feature.
 
     Where hardly anybody looks, the regression finds a tiny chance, and no review that stands for many rows.
     """
-    x = np.column_stack([np.ones(len(mass)), _checks.matrix(features, "features")])
+    x = np.column_stack([np.ones(len(mass)), features])
     times = mass * reviewed / chance
     gap = (times - mass) @ x
     noise = np.sqrt((times * np.maximum(1 / chance - 1, 0)) @ x**2)
@@ -183,15 +184,10 @@ def _refuse_unseen(features: Any, reviewed: NDArray[np.bool_], mass: Vector, cha
         )
 
 
-def _within_blocks(chance: Vector, reviewed: NDArray[np.bool_], features: Any, mass: Vector) -> Vector:
+def _within_blocks(chance: Vector, reviewed: NDArray[np.bool_], x: Vector, mass: Vector) -> Vector:
     """Chances of a review by the features, beside those by the score."""
     from sklearn.linear_model import LogisticRegression
 
-    x = _checks.matrix(features, "features")
-    if len(x) != len(chance):
-        raise InputError(
-            argument="features", must=f"have a row for each of the {len(chance)} scores", got=f"{len(x)} rows"
-        )
     asked = mass > 0
     if reviewed[asked].all():
         return chance

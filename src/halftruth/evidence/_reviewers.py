@@ -39,8 +39,8 @@ class ReviewerAgreement:
 
     Attributes
     ----------
-    agreement, kappa, pabak, positive_agreement, negative_agreement : Estimate
-        The share of cases on which both say the same; Cohen's κ; 2 · agreement − 1; and 2n₁₁/(2n₁₁ + n₁₀ +
+    agreement, kappa, positive_agreement, negative_agreement : Estimate
+        The share of cases on which both say the same; Cohen's κ; and 2n₁₁/(2n₁₁ + n₁₀ +
         n₀₁), 2n₀₀/(2n₀₀ + n₁₀ + n₀₁), the shares of one's positives and negatives that the other confirms.
     identified : dict of str to (low, high)
         What the table as it is leaves possible of "sensitivity", "specificity" and "prevalence".
@@ -51,7 +51,6 @@ class ReviewerAgreement:
 
     agreement: Estimate
     kappa: Estimate
-    pabak: Estimate
     positive_agreement: Estimate
     negative_agreement: Estimate
     identified: dict[str, tuple[float, float]]
@@ -65,7 +64,7 @@ class ReviewerAgreement:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        names = ("agreement", "kappa", "pabak", "positive_agreement", "negative_agreement")
+        names = ("agreement", "kappa", "positive_agreement", "negative_agreement")
         rows = {name: getattr(self, name).to_dict() for name in names}
         identified = {k: list(x) for k, x in self.identified.items()}
         return {**rows, "identified": identified, **notes_to_dict(self.notes)}
@@ -125,7 +124,6 @@ def reviewer_agreement(a: Any, b: Any, *, prevalence: float | None = None, rng: 
     return ReviewerAgreement(
         agreement=_estimate(same, 0.0),
         kappa=_estimate(ratio(same - chance, 1 - chance), -1.0),
-        pabak=_estimate(2 * same - 1, -1.0),
         positive_agreement=_estimate(positive, 0.0),
         negative_agreement=_estimate(negative, 0.0),
         identified=identified,

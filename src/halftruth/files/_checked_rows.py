@@ -145,7 +145,8 @@ def _check_chances(source: Source, columns: Columns, cells: dict[str, Any]) -> N
     if columns.known is not None and (cells["k"] == OUTSIDE).any():
         refuse_labels(source, replace(columns, label=columns.known, unlabeled=0.0))
     if columns.chance is not None and not ((cells["c"] >= 0) & (cells["c"] <= 1)).all():
-        refuse_chances(source, columns.chance)
+        must = "Chances of a review must lie in [0, 1], for rows that nobody looked at too"
+        _refuse_numbers(source, columns.chance, "{0} BETWEEN 0 AND 1", must)
 
 
 def binned_rows(source: Source, columns: Columns, grid: Grid | None) -> dict[str, BinnedRows]:
@@ -278,12 +279,6 @@ def refuse_propensities(source: Source, columns: Columns) -> NoReturn:
         f"A propensity is the chance that such a positive is known, in (0, 1]; column {quoted(name)} holds "
         f"{count} on positive row(s) that are none: the first is {first}. {number_remedy(first)}"
     )
-
-
-def refuse_chances(source: Source, name: str) -> NoReturn:
-    """Refuse a chance of review that is missing, no number, or outside [0, 1]."""
-    must = "Chances of a review must lie in [0, 1], for rows that nobody looked at too"
-    _refuse_numbers(source, name, "{0} BETWEEN 0 AND 1", must)
 
 
 def refuse_labels(source: Source, columns: Columns) -> NoReturn:
