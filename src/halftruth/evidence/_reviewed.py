@@ -292,19 +292,18 @@ class Reviewed(Evidence):
         certain = np.zeros(len(score), dtype=bool)
         if known_positive is not None:
             certain = _checks.binary_labels(known_positive, "known_positive", length=len(score))
-        looked, told_of, times = np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(0)
-        for (each, told), share in zip(rounds, shares_of([each for each, _ in rounds]), strict=True):
+        in_order, times = [each for each, _ in rounds], np.zeros(0)
+        for each, share in zip(in_order, shares_of(in_order), strict=True):
             # Rows of earlier rounds are certain in this one.
             times = np.concatenate([times + share, share / np.asarray(each.chance, dtype=np.float64)])
-            looked = np.concatenate([looked, each.rows])
-            told_of = np.concatenate([told_of, plan_labels(each, told, missing, certain)])
+        looked = np.concatenate([each.rows for each in in_order])
+        told_of = np.concatenate([plan_labels(each, told, missing, certain) for each, told in rounds])
         order = np.argsort(looked)
         looked, told_of, times = looked[order], told_of[order], times[order]
         out = cls.__new__(cls)
         out._judge(sensitivity, specificity)
         twice, known = certain[looked], np.flatnonzero(certain)
         refuse_denied(looked[twice & (told_of == 0)], errs=not out._never_errs)
-        in_order = [each for each, _ in rounds]
         refuse_lost_rows(in_order, len(score), known)
         refuse_found_as_known(in_order, len(score), known)
         if twice.any():
@@ -376,9 +375,14 @@ class Reviewed(Evidence):
         return "all that reviewers said, as if they never erred"
 
     @property
+    def _said(self) -> dict[str, Any]:
+        """The strata of the rows that somebody looked at."""
+        return {name: self.table.strata[name] for name in SAID if name in self.table.strata}
+
+    @property
     def n_reviewed(self) -> int:
         """How many rows somebody looked at."""
-        return sum(len(self.table.strata.get(name, ())) for name in SAID)
+        return sum(map(len, self._said.values()))
 
     def design(self) -> ReviewDesign:
         """How many rows were reviewed, with which chances, along the score."""
@@ -387,8 +391,7 @@ class Reviewed(Evidence):
 
     @cached_property
     def for_page(self) -> PseudoLabeled:
-        strata = self.table.strata
-        return PseudoLabeled(self.measure(), {name: strata[name] for name in SAID if name in strata})
+        return PseudoLabeled(self.measure(), self._said)
 
     @property
     def is_census(self) -> bool:
@@ -416,10 +419,13 @@ class Reviewed(Evidence):
         return self.is_census
 
     @cached_property
-    def _open(self) -> bool:
-        """Whether there are rows whose class nobody could find out."""
+    def _open(self) -> StratumRows | None:
+        """The rows whose class nobody could find out, where there are some."""
         rows = self.table.strata.get(UNLABELED)
-        return rows is not None and rows.value is not None
+        if not isinstance(rows, StratumRows) or rows.value is None:
+            return None
+        at = rows.value > 0
+        return replace(rows, score=rows.score[at], weight=None, value=rows.value[at])
 
     @property
     def scenario(self) -> Scenario:
@@ -427,18 +433,18 @@ class Reviewed(Evidence):
 
     def scenarios(self, thresholds: Iterable[float]) -> tuple[tuple[Scenario, ...], tuple[Note, ...]]:
         judges = list(product(self.sensitivity.grid(3), self.specificity.grid(3)))
-        fills: list[Fill | None] = list(self._fills(thresholds)) if self._open else [None]
+        fills: list[Fill | None] = (
+            [None] if self._open is None else list(self._fills(self._open.score, thresholds))
+        )
         every = tuple(Scenario(sensitivity=a, specificity=b, fill=fill) for fill in fills for a, b in judges)
         return every, tuple(self._open_notes())
 
     def _open_notes(self) -> Iterator[Note]:
-        if not self._open:
+        rows: Any = self._open
+        if rows is None:
             return
-        rows = self.table.strata[UNLABELED]
-        assert isinstance(rows, StratumRows)
-        assert rows.value is not None
-        n, score = int((rows.value > 0).sum()), rows.score[rows.value > 0]
-        ends = f"of {len(self.table)} rows (scores {score.min():.4g} to {score.max():.4g})"
+        n, (low, high) = len(rows), rows.span
+        ends = f"of {len(self.table)} rows (scores {low:.4g} to {high:.4g})"
         looked = "looked" if self.estimated else "could look"
         which, remedy = f"Nobody {looked} at {n} {ends}", "A few reviews there would narrow them"
         if (rows.value > 1).any():
@@ -446,17 +452,13 @@ class Reviewed(Evidence):
             remedy = "Labels for them would narrow these"
         yield Note("identifiability", f"{which}: intervals cover all that they could be. {remedy}.")
 
-    def _fills(self, thresholds: Iterable[float]) -> Iterator[Fill]:
+    def _fills(self, score: Vector, thresholds: Iterable[float]) -> Iterator[Fill]:
         """Rows that nobody could look at: positive from a score up, or up to it; or so as to calibrate.
 
         Of so many positives among them, the metrics are most extreme where these score highest or lowest; a
         rate is at its ends where all rows on one side of its threshold are positive, or none; losses of
         probabilities where those on one side of ½ are; errors of calibration where they make up for others.
         """
-        rows = self.table.strata[UNLABELED]
-        assert isinstance(rows, StratumRows)
-        assert rows.value is not None
-        score = rows.score[rows.value > 0]
         cuts = np.unique(np.append(np.quantile(score, np.linspace(0, 1, N_CUTS)), [0.5, np.inf, *thresholds]))
         for cut in cuts:
             yield Fill(float(cut), upward=True)
@@ -477,7 +479,7 @@ class Reviewed(Evidence):
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
         if self.is_census:
             return labels_as_given(sums, self.table)
-        unknown = self._open and scenario.fill is None
+        unknown = self._open is not None and scenario.fill is None
         labels = PseudoLabels(
             guess=self.guess,
             sensitivity=scenario.sensitivity,
@@ -545,8 +547,7 @@ class Reviewed(Evidence):
             )
 
     def naive_measure(self) -> ScoreMeasure | None:
-        strata = {name: self.table.strata[name] for name in SAID if name in self.table.strata}
-        plain = ScoreTable({k: replace(x, value=None, meaning=None) for k, x in strata.items()})
+        plain = ScoreTable({k: replace(x, value=None, meaning=None) for k, x in self._said.items()})
         return labels_as_given(plain.support.sums(), plain).over(plain.support)
 
     def with_table(self, table: ScoreTable) -> Self:
