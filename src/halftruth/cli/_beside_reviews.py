@@ -92,7 +92,7 @@ class CheckedView(EvaluationView):
         lines: list[tuple[str, ...]] = []
         for name, both in self.check.side_by_side.items():
             cells = (cell for x in both for cell in (figure(x.shown[0]), interval_text(x)))
-            lines.append((name, *cells, self._word(name)))
+            lines.append((name, *cells, "differ" if name in self.check.disagree else ""))
         header = ("metric", "positives and unlabeled", interval, "reviews", interval, "")
         above = tuple(map(shell_text, _verdicts(self.check)))
         return [*super().blocks(), Block(above=above, header=header, lines=lines, below=(WHOSE,))]
@@ -111,9 +111,6 @@ class CheckedView(EvaluationView):
             "remark", f"Positives and unlabeled, with the prior given, say: {', '.join(rows)}. {WHOSE}"
         )
 
-    def _word(self, name: str) -> str:
-        return "differ" if name in self.check.disagree else ""
-
     def to_dict(self) -> dict[str, Any]:
         return super().to_dict() | {"check": self.check.to_dict()}
 
@@ -128,7 +125,8 @@ class CheckedView(EvaluationView):
         for row in rows:
             name = str(row[0])
             pu = self.check.side_by_side.get(name, (None,))[0]
-            yield [*row, *((None,) * 3 if pu is None else pu.shown), self._word(name), *told]
+            word = "differ" if name in self.check.disagree else ""
+            yield [*row, *((None,) * 3 if pu is None else pu.shown), word, *told]
 
 
 def _verdicts(check: ReviewCheck) -> Iterator[Note]:

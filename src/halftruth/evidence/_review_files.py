@@ -85,16 +85,6 @@ class ReviewFile:
         if not np.isnan(cls.read(path).labels).all():
             raise InputError(f"{path} holds labels of reviews, which would be lost. Name another file.")
 
-    def refuse_other_scores(self, score: Vector) -> None:
-        """Refuse rows that do not stand where their scores are."""
-        gap = np.abs(score[self.rows] - self.score)
-        if not (gap <= SAME_NUMBER * (1 + np.abs(self.score))).all():
-            k = int(np.argmax(gap))
-            raise InputError(
-                f"{self.path} has the score {self.score[k]:g} at row {self.rows[k]}, which scores "
-                f"{score[self.rows[k]]:g}. Sort all of its columns together, or none."
-            )
-
     def refuse_missing(self, known: NDArray[np.bool_] | None, bounds: str = "") -> None:
         """Refuse rows to review that have no label, and are not ``known`` to be positive."""
         refuse_missing(
@@ -158,7 +148,14 @@ def check_rounds(rounds: Iterable[Any], scores: Mapping[str, Vector]) -> Any:
                 f"each round once, and plan a later one with {arg('reviewed')}, so that it has other rows."
             )
         if isinstance(each, ReviewFile):
-            each.refuse_other_scores(scores[each.fingerprint])
+            score = scores[each.fingerprint][each.rows]
+            gap = np.abs(score - each.score)
+            if (gap > SAME_NUMBER * (1 + np.abs(each.score))).any():
+                k = int(np.argmax(gap))
+                raise InputError(
+                    f"{each.path} has the score {each.score[k]:g} at row {each.rows[k]}, which scores "
+                    f"{score[k]:g}. Sort all of its columns together, or none."
+                )
         done[each.rows] = True
     return done
 

@@ -16,8 +16,8 @@ from halftruth._errors import InputError, arg
 from halftruth.evidence._review_files import refuse_missing
 
 __all__ = [
-    "chance_of_others", "plan_labels", "read_labels", "refuse_all_found", "refuse_all_labeled",
-    "refuse_denied", "refuse_found_as_known", "refuse_lost_rows", "shares_of", "times_of",
+    "chance_of_others", "plan_labels", "read_labels", "refuse_all_found", "refuse_denied",
+    "refuse_found_as_known", "refuse_lost_rows", "shares_of", "times_of",
 ]  # fmt: skip
 
 BY_CHANCE = 0.01  # below this chance, known rows were not reviewed by chance
@@ -26,11 +26,15 @@ SHARES_BELOW = 0.9, 0.99  # of all rows: scores above which reviews are counted
 SAMPLE = 10_000  # rows that tell these scores, and the chances that there are
 SHARES = 16  # parts by their chance, where there are more
 TOO_MANY = 3  # positives that reviews found, all of which are known otherwise
+FOUND = (
+    "Leave out of it those that are known by the reviews: each of them stands for many other rows. Of rows "
+    "that are known otherwise, leave the label out."
+)
 
 
 def read_labels(label: Any, n: int) -> Vector:
     """1, 0 and NaN."""
-    masks = _checks.vector(_none_as_nan(label), "label", missing=True, length=n)
+    masks = _checks.vector(label, "label", missing=True, length=n)
     wrong = ~(np.isnan(masks) | (masks == 0) | (masks == 1))
     must, remedy = (
         "be 1 or 0 for reviewed rows, NaN or None for the others",
@@ -38,12 +42,6 @@ def read_labels(label: Any, n: int) -> Vector:
     )
     _checks.refuse_values(wrong, masks, "label", must, "other value(s)", remedy, digits="g")
     return masks
-
-
-def _none_as_nan(label: Any) -> Any:
-    if isinstance(label, (list, tuple)):
-        return np.asarray([np.nan if x is None else x for x in label], dtype=object)
-    return label
 
 
 def refuse_denied(against: NDArray[np.intp], *, errs: bool) -> None:
@@ -133,11 +131,7 @@ def refuse_all_found(found: NDArray[np.bool_], known: NDArray[np.bool_], expecte
     n_twice = int((found & known).sum())
     surprise = n_twice > TIMES * expected
     if n_twice >= TOO_MANY and surprise and not (found & ~known).any() and not known.all():
-        raise InputError(
-            f"{arg('known_positive')} has all {n_twice} positives that reviews found. Leave out of it those "
-            "that are known by the reviews: each of them stands for many other rows. Of rows that were known "
-            "before, leave the label out."
-        )
+        raise InputError(f"{arg('known_positive')} has all {n_twice} positives that reviews found. {FOUND}")
 
 
 def _refuse_by_chance(n_twice: int, expected: float) -> None:
@@ -150,8 +144,7 @@ def _refuse_by_chance(n_twice: int, expected: float) -> None:
     if chance < log(BY_CHANCE):
         raise InputError(
             f"{arg('known_positive')} has {n_twice} row(s) that were reviewed by chance, where "
-            f"{expected:.3g} were to be expected. Leave out of it those that are known by the reviews: each "
-            "of them stands for many other rows. Of rows that are known otherwise, leave the label out."
+            f"{expected:.3g} were to be expected. {FOUND}"
         )
 
 
@@ -184,15 +177,6 @@ def _in_order(labels: Any, rows: NDArray[np.intp]) -> Any:
             "in the order of the plan."
         )
     return labels.loc[rows]
-
-
-def refuse_all_labeled(said: Vector) -> None:
-    """Refuse labels of all rows where chances are to be estimated: 0 mostly stands for "nobody looked"."""
-    if len(said) and not np.isnan(said).any():
-        raise InputError(
-            f"{arg('label')} says 1 or 0 of all {len(said)} rows, so that nothing says how they were chosen. "
-            f"Leave it empty (NaN) where nobody looked; if all were reviewed, give {arg('probability', 1)}."
-        )
 
 
 def shares_of(rounds: Sequence[Any]) -> Vector:

@@ -25,7 +25,6 @@ from halftruth.evidence._review_inputs import (
     plan_labels,
     read_labels,
     refuse_all_found,
-    refuse_all_labeled,
     refuse_denied,
     refuse_found_as_known,
     refuse_lost_rows,
@@ -154,13 +153,18 @@ class Reviewed(Evidence):
         known = np.zeros(0, dtype=np.intp)
         if known_positive is not None:
             known = np.flatnonzero(_checks.binary_labels(known_positive, "known_positive", length=len(score)))
-            refuse_denied(known[said[known] == 0], errs=not self._never_errs)
+            refuse_denied(known[said[known] == 0], errs=self.labels_err)
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
         reviewed = ~np.isnan(said)
         reviewed[known] = False
         self.estimated = probability is None
         if probability is None:
-            refuse_all_labeled(said)
+            if not np.isnan(said).any():  # 0 mostly stands for "nobody looked"
+                raise InputError(
+                    f"{arg('label')} says 1 or 0 of all {len(said)} rows, so that nothing says how they were "
+                    "chosen. Leave it empty (NaN) where nobody looked; if all were reviewed, give "
+                    f"{arg('probability', 1)}."
+                )
             times = review_rates(score, reviewed, known, weight, features)
             self.estimated_from = "its score" if features is None else "its score, on the features"
         elif features is not None:
@@ -191,7 +195,7 @@ class Reviewed(Evidence):
     ) -> ScoreTable:
         """Rows by stratum. Few of many rows were looked at: only those are asked what they are."""
         certain = bool((looks.times == 1).all())
-        if self._never_errs and certain:
+        if not self.labels_err and certain:
             # Every review was certain and right: what is known otherwise is known in the same way.
             looks = looks.with_positives(known)
             known = known[:0]
@@ -303,7 +307,7 @@ class Reviewed(Evidence):
         out = cls.__new__(cls)
         out._judge(sensitivity, specificity)
         twice, known = certain[looked], np.flatnonzero(certain)
-        refuse_denied(looked[twice & (told_of == 0)], errs=not out._never_errs)
+        refuse_denied(looked[twice & (told_of == 0)], errs=out.labels_err)
         refuse_lost_rows(in_order, len(score), known)
         refuse_found_as_known(in_order, len(score), known)
         if twice.any():
@@ -325,16 +329,12 @@ class Reviewed(Evidence):
                 f"{arg('sensitivity')} and {arg('specificity')} must be known: 1 if nobody errs."
             )
         if both[0][0] + both[1][0] - 1 < LEAST_YOUDEN:
-            if any(x.replicates is not None for x in (self.sensitivity, self.specificity)):
-                raise InputError(
-                    f"So few cases were checked that {arg('sensitivity')} may be as low as {both[0][0]:.2g} "
-                    f"and {arg('specificity')} as low as {both[1][0]:.2g}: such a reviewer tells next to "
-                    "nothing. Check more cases of either class."
-                )
+            checked = any(x.replicates is not None for x in (self.sensitivity, self.specificity))
             raise InputError(
                 f"{arg('sensitivity')} + {arg('specificity')} must be at least {1 + LEAST_YOUDEN:g}, got "
-                f"{both[0][0]:g} + {both[1][0]:g}: such a reviewer tells next to nothing. Were rates of "
-                "error given instead?"
+                f"{both[0][0]:.2g} + {both[1][0]:.2g}{' at the least' if checked else ''}: such a reviewer "
+                "tells next to nothing. "
+                + ("Check more cases of either class." if checked else "Were rates of error given instead?")
             )
 
     def _guess_of(self, model: Any) -> None:
@@ -397,18 +397,13 @@ class Reviewed(Evidence):
     def is_census(self) -> bool:
         """Whether all rows are known for certain."""
         plain = all(rows.value is None for rows in self.table.strata.values())
-        return plain and UNLABELED not in self.table.strata and self._never_errs
+        return plain and UNLABELED not in self.table.strata and not self.labels_err
 
     @property
     def labels_err(self) -> bool:  # type: ignore[override]
-        return not self._never_errs
-
-    @property
-    def _never_errs(self) -> bool:
         # An estimate of 1, as of a judge who was right in all cases checked, is not without error.
-        return all(
-            x.span == (1.0, 1.0) and x.replicates is None for x in (self.sensitivity, self.specificity)
-        )
+        judge = self.sensitivity, self.specificity
+        return any(x.span != (1.0, 1.0) or x.replicates is not None for x in judge)
 
     @property
     def multiplied(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -510,7 +505,7 @@ class Reviewed(Evidence):
             text = (
                 f"Assumes that whether a row was reviewed hung on {self.estimated_from} and on nothing else"
             )
-        if not self._never_errs:
+        if self.labels_err:
             text += f", and that reviewers err as often as given, whatever the score ({self._rates})"
         return Note("assumption", f"{text}.")
 
@@ -534,7 +529,7 @@ class Reviewed(Evidence):
             by_guess = ", ".join(f"{name} {x:.3g}" for name, x in errors)
             text += f". Standard error of the prevalence with each guess: {by_guess}"
         yield Note("remark", f"{text}.")
-        if not self._never_errs:
+        if self.labels_err:
             rows = "all rows but the known positives" if SOFT in self.table.strata else "all rows"
             yield from against_rates(self.reviews, self.sensitivity, self.specificity, rows)
         if self.n_reviewed < FEW_REVIEWED:

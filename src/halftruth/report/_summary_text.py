@@ -9,7 +9,6 @@ import numpy as np
 
 from halftruth._errors import merged_notes
 from halftruth._registry import headline, titled
-from halftruth.evidence._review_design import ReviewDesign
 from halftruth.report import _comparison_text
 from halftruth.report._html import range_text
 from halftruth.report._page_record import PageData, Step, Subject
@@ -277,15 +276,11 @@ def _on_joining(page: PageData) -> Iterator[str]:
 # --- Reviews --------------------------------------------------------------------------------------------
 
 
-def review(page: PageData) -> list[str]:
+def review(page: PageData) -> Iterator[str]:
     """How the cases of one evaluation were reviewed, a sentence each; none where nobody reviewed any."""
     design = next((subject.design for subject in page.subjects.values()), None)
     if design is None or len(page.results) > 1:
-        return []
-    return list(_review(design))
-
-
-def _review(design: ReviewDesign) -> Iterator[str]:
+        return
     yield (
         f"{design.reviewed:,} of {design.rows:,} rows were reviewed, and {design.positive:,} of these found "
         "positive."
