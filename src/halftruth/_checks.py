@@ -121,7 +121,7 @@ def scores(values: Any, name: str, *, length: int | None = None) -> Vector:
     return out
 
 
-def matrix(values: Any, name: str) -> Vector:
+def matrix(values: Any, name: str, *, length: int | None = None) -> Vector:
     """Finite numbers, (n, k); trees and distances both want them."""
     to_numpy = getattr(values, "to_numpy", None)
     try:
@@ -133,6 +133,10 @@ def matrix(values: Any, name: str) -> Vector:
         ) from None
     if x.ndim != 2 or x.shape[1] == 0:
         raise InputError(f"{arg(name)} must be two-dimensional, rows by features, got shape {x.shape}.")
+    if length is not None and len(x) != length:
+        raise InputError(
+            argument=name, must=f"have a row for each of the {length} scores", got=f"{len(x)} rows"
+        )
     if not np.isfinite(x).all():
         count = int((~np.isfinite(x)).sum())
         raise InputError(

@@ -383,9 +383,8 @@ def _contradictions(groups: Groups) -> int:
     never, surely = groups.score == 0, groups.score == 1
     soft, count = groups.support.strata.get(SOFT), 0.0
     if soft is not None and soft.value is not None:
-        weight = np.ones(len(soft.value)) if soft.weight is None else soft.weight
-        at = soft.atom
-        wrong = (never[at] & (soft.value > 0)) | (surely[at] & (soft.value < weight * (1 - 1e-12)))
+        at, (weight, value, _) = soft.atom, soft.full
+        wrong = (never[at] & (value > 0)) | (surely[at] & (value < weight * (1 - 1e-12)))
         count += soft.count[wrong].sum()
     if groups.evidence.labels_err:
         return int(count)

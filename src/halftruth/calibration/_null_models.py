@@ -262,7 +262,7 @@ def _signs(groups: Groups, n: int, rng: np.random.Generator) -> Vector:
 def _row_gaps(name: str, cells: Cells, score: Vector) -> tuple[Vector, Vector]:
     """What a row of each cell adds to the gap, and the variance of that inside joined cells."""
     at = score[cells.atom]
-    weight = np.ones(len(at)) if cells.weight is None else cells.weight
+    weight, *_ = cells.full
     l11, l21, l22 = np.zeros((3, len(at))) if cells.spread is None else cells.spread
     if name == SOFT:
         assert cells.value is not None  # soft rows carry q

@@ -58,9 +58,8 @@ Examples:
 """
 
 
-Interval = StrEnum(
-    "Interval", ["bounded", "t", "hoeffding", "bootstrap", "likelihood"]
-)  # how an interval is made
+Interval = StrEnum("Interval", ["bounded", "t", "hoeffding", "bootstrap", "likelihood"])
+"""How an interval is made."""
 
 
 @dataclass(frozen=True, kw_only=True)

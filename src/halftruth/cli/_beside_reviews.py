@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
-
-import numpy as np
 
 from halftruth import _checks
 from halftruth._errors import InputError, Note, NotIdentifiable, source_of
@@ -90,17 +89,10 @@ class CheckedView(EvaluationView):
 
     def blocks(self) -> list[Block]:
         interval = interval_name(self.check.confidence_level)
-        lines: list[tuple[str, ...]] = [
-            (
-                name,
-                figure(pu.shown[0]),
-                interval_text(pu),
-                figure(x.shown[0]),
-                interval_text(x),
-                self._word(name),
-            )
-            for name, (pu, x) in self.check.side_by_side.items()
-        ]
+        lines: list[tuple[str, ...]] = []
+        for name, both in self.check.side_by_side.items():
+            cells = (cell for x in both for cell in (figure(x.shown[0]), interval_text(x)))
+            lines.append((name, *cells, "differ" if name in self.check.disagree else ""))
         header = ("metric", "positives and unlabeled", interval, "reviews", interval, "")
         above = tuple(map(shell_text, _verdicts(self.check)))
         return [*super().blocks(), Block(above=above, header=header, lines=lines, below=(WHOSE,))]
@@ -119,9 +111,6 @@ class CheckedView(EvaluationView):
             "remark", f"Positives and unlabeled, with the prior given, say: {', '.join(rows)}. {WHOSE}"
         )
 
-    def _word(self, name: str) -> str:
-        return "differ" if name in self.check.disagree else ""
-
     def to_dict(self) -> dict[str, Any]:
         return super().to_dict() | {"check": self.check.to_dict()}
 
@@ -136,7 +125,8 @@ class CheckedView(EvaluationView):
         for row in rows:
             name = str(row[0])
             pu = self.check.side_by_side.get(name, (None,))[0]
-            yield [*row, *((None,) * 3 if pu is None else pu.shown), self._word(name), *told]
+            word = "differ" if name in self.check.disagree else ""
+            yield [*row, *((None,) * 3 if pu is None else pu.shown), word, *told]
 
 
 def _verdicts(check: ReviewCheck) -> Iterator[Note]:
@@ -153,20 +143,11 @@ def _verdicts(check: ReviewCheck) -> Iterator[Note]:
 def _as_unlabeled(table: ScoreTable) -> ScoreTable:
     """The same rows as if nobody had reviewed any: known positives, and the others."""
     strata: Any = table.strata
-    known = strata.get(SOFT)
-    if known is None:
+    if SOFT not in strata:
         raise InputError(
             "No row is positive by --known-positive alone, so there is nothing that --prior and SCAR could "
             "be checked with. Leave --prior out, or name the column of the known positives."
         )
-    rest = [strata[name] for name in (POSITIVE, NEGATIVE, UNLABELED) if name in strata]
-    even = all(rows.weight is None for rows in rest)
-    return ScoreTable(
-        {
-            POSITIVE: StratumRows(score=known.score, weight=known.weight),
-            UNLABELED: StratumRows(
-                score=np.concatenate([rows.score for rows in rest]),
-                weight=None if even else np.concatenate([rows.full_weight() for rows in rest]),
-            ),
-        }
-    )
+    plain = {name: replace(rows, value=None, meaning=None) for name, rows in strata.items()}
+    rest = (plain[name] for name in (POSITIVE, NEGATIVE, UNLABELED) if name in plain)
+    return ScoreTable({POSITIVE: plain[SOFT], UNLABELED: reduce(StratumRows.concatenate, rest)})

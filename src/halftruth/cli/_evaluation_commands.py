@@ -338,15 +338,10 @@ def compare(
         missing = [name for name in models if name not in tables]
         if by is not None and missing:
             raise InputError(f"no row of {', '.join(missing)}. Models are compared on groups that all have.")
-        evidence = {
-            name: _evidence(
-                table,
-                known.of(name if by is None else group_name) | {"reviewer": reviews.reviewer},
-                name,
-                between,
-            )
-            for name, table in tables.items()
-        }
+        evidence = {}
+        for name, table in tables.items():
+            shares_of_it = known.of(name if by is None else group_name) | {"reviewer": reviews.reviewer}
+            evidence[name] = _evidence(table, shares_of_it, name, between)
         return _compare.compare(evidence, paired=paired, **settings)
 
     results: dict[str, Any] = by_group({name: (name, groups[name]) for name in groups}, compared, by)

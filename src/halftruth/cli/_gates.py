@@ -28,6 +28,11 @@ __all__ = ["Gate", "decide", "judge_results", "remark_on_threshold", "worst"]
 
 OPERATORS = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 FIELDS = ("value", "low", "high", "naive")
+DECIDED: dict[tuple[bool, ...], tuple[Status, str]] = {
+    (True,): (Status.FINE, "Holds"),
+    (False,): (Status.FAILED, "Fails"),
+}
+"""Of a claim, by whether it holds at the ends of an interval."""
 # The names of two models may hold any sign, so a pair is all that stands before the last colon.
 _GATE = re.compile(
     r"(?:(?P<pair>.+):)?\s*(?P<row>\w+(?:\s*\([^()]*\))?)(?:\.(?P<field>\w+))?"
@@ -260,13 +265,9 @@ def decide(gate: Gate, results: Mapping[str, Evaluation]) -> Status:
         gate._refuse_missing_row(result, "result")
         row = result[gate.row]
         _, *ends = row.shown
-        worst_end, best_end = ends if gate.sign.startswith(">") else ends[::-1]
-        code, word = Status.UNIDENTIFIED, "Undecided"
-        if row.status not in ("refuted", "impossible") and not any(map(math.isnan, ends)):
-            if gate.holds(worst_end):
-                code, word = Status.FINE, "Holds"
-            elif not gate.holds(best_end):
-                code, word = Status.FAILED, "Fails"
+        known = row.status not in ("refuted", "impossible") and not any(map(math.isnan, ends))
+        answers = {gate.holds(end) for end in ends if known}
+        code, word = DECIDED.get(tuple(answers), (Status.UNIDENTIFIED, "Undecided"))
         codes.add(code)
         more = " Review more rows: plan-review --reviewed." if code is Status.UNIDENTIFIED else ""
         say(

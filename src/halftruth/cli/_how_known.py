@@ -104,12 +104,11 @@ def parse_propensity(text: str | None, option: str = "--propensity") -> Propensi
         return Propensities(column=next(csv.reader([text]))[0])
     if not text:
         raise InputError(f"{option} must name a column, or ranges of scores such as {RANGES}.")
-    if review and _is_number(text):
-        text = f"-inf:{text}"
-    if not _is_number(text.partition(":")[0]) or ":" not in text:
+    ranges = f"-inf:{text}" if review and _is_number(text) else text
+    if not _is_number(ranges.partition(":")[0]) or ":" not in ranges:
         return Propensities(column=text)
     try:
-        starts, chances = np.array([list(map(float, item.split(":"))) for item in text.split(",")]).T
+        starts, chances = np.array([list(map(float, item.split(":"))) for item in ranges.split(",")]).T
         right = not np.isnan(starts).any() and (starts[1:] > starts[:-1]).all()
     except ValueError:
         right, chances = False, np.empty(0)

@@ -291,12 +291,10 @@ class ReviewOptions:
         str | None, option("Of reviewers who err: 0.98 of the negatives are, or 0.95..1.", "SHARE")
     ] = None
     reviewer_check: Annotated[
-        str | None,
-        option("Estimate both from cases taken at random: what was said, and the truth.", "FILE"),
+        str | None, option("Estimate both from cases taken at random: what was said, and the truth.", "FILE")
     ] = None
     missing_reviews: Annotated[
-        Missing | None,
-        option("Rows of --reviewed without a label: refused, or bounded.  [default: error]"),
+        Missing | None, option("Rows of --reviewed without a label: refused, or bounded.  [default: error]")
     ] = None
 
 

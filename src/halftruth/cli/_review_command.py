@@ -62,10 +62,8 @@ def plan_review(
 
     Fill in the column label of the file that it writes, 1 or 0, and pass it to `evaluate --reviewed`.
     """
-    import numpy as np
     import typer
 
-    from halftruth import _checks
     from halftruth.cli._option_values import parse_metrics, parse_share
     from halftruth.cli._outputs import refuse_input
     from halftruth.cli._reviews import read_cells
@@ -102,30 +100,29 @@ def plan_review(
     scores, known = cells["s0"], None if known_positive is None else cells["k"] == 0
     scores += 0.0
     cells.clear()
-    done = known
     pilot: PositiveUnlabeled | Reviewed | None = None
     if share is not None:
         pilot = PositiveUnlabeled.from_labels(known, scores, prior=share, unlabeled=0)
+    done = None
     if earlier:
         done = check_rounds(earlier, {fingerprint(scores): scores})
         for each in earlier:
             each.refuse_missing(known)
         pilot = Reviewed.from_plan(earlier, scores, [x.labels for x in earlier], known_positive=known)
-        done = done if known is None else done | known
     plan = plan_rows(
         scores,
         n,
         parse_metrics(metrics) or ["roc_auc", *([] if threshold is None else ["precision", "recall"])],
         evidence=pilot,
-        threshold=None if threshold is None else _checks.threshold(threshold),
-        done=done,
-        positive=known,
-        round_=1 + max((x.round for x in earlier), default=0),
-        rng=np.random.default_rng(rng),
+        threshold=threshold,
+        known_positive=known,
+        reviewed=done,
+        round=1 + max((x.round for x in earlier), default=0),
+        rng=rng,
     )
     plan.save(output, copy=_copied(files, copy, plan))
     typer.echo(f"{len(plan)} of {len(scores)} rows to review are in {output}.")
-    _tell_widths(plan, len(scores) - (0 if done is None else int(done.sum())))
+    _tell_widths(plan)
     alone, guide = "", "the scores are"
     if pilot is not None:
         alone, guide = (" of this round alone", "the earlier rounds are") if earlier else ("", "the prior is")
@@ -156,12 +153,12 @@ def _copied(files: list[str], columns: list[str] | None, plan: ReviewPlan) -> di
     return {k: [cells[i] for i in place] for k, cells in cells_of(files, columns, chosen).items()}
 
 
-def _tell_widths(plan: ReviewPlan, left: int) -> None:
+def _tell_widths(plan: ReviewPlan) -> None:
     """The widths to expect, with more reviews too."""
     import typer
 
     n = len(plan)
-    sizes = sorted({min(size, left) for size in (n, n + 100, 4 * n)})
+    sizes = sorted({min(size, plan.left) for size in (n, n + 100, 4 * n)})
     typer.echo("width to expect     " + "".join(f"{f'{size} reviews':>16s}" for size in sizes))
     widths = [plan.expected_with(size) for size in sizes]
     for name in plan.expected:

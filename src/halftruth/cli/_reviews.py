@@ -13,6 +13,7 @@ from halftruth._errors import InputError
 from halftruth.cli._how_known import NO_PROPENSITIES, Propensities, parse_propensity
 from halftruth.cli._option_values import ESTIMATE, parse_share
 from halftruth.evidence import Reviewed
+from halftruth.evidence._review_design import SAID
 from halftruth.evidence._review_files import ReviewFile, check_rounds
 from halftruth.evidence._reviewed import fingerprint
 from halftruth.evidence._reviewers import judge_rates
@@ -23,7 +24,7 @@ from halftruth.files._number_columns import Numbers, read_numbers
 from halftruth.files._read_files import EVERY
 from halftruth.prior._belief import belief
 from halftruth.table._groups import places
-from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
+from halftruth.table._score_table import SOFT, UNLABELED, ScoreTable
 from halftruth.table._strata import OPEN_ROWS, REVIEWED, SOFT_LABEL, StratumRows
 
 if TYPE_CHECKING:
@@ -123,19 +124,18 @@ class Reviews:
         check_rounds(self.rounds, dict(zip(prints, scores, strict=True)))
         for each in self.rounds:
             if self.missing.get("missing") != "bounds":
-                advice = " With --missing-reviews bounds intervals cover all that they could be."
-                each.refuse_missing(cells["known"], advice)
+                each.refuse_missing(cells["known"], "--missing-reviews bounds")
             cells["label"][each.rows] = each.labels
             cells["open"][each.rows] = np.isnan(each.labels)
         return {
             group: {
-                name: self._table(cells, score, [own, *prints], rows)
+                name: self._table(cells, score, own, rows)
                 for name, score, own in zip(columns.scores, scores, prints, strict=True)
             }
             for group, rows in places(cells.get("g"))
         }
 
-    def _table(self, cells: Mapping[str, Any], score: Vector, prints: list[str], rows: Any) -> ScoreTable:
+    def _table(self, cells: Mapping[str, Any], score: Vector, own: str, rows: Any) -> ScoreTable:
         """The rows of one group, which all say how they were reviewed."""
         label, weight, known = cells["label"], cells.get("w"), cells["known"]
         if np.isnan(label[rows]).all():
@@ -154,16 +154,13 @@ class Reviews:
                 inside = np.zeros(len(score))
                 inside[rows] = 1.0 if weight is None else weight[rows]
             # A plan was made by one of several scores: the rows are the same.
-            own, *any_print = prints
-            rounds = [replace(x, fingerprint=own) if x.fingerprint in any_print else x for x in self.rounds]
+            rounds = [replace(x, fingerprint=own, score=score[x.rows]) for x in self.rounds]
             more = {"sample_weight": inside, "known_positive": known, **self.missing}
             said = [each.labels for each in rounds]
             evidence = Reviewed.from_plan(rounds, score, said, **more, **self.reviewer)
         strata: Any = evidence.table.strata
-        if weight is None:
-            strata = {name: replace(x, weight=None) for name, x in strata.items()}
-        plain = {name for name in (POSITIVE, NEGATIVE) if name in strata and strata[name].meaning is None}
-        return ScoreTable({k: x.valued(REVIEWED) if k in plain else x for k, x in strata.items()})
+        certain = {k: x.valued(REVIEWED) for k, x in strata.items() if k in SAID and x.meaning is None}
+        return ScoreTable({**strata, **certain})
 
 
 NO_REVIEWS = Reviews()

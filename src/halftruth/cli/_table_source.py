@@ -102,10 +102,8 @@ class TableSource(LabelOptions):
         others: dict[str, Any] = {"--engine": self.engine, "--grid": self.grid, "--id": self.id}
         others["--zeros"] = self.zeros
         if self.reviews.rounds:
-            others |= {
-                "--label": None if self.label == "label" else self.label,
-                "--unlabeled": self.unlabeled,
-            }
+            others["--label"] = None if self.label == "label" else self.label
+            others["--unlabeled"] = self.unlabeled
         beside = next((option for option, x in others.items() if x is not None), None)
         if self.reviews and beside is not None:
             raise InputError(
@@ -235,13 +233,8 @@ class TableSource(LabelOptions):
 
     def _read_reviews(self, files: list[str]) -> Any:
         """As `ScoreTable.from_file` gives tables."""
-        columns = Columns(
-            scores=tuple(self._scores),
-            label=self.label,
-            weight=self.weight,
-            by=self.by,
-            unlabeled=self.unlabeled,
-        )
+        named: Any = {name: getattr(self, name) for name in ("label", "weight", "by", "unlabeled")}
+        columns = Columns(scores=tuple(self._scores), **named)
         groups: dict[str, Any] = dict(self.reviews.tables(files, columns))
         if isinstance(self.score, str):
             groups = {group: models[self.score] for group, models in groups.items()}
@@ -256,11 +249,8 @@ class TableSource(LabelOptions):
 
     def _settled(self, tables: dict[str, ScoreTable]) -> dict[str, ScoreTable]:
         """The same tables, once it is certain what 0 means in them."""
-        if (
-            self.reviews
-            or self.zeros is Zeros.negative
-            or any("unlabeled" in table.strata for table in tables.values())
-        ):
+        certain = self.reviews or self.zeros is Zeros.negative
+        if certain or any("unlabeled" in table.strata for table in tables.values()):
             return tables
         where = ", ".join(self._row_files[:3]) + (", …" if len(self._row_files) > 3 else "")
         if self.code is not None:

@@ -318,20 +318,9 @@ class ComparisonView(_Selected):
         return self.comparison.to_dict() | selection_to_dict(self.selection)
 
     def records(self) -> Iterator[Sequence[Cell]]:
-        values = ("first_value", "second_value", "difference", "low", "high")
-        yield [
-            "first",
-            "second",
-            "metric",
-            *values,
-            *OF_ROW,
-            "flips",
-            "status",
-            "reason",
-            "raw_difference",
-            *RAW[1:],
-            *(SOURCE_COLUMNS if self._is_selected else ()),
-        ]
+        header = ["first", "second", "metric", "first_value", "second_value", "difference", "low", "high"]
+        header += [*OF_ROW, "flips", "status", "reason", "raw_difference", *RAW[1:]]
+        yield [*header, *(SOURCE_COLUMNS if self._is_selected else ())]
         for pair, rows in self.comparison.pairs.items():
             for name, row in rows.items():
                 flips = ";".join(map(repr, row.flips))

@@ -20,7 +20,7 @@ from halftruth.inference._requests import ModelRows, Request, Values
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.results._estimate import INFLUENCE, SCORE, Estimate
 from halftruth.results._intervals import interval_of, normal_interval, score_interval
-from halftruth.table._resampling import Places, weighted_sums
+from halftruth.table._resampling import Places, UnseenRows, weighted_sums
 from halftruth.table._support import Support
 
 __all__ = ["FEWER_ATOMS", "Estimation", "check_stratified"]
@@ -193,15 +193,8 @@ class Estimation:
         of_shares = rng.spawn(1)[0]
         with progress("Resampling", n, long=long) as advance:
             start = 0
-            for sums in weighted_sums(
-                model.support,
-                n,
-                rng,
-                draws.places,
-                one_sample=self.one_sample,
-                multiplied=self.evidence.multiplied,
-                threshold=draws.threshold,
-            ):
+            extra = UnseenRows(model.support, draws.places, self.evidence.multiplied, draws.threshold)
+            for sums in weighted_sums(model.support, n, rng, extra, one_sample=self.one_sample):
                 size = next(iter(sums.values())).shape[0]
                 chunk = slice(start, start + size)
                 if self.evidence.values_are_estimated:

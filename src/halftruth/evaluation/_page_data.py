@@ -212,12 +212,7 @@ def metric_of(request: Request) -> MetricData:
 
 def _tables_only(results: Mapping[str, Evaluation]) -> list[ModelData]:
     return [
-        {
-            "name": name,
-            "evidence": result.evidence,
-            "status": result.status,
-            "home": _figures(result),
-        }
+        {"name": name, "evidence": result.evidence, "status": result.status, "home": _figures(result)}
         for name, result in results.items()
     ]
 

@@ -413,7 +413,7 @@ def review_steps(result: Evaluation, design: ReviewDesign) -> tuple[Step, ...]:
         width, then = row.shown[2] - row.shown[1], math.nan
         if label in moves:
             now, later = (
-                (2 * quantile) ** 2 * float(np.sum(moves[label] ** 2 * design.reviews.noise(n)))
+                (2 * quantile) ** 2 * float(np.sum(moves[label] ** 2 * design.reviews.noise(design.guess, n)))
                 for n in (0, more)
             )
             share = min(1.0, now / width**2) if width > 0 else 0.0

@@ -24,7 +24,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 from halftruth.calibration._isotonic import isotonic_points
 from halftruth.evaluation._estimation import FEWER_ATOMS
-from halftruth.evidence import Evidence, SoftLabeled
+from halftruth.evidence import Evidence, SoftLabeled, as_evidence
 from halftruth.evidence._review_files import ReviewFile, code_of
 from halftruth.evidence._reviewed import fingerprint
 from halftruth.inference._influence import gradients
@@ -102,8 +102,11 @@ class ReviewPlan:
     @cached_property
     def stratum(self) -> NDArray[np.intp]:
         """The stratum of each row; −1 for those that needed no review."""
-        out = self.strata.of_slot[self.grid.bins(self.score)]
+        out = self._strata_of(self.score)
         return out if self.done is None else np.where(self.done, -1, out)
+
+    def _strata_of(self, score: Vector) -> NDArray[np.intp]:
+        return self.strata.of_slot[self.grid.bins(score)]
 
     @cached_property
     def probability(self) -> Vector:
@@ -112,7 +115,7 @@ class ReviewPlan:
     @cached_property
     def chance(self) -> Vector:
         """The chance of each of the rows to review."""
-        return self.strata.chance[self.strata.of_slot[self.grid.bins(self.score[self.rows])]]
+        return self.strata.chance[self._strata_of(self.score[self.rows])]
 
     @property
     def left(self) -> int:
@@ -165,10 +168,10 @@ class ReviewPlan:
         out = csv.writer(text, lineterminator="\n")
         first, *rest = COLUMNS
         out.writerow([first, *more, *rest])
-        strata = self.strata.of_slot[self.grid.bins(self.score[self.rows])]
-        lines = zip(self.rows, self.chance, strata, *more.values(), strict=True)
-        for row, chance, stratum, *cells in lines:
-            numbers = (repr(float(x)) for x in (self.score[row], chance))
+        score = self.score[self.rows]
+        lines = zip(self.rows, score, self.chance, self._strata_of(score), *more.values(), strict=True)
+        for row, at, chance, stratum, *cells in lines:
+            numbers = repr(float(at)), repr(float(chance))
             out.writerow([int(row), *cells, *numbers, int(stratum), self.round, ""])
         ReviewFile.check_target(str(path))
         _storage.write(path, text.getvalue())
@@ -227,23 +230,8 @@ def plan_review(
     >>> len(plan), bool(plan.probability.min() > 0), round(float(plan.probability.sum()))
     (40, True, 40)
     """
-    score = _checks.scores(y_score, "y_score")
-    known = [
-        _checks.binary_labels(given, name, length=len(score))
-        for given, name in ((known_positive, "known_positive"), (reviewed, "reviewed"))
-        if given is not None
-    ]
-    return plan_rows(
-        score,
-        _checks.count(n, "n", least=1),
-        metrics,
-        evidence=evidence,
-        threshold=None if threshold is None else _checks.threshold(threshold),
-        done=np.any(known, axis=0) if known else None,
-        positive=known[0] if known_positive is not None else None,
-        round_=_checks.count(round, "round", least=1),
-        rng=np.random.default_rng(rng),
-    )
+    how = {"evidence": evidence, "known_positive": known_positive, "reviewed": reviewed, "round": round}
+    return plan_rows(_checks.scores(y_score, "y_score"), n, metrics, threshold=threshold, rng=rng, **how)
 
 
 def plan_rows(
@@ -253,12 +241,19 @@ def plan_rows(
     *,
     evidence: Evidence | None,
     threshold: float | None,
-    done: Mask | None,
-    positive: Mask | None,
-    round_: int,
-    rng: np.random.Generator,
+    known_positive: Any,
+    reviewed: Any,
+    round: int,  # noqa: A002
+    rng: int | np.random.Generator,
 ) -> ReviewPlan:
     """The plan of checked scores, which are kept as they are: they may be all that memory holds."""
+    n, threshold = _checks.count(n, "n", least=1), None if threshold is None else _checks.threshold(threshold)
+    evidence = None if evidence is None else as_evidence(evidence)
+    positive, seen = (
+        None if given is None else _checks.binary_labels(given, name, length=len(score))
+        for given, name in ((known_positive, "known_positive"), (reviewed, "reviewed"))
+    )
+    done = positive if seen is None else seen if positive is None else positive | seen
     n_left = len(score) - (0 if done is None else int(done.sum()))
     if not n_left:
         raise InputError("No row is left to review: all are known. Evaluate them.")
@@ -283,10 +278,10 @@ def plan_rows(
         return np.asarray(np.bincount(of_bin[inside], (left * of_row)[inside], len(size)), dtype=np.float64)
 
     return ReviewPlan(
-        rows=_draw(score, done, grid, strata, rng),
+        rows=_draw(score, done, grid, strata, np.random.default_rng(rng)),
         score=score,
         fingerprint=fingerprint(score),
-        round=round_,
+        round=_checks.count(round, "round", least=1),
         variance={
             r.label: (by_stratum(moves[r.label][0]), moves[r.label][1], float(np.ptp(r.limits)))
             for r in requests

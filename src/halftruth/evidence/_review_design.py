@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from halftruth._checks import Vector
+from halftruth._errors import InputError, NotIdentifiable, arg
 from halftruth.measure._fitted_guess import Guess
 from halftruth.prior._belief import Belief
 from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
 
-__all__ = ["ReviewBand", "ReviewDesign", "design_of"]
+__all__ = ["SAID", "ReviewBand", "ReviewDesign", "Reviews", "design_of"]
 
+SAID = {POSITIVE: 1.0, NEGATIVE: 0.0}  # what reviewers said of a row
 N_BANDS = 10
 
 
@@ -46,10 +49,55 @@ class Reviews:
     """How many rows it stands for, 1/e."""
     positive: Vector
     """1 where it was found positive, 0 where not."""
-    gap: Vector
-    """What the review says, less what the guess said before."""
+    youden: float
+    missed: float
+    """Of the reviewers: sensitivity + specificity − 1, and 1 − specificity."""
 
-    def noise(self, more: int = 0) -> Vector:
+    @classmethod
+    def of(cls, table: ScoreTable, sensitivity: Belief, specificity: Belief) -> Reviews:
+        """Those of a table, in one order, so that sums are rounded alike in whichever order rows came."""
+        if table.grid is not None:
+            raise NotIdentifiable("A histogram does not hold chances of review. Keep the rows.")
+        strata: Mapping[str, Any] = table.strata
+        found = [(label, strata[name]) for name, label in SAID.items() if name in strata]
+        if not found:
+            raise InputError(
+                f"{arg('label')} has no reviewed row. Pass 1 or 0 for the rows that somebody looked at."
+            )
+        columns = [
+            np.concatenate([np.full(len(rows), label) for label, rows in found]),
+            np.concatenate([np.ones(len(x)) if x.value is None else x.value for _, x in found]),
+            np.concatenate([rows.full_weight() for _, rows in found]),
+            np.concatenate([rows.score for _, rows in found]),
+        ]
+        order = np.lexsort(columns)
+        positive, times, weight, score = (x[order] for x in columns)
+        a, b = float(sensitivity.value or 1), float(specificity.value or 1)
+        return cls(score, weight, times, positive, a + b - 1, 1 - b)
+
+    @cached_property
+    def target(self) -> Vector:
+        """What the reviews say, with the reviewers' errors taken off."""
+        return (self.positive - self.missed) / self.youden
+
+    @cached_property
+    def effective(self) -> float:
+        """(Σu)²/Σu², u = w/e: the random reviews that would say as much of a total."""
+        times = self.weight * self.times
+        return float(times.sum() ** 2 / (times**2).sum())
+
+    def unit_weights(self) -> dict[str, tuple[Vector, Vector]]:
+        """By what was said, the scores and Σw²/Σw at each."""
+        out = {}
+        for name, label in SAID.items():
+            chosen = self.positive == label
+            score, at = np.unique(self.score[chosen], return_inverse=True)
+            if len(score):
+                weight = self.weight[chosen]
+                out[name] = score, np.bincount(at, weight**2) / np.bincount(at, weight)
+        return out
+
+    def noise(self, guess: Guess, more: int = 0) -> Vector:
         """What the rows that a review stands for add to the variance, with ``more`` reviews than there are.
 
         Σ w² u (1/e − 1)(y − p̂)², u = 1/e, estimates the variance that reviewing some rows only has left.
@@ -58,7 +106,8 @@ class Reviews:
         random = self.times > 1
         growth = 1 + more / max(int(random.sum()), 1)
         left = np.where(random, np.maximum(self.times / growth - 1, 0.0), 0.0)
-        return np.asarray(self.weight**2 * self.times * left * self.gap**2)
+        gap = self.target - guess.at(self.score)
+        return np.asarray(self.weight**2 * self.times * left * gap**2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +127,7 @@ class ReviewDesign:
     bands: tuple[ReviewBand, ...]
     """From the highest scores to the lowest; each has about as many reviews as any other."""
     reviews: Reviews = field(repr=False, compare=False)
+    guess: Guess = field(repr=False, compare=False)
 
     @property
     def left(self) -> int:
@@ -90,16 +140,13 @@ class ReviewDesign:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready: all but the rows."""
-        plain = {k: x for k, x in vars(self).items() if k not in ("bands", "reviews")}
+        plain = {k: x for k, x in vars(self).items() if k not in ("bands", "reviews", "guess")}
         return {**plain, "bands": [asdict(band) for band in self.bands]}
 
 
-def design_of(
-    table: ScoreTable, guess: Guess, sensitivity: Belief, specificity: Belief, *, estimated: bool
-) -> ReviewDesign:
-    """The design of a table of reviewed rows; ``estimated``: whether the chances were."""
+def design_of(table: ScoreTable, reviews: Reviews, guess: Guess, **known: Any) -> ReviewDesign:
+    """The design of a table of reviewed rows, and what is ``known`` of the chances and the reviewers."""
     strata: Mapping[str, Any] = table.strata  # of rows: histograms hold no chances
-    reviews = _reviews(strata, guess, sensitivity.value or 1, specificity.value or 1)
     score = np.concatenate([rows.score for rows in strata.values()])
     rest = strata.get(UNLABELED)
     is_open = np.zeros(0) if rest is None or rest.value is None else rest.score[rest.value > 0]
@@ -128,25 +175,11 @@ def design_of(
         known_positive=len(strata.get(SOFT, ())),
         open_rows=len(is_open),
         chance=_chances(reviews.times),
-        chance_estimated=estimated,
-        sensitivity=sensitivity.span,
-        specificity=specificity.span,
         bands=tuple(band(k) for k in reversed(range(len(edges) + 1))),
         reviews=reviews,
+        guess=guess,
+        **known,
     )
-
-
-def _reviews(strata: Mapping[str, Any], guess: Guess, a: float, b: float) -> Reviews:
-    columns = []
-    for name, label in ((POSITIVE, 1.0), (NEGATIVE, 0.0)):
-        rows = strata.get(name)
-        if rows is not None:
-            ones = np.ones(len(rows))
-            weight, times = (ones if x is None else x for x in (rows.weight, rows.value))
-            columns.append((rows.score, weight, times, label * ones))
-    score, weight, times, positive = (np.concatenate(column) for column in zip(*columns, strict=True))
-    gap = (positive - 1 + b) / (a + b - 1) - guess.at(score)
-    return Reviews(score, weight, times, positive, gap)
 
 
 def _chances(times: Vector) -> tuple[float, float]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 
-__all__ = ["ReviewFile", "check_rounds", "code_of", "labeled_rounds"]
+__all__ = ["ReviewFile", "check_rounds", "code_of", "labeled_rounds", "refuse_missing"]
 
 HEAD = re.compile(
     r"# halftruth review plan 1; *scores ([0-9a-f]{16}); *round (\d+); *rows (\d+) of (\d+) as ([0-9a-f]{8})"
@@ -85,39 +85,27 @@ class ReviewFile:
         if not np.isnan(cls.read(path).labels).all():
             raise InputError(f"{path} holds labels of reviews, which would be lost. Name another file.")
 
-    def check(self, scores: Mapping[str, Vector], done: Any) -> None:
-        """Refuse a plan for none of the ``scores``, by fingerprint, and rows that are ``done`` or others."""
-        if self.fingerprint not in scores:
-            raise InputError(
-                f"{self.path} was planned for other scores than those of the {len(done)} rows that were "
-                "read. Pass the file and the --score for which it was planned, with its rows in their order."
-            )
-        score = scores[self.fingerprint]
-        again = self.rows[done[self.rows]]
-        if len(again):
-            raise InputError(
-                f"{self.path} has {len(again)} row(s) that another round has, such as {again[0]}. Name each "
-                "round once; a later one is planned with --reviewed, so that it has other rows."
-            )
-        gap = np.abs(score[self.rows] - self.score)
-        if not (gap <= SAME_NUMBER * (1 + np.abs(self.score))).all():
-            k = int(np.argmax(gap))
-            raise InputError(
-                f"{self.path} has the score {self.score[k]:g} at row {self.rows[k]}, which scores "
-                f"{score[self.rows[k]]:g}. Sort all of its columns together, or none."
-            )
-
-    def refuse_missing(self, known: NDArray[np.bool_] | None, advice: str = "") -> None:
+    def refuse_missing(self, known: NDArray[np.bool_] | None, bounds: str = "") -> None:
         """Refuse rows to review that have no label, and are not ``known`` to be positive."""
-        none = np.isnan(self.labels)
-        if known is not None:
-            none &= ~known[self.rows]
-        if none.any():
-            raise InputError(
-                f"{self.path}: the label is missing for {int(none.sum())} of the {len(none)} rows to review, "
-                f"the first is row {self.rows[np.argmax(none)]}. Label them all: those that were left out "
-                f"are seldom a random part, and each stands for many other rows.{advice}"
-            )
+        refuse_missing(
+            self, self.labels if known is None else np.where(known[self.rows], 1, self.labels), bounds
+        )
+
+
+def refuse_missing(plan: Any, said: Vector, bounds: str = "") -> None:
+    """Refuse rows to review without a label; ``bounds`` is what leaves open what they are."""
+    none = np.isnan(said)
+    if none.any():
+        remedy = f" With {bounds} intervals cover all that they could be." if bounds else ""
+        raise InputError(
+            f"{_named(plan)}: the label is missing for {none.sum()} of the {len(none)} rows to review, the "
+            f"first is row {plan.rows[np.argmax(none)]}. Label them all: those that were left out are seldom "
+            f"a random part, and each stands for many other rows.{remedy}"
+        )
+
+
+def _named(plan: Any) -> str:
+    return getattr(plan, "path", f"The plan of round {plan.round}")
 
 
 def code_of(rows: Any) -> str:
@@ -144,11 +132,30 @@ def _refuse_changed(path: str, rows: Any, planned: tuple[int, str], chance: Vect
         )
 
 
-def check_rounds(rounds: Iterable[ReviewFile], scores: Mapping[str, Vector]) -> Any:
-    """Which rows the rounds reviewed; refused where these are not the rows of plans for these scores."""
+def check_rounds(rounds: Iterable[Any], scores: Mapping[str, Vector]) -> Any:
+    """Which rows the rounds reviewed; refused where one is for none of the ``scores``, by fingerprint."""
     done = np.zeros(len(next(iter(scores.values()))), dtype=bool)
-    for each in sorted(rounds, key=lambda x: x.round):
-        each.check(scores, done)
+    for each in sorted(rounds, key=lambda x: int(x.round)):
+        if each.fingerprint not in scores:
+            raise InputError(
+                f"{_named(each)} was planned for other scores than those of the {len(done)} rows. Pass the "
+                "scores for which it was planned, with its rows in their order."
+            )
+        again = each.rows[done[each.rows]]
+        if len(again):
+            raise InputError(
+                f"{_named(each)} has {len(again)} row(s) that another round has, such as {again[0]}. Name "
+                f"each round once, and plan a later one with {arg('reviewed')}, so that it has other rows."
+            )
+        if isinstance(each, ReviewFile):
+            score = scores[each.fingerprint][each.rows]
+            gap = np.abs(score - each.score)
+            if (gap > SAME_NUMBER * (1 + np.abs(each.score))).any():
+                k = int(np.argmax(gap))
+                raise InputError(
+                    f"{each.path} has the score {each.score[k]:g} at row {each.rows[k]}, which scores "
+                    f"{score[k]:g}. Sort all of its columns together, or none."
+                )
         done[each.rows] = True
     return done
 
@@ -157,9 +164,7 @@ def labeled_rounds(plan: Any, labels: Any, scores: Mapping[str, Vector]) -> list
     """Each plan with the labels of its rows, round after round; files that are read here have their own."""
     several = isinstance(plan, (list, tuple))
     plans: list[Any] = list(plan) if several else [plan]
-    read = {k: ReviewFile.read(str(x)) for k, x in enumerate(plans) if isinstance(x, (str, Path))}
-    check_rounds(read.values(), scores)
-    plans = [read.get(k, x) for k, x in enumerate(plans)]
+    plans = [ReviewFile.read(str(x)) if isinstance(x, (str, Path)) else x for x in plans]
     told = list(labels) if several and labels is not None else [labels] * len(plans)
     if not plans or not all(hasattr(x, "left") for x in plans):
         raise InputError(
@@ -176,6 +181,7 @@ def labeled_rounds(plan: Any, labels: Any, scores: Mapping[str, Vector]) -> list
             f"{arg('labels')} must be given: 1 or 0 for each of the plan's rows, in their order. Files with "
             "labels are passed by their path."
         )
+    check_rounds(plans, scores)
     return sorted(zip(plans, told, strict=True), key=lambda x: int(x[0].round))
 
 

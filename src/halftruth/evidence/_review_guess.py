@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
+from halftruth.evidence._review_design import Reviews
 from halftruth.measure._fitted_guess import FittedGuess, Guess, LineGuess
 
 __all__ = ["best_guess", "guess_from", "review_rates"]
@@ -23,19 +24,16 @@ SURELY_A_JUMP = 10.0  # of the log-likelihood: what two rates explain better tha
 SURELY_LEFT_OUT = 13.0  # reviews to expect among rows of which none was reviewed: e⁻¹³ is the chance of that
 
 
-def best_guess(
-    wanted: str, score: Vector, target: Vector, times: Vector, weight: Vector, span: tuple[float, float]
-) -> tuple[Guess, dict[str, float]]:
+def best_guess(wanted: str, reviews: Reviews, span: tuple[float, float]) -> tuple[Guess, dict[str, float]]:
     """The guess with the least estimated variance of the number of positives, and all standard errors."""
     shares = span[0] >= 0 and span[1] <= 1
     if wanted == "score" and not shares:
         raise InputError(argument="model", must="be another where scores leave [0, 1]", got="'score'")
     names = [wanted] if wanted != "auto" else ["none", "blocks", "logistic", *(["score"] if shares else [])]
-    guesses = {name: _guess(name, score, target, times * weight, span) for name in names}
-    # Σ u (u − 1) (y − p̂)² estimates the variance that reviewing some rows only leaves.
-    left = weight**2 * times * np.maximum(times - 1, 0.0)
+    mass = reviews.times * reviews.weight
+    guesses = {name: _guess(name, reviews.score, reviews.target, mass, span) for name in names}
     errors = {
-        name: float(np.sqrt(np.sum(left * (free * (target - guess.at(score))) ** 2)) / np.sum(times * weight))
+        name: free * float(np.sqrt(np.sum(reviews.noise(guess))) / np.sum(mass))
         for name, (guess, free) in guesses.items()
     }
     best = min(errors, key=lambda name: (errors[name], names.index(name)))
@@ -144,12 +142,13 @@ def review_rates(
     chance = np.clip(looked / np.maximum(rows, 1e-300), 0, 1)[block]
     if features is not None:
         asked = (each > 0) & ~open_rows
-        chance = _within_blocks(chance, reviewed, features, each * asked)
+        x = _checks.matrix(features, "features", length=len(score))
+        chance = _within_blocks(chance, reviewed, x, each * asked)
         # As many reviews in each block as there were: what the blocks know is not undone.
         found = np.bincount(block, each * asked * chance, len(edges) + 1)
         times = np.divide(looked, found, out=np.ones_like(looked), where=found > 0)
         chance = np.clip(chance * times[block], LEAST_CHANCE, 1)
-        _refuse_unseen(features, reviewed, each * asked, chance)
+        _refuse_unseen(x, reviewed, each * asked, chance)
     out = 1 / chance
     out[open_rows & ~reviewed] = np.inf
     out[known] = 1.0
@@ -217,12 +216,12 @@ def _log_likelihood(k: Vector, n: Vector) -> Vector:
     return np.asarray(of_k + of_rest - of_all)
 
 
-def _refuse_unseen(features: Any, reviewed: NDArray[np.bool_], mass: Vector, chance: Vector) -> None:
+def _refuse_unseen(features: Vector, reviewed: NDArray[np.bool_], mass: Vector, chance: Vector) -> None:
     """Refuse estimated chances by which reviewed rows do not stand for the others, feature by feature.
 
     Where hardly anybody looks, the regression finds a tiny chance, and no review that stands for many rows.
     """
-    x = np.column_stack([np.ones(len(mass)), _checks.matrix(features, "features")])
+    x = np.column_stack([np.ones(len(mass)), features])
     times = mass * reviewed / chance
     gap = (times - mass) @ x
     noise = np.sqrt((times * np.maximum(1 / chance - 1, 0)) @ x**2)
@@ -237,15 +236,10 @@ def _refuse_unseen(features: Any, reviewed: NDArray[np.bool_], mass: Vector, cha
         )
 
 
-def _within_blocks(chance: Vector, reviewed: NDArray[np.bool_], features: Any, mass: Vector) -> Vector:
+def _within_blocks(chance: Vector, reviewed: NDArray[np.bool_], x: Vector, mass: Vector) -> Vector:
     """Chances of a review by the features, beside those by the score."""
     from sklearn.linear_model import LogisticRegression
 
-    x = _checks.matrix(features, "features")
-    if len(x) != len(chance):
-        raise InputError(
-            argument="features", must=f"have a row for each of the {len(chance)} scores", got=f"{len(x)} rows"
-        )
     asked = mass > 0
     if reviewed[asked].all():
         return chance

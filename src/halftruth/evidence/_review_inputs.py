@@ -13,19 +13,12 @@ from numpy.typing import NDArray
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
+from halftruth.evidence._review_files import refuse_missing
 
 __all__ = [
-    "chance_of_others",
-    "plan_labels",
-    "read_labels",
-    "refuse_all_found",
-    "refuse_all_labeled",
-    "refuse_denied",
-    "refuse_found_as_known",
-    "refuse_lost_rows",
-    "shares_of",
-    "times_of",
-]
+    "chance_of_others", "plan_labels", "read_labels", "refuse_all_found", "refuse_denied",
+    "refuse_found_as_known", "refuse_lost_rows", "shares_of", "times_of",
+]  # fmt: skip
 
 BY_CHANCE = 0.01  # below this chance, known rows were not reviewed by chance
 NEVER, TIMES = 10.0, 2.0  # standard deviations and factor by which no design misses its number of reviews
@@ -33,27 +26,22 @@ SHARES_BELOW = 0.9, 0.99  # of all rows: scores above which reviews are counted
 SAMPLE = 10_000  # rows that tell these scores, and the chances that there are
 SHARES = 16  # parts by their chance, where there are more
 TOO_MANY = 3  # positives that reviews found, all of which are known otherwise
+FOUND = (
+    "Leave out of it those that are known by the reviews: each of them stands for many other rows. Of rows "
+    "that are known otherwise, leave the label out."
+)
 
 
 def read_labels(label: Any, n: int) -> Vector:
     """1, 0 and NaN."""
-    masks = _checks.vector(_none_as_nan(label), "label", missing=True, length=n)
+    masks = _checks.vector(label, "label", missing=True, length=n)
     wrong = ~(np.isnan(masks) | (masks == 0) | (masks == 1))
-    if wrong.any():
-        first = int(np.argmax(wrong))
-        raise InputError(
-            argument="label",
-            must="be 1 or 0 for reviewed rows, NaN or None for the others",
-            got=f"{masks[first]:g} at index {first} ({int(wrong.sum())} such row(s))",
-            remedy="A soft label is for SoftLabeled.",
-        )
+    must, remedy = (
+        "be 1 or 0 for reviewed rows, NaN or None for the others",
+        "A soft label is for SoftLabeled.",
+    )
+    _checks.refuse_values(wrong, masks, "label", must, "other value(s)", remedy, digits="g")
     return masks
-
-
-def _none_as_nan(label: Any) -> Any:
-    if isinstance(label, (list, tuple)):
-        return np.asarray([np.nan if x is None else x for x in label], dtype=object)
-    return label
 
 
 def refuse_denied(against: NDArray[np.intp], *, errs: bool) -> None:
@@ -75,29 +63,21 @@ def times_of(probability: Any, score: Vector, said: Vector, known_rows: NDArray[
         np.full(n, _checks.number(probability, "probability")) if np.ndim(probability) == 0 else probability
     )
     chance = _checks.vector(given, "probability", length=n)
+    must, remedy = "lie in (0, 1], or be 0 where nobody could look", "It is each row's chance to be reviewed."
     wrong = ~((chance >= 0) & (chance <= 1)) & ~known
-    if wrong.any():
-        first = int(np.argmax(wrong))
-        raise InputError(
-            argument="probability",
-            must="lie in (0, 1], or be 0 where nobody could look",
-            got=f"{chance[first]:g} at index {first} ({int(wrong.sum())} such row(s))",
-            remedy="It is the chance of each row to be reviewed.",
-        )
+    _checks.refuse_values(wrong, chance, "probability", must, "value(s) outside", remedy, digits="g")
     impossible = reviewed & (chance == 0)
     if impossible.any():
-        first = int(np.argmax(impossible))
         raise InputError(
-            f"{arg('label')} has {int(impossible.sum())} row(s) that were reviewed though their "
-            f"{arg('probability')} is 0, the first at index {first}. Give the chance by which they were "
-            "chosen, or leave their label out."
+            f"{arg('label')} has {impossible.sum()} row(s) that were reviewed though their "
+            f"{arg('probability')} is 0, the first at index {np.argmax(impossible)}. Give the chance by "
+            "which they were chosen, or leave their label out."
         )
     missed = (chance == 1) & ~reviewed & ~known
     if missed.any():
-        first = int(np.argmax(missed))
         raise InputError(
-            f"{arg('label')} is missing for {int(missed.sum())} row(s) whose {arg('probability')} of a "
-            f"review is 1, the first at index {first}. Give their labels, or name them by "
+            f"{arg('label')} is missing for {missed.sum()} row(s) whose {arg('probability')} of a "
+            f"review is 1, the first at index {np.argmax(missed)}. Give their labels, or name them by "
             f"{arg('known_positive')} if they are positives that needed no review; where labels cannot be "
             "had, give the chance 0, which bounds what these rows could be."
         )
@@ -151,11 +131,7 @@ def refuse_all_found(found: NDArray[np.bool_], known: NDArray[np.bool_], expecte
     n_twice = int((found & known).sum())
     surprise = n_twice > TIMES * expected
     if n_twice >= TOO_MANY and surprise and not (found & ~known).any() and not known.all():
-        raise InputError(
-            f"{arg('known_positive')} has all {n_twice} positives that reviews found. Leave out of it those "
-            "that are known by the reviews: each of them stands for many other rows. Of rows that were known "
-            "before, leave the label out."
-        )
+        raise InputError(f"{arg('known_positive')} has all {n_twice} positives that reviews found. {FOUND}")
 
 
 def _refuse_by_chance(n_twice: int, expected: float) -> None:
@@ -168,8 +144,7 @@ def _refuse_by_chance(n_twice: int, expected: float) -> None:
     if chance < log(BY_CHANCE):
         raise InputError(
             f"{arg('known_positive')} has {n_twice} row(s) that were reviewed by chance, where "
-            f"{expected:.3g} were to be expected. Leave out of it those that are known by the reviews: each "
-            "of them stands for many other rows. Of rows that are known otherwise, leave the label out."
+            f"{expected:.3g} were to be expected. {FOUND}"
         )
 
 
@@ -186,14 +161,8 @@ def plan_labels(plan: Any, labels: Any, missing: str, known: NDArray[np.bool_]) 
     """A label for each row of a plan; what is ``known`` to be positive needs none."""
     said = read_labels(_in_order(labels, np.asarray(plan.rows)), len(plan.rows))
     said[np.isnan(said) & known[plan.rows]] = 1.0
-    none = np.isnan(said)
-    if _checks.choice(missing, "missing", ("error", "bounds")) == "error" and none.any():
-        raise InputError(
-            f"{arg('labels')} is missing for {int(none.sum())} of the {len(said)} rows to review, the "
-            f"first at row {int(plan.rows[np.argmax(none)])}. Label them all: those that were left out are "
-            f"seldom a random part, and each stands for many other rows. With {arg('missing', 'bounds')} "
-            "intervals cover all that they could be."
-        )
+    if _checks.choice(missing, "missing", ("error", "bounds")) == "error":
+        refuse_missing(plan, said, arg("missing", "bounds"))
     return said
 
 
@@ -208,15 +177,6 @@ def _in_order(labels: Any, rows: NDArray[np.intp]) -> Any:
             "in the order of the plan."
         )
     return labels.loc[rows]
-
-
-def refuse_all_labeled(said: Vector) -> None:
-    """Refuse labels of all rows where chances are to be estimated: 0 mostly stands for "nobody looked"."""
-    if len(said) and not np.isnan(said).any():
-        raise InputError(
-            f"{arg('label')} says 1 or 0 of all {len(said)} rows, so that nothing says how they were chosen. "
-            f"Leave it empty (NaN) where nobody looked; if all were reviewed, give {arg('probability', 1)}."
-        )
 
 
 def shares_of(rounds: Sequence[Any]) -> Vector:

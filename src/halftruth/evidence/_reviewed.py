@@ -17,7 +17,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, arg
 from halftruth.evidence._evidence import Evidence, Scenario
 from halftruth.evidence._labeled import labels_as_given
-from halftruth.evidence._review_design import ReviewDesign, design_of
+from halftruth.evidence._review_design import SAID, ReviewDesign, Reviews, design_of
 from halftruth.evidence._review_files import labeled_rounds
 from halftruth.evidence._review_guess import best_guess, guess_from, review_rates
 from halftruth.evidence._review_inputs import (
@@ -25,14 +25,13 @@ from halftruth.evidence._review_inputs import (
     plan_labels,
     read_labels,
     refuse_all_found,
-    refuse_all_labeled,
     refuse_denied,
     refuse_found_as_known,
     refuse_lost_rows,
     shares_of,
     times_of,
 )
-from halftruth.evidence._reviewers import against_rates, columns_of
+from halftruth.evidence._reviewers import against_rates
 from halftruth.evidence._soft_labeled import PseudoLabeled
 from halftruth.measure._mass_rule import MassRule
 from halftruth.measure._pseudo_labels import Fill, PseudoLabels
@@ -52,7 +51,6 @@ from halftruth.table._support import Sums
 
 __all__ = ["Reviewed", "fingerprint"]
 
-SAID = (POSITIVE, NEGATIVE)  # what reviewers said of a row
 N_CUTS = 16  # scores from which rows that nobody could look at may be positive
 LEAST_YOUDEN = 0.05  # of sensitivity + specificity − 1: below, reviewers say next to nothing
 FEW_REVIEWED = 20
@@ -155,13 +153,18 @@ class Reviewed(Evidence):
         known = np.zeros(0, dtype=np.intp)
         if known_positive is not None:
             known = np.flatnonzero(_checks.binary_labels(known_positive, "known_positive", length=len(score)))
-            refuse_denied(known[said[known] == 0], errs=not self._never_errs)
+            refuse_denied(known[said[known] == 0], errs=self.labels_err)
         weight = _checks.weights(sample_weight, "sample_weight", length=len(score))
         reviewed = ~np.isnan(said)
         reviewed[known] = False
         self.estimated = probability is None
         if probability is None:
-            refuse_all_labeled(said)
+            if not np.isnan(said).any():  # 0 mostly stands for "nobody looked"
+                raise InputError(
+                    f"{arg('label')} says 1 or 0 of all {len(said)} rows, so that nothing says how they were "
+                    "chosen. Leave it empty (NaN) where nobody looked; if all were reviewed, give "
+                    f"{arg('probability', 1)}."
+                )
             times = review_rates(score, reviewed, known, weight, features)
             self.estimated_from = "its score" if features is None else "its score, on the features"
         elif features is not None:
@@ -177,12 +180,7 @@ class Reviewed(Evidence):
         self._make(score, looks, weight, known, model)
 
     def _make(
-        self,
-        score: Vector,
-        looks: Looks,
-        weight: Vector | None,
-        known: NDArray[np.intp],
-        model: Any,
+        self, score: Vector, looks: Looks, weight: Vector | None, known: NDArray[np.intp], model: Any
     ) -> None:
         if weight is not None and not weight.all():  # rows of weight zero are no rows
             kept = weight > 0
@@ -197,7 +195,7 @@ class Reviewed(Evidence):
     ) -> ScoreTable:
         """Rows by stratum. Few of many rows were looked at: only those are asked what they are."""
         certain = bool((looks.times == 1).all())
-        if self._never_errs and certain:
+        if not self.labels_err and certain:
             # Every review was certain and right: what is known otherwise is known in the same way.
             looks = looks.with_positives(known)
             known = known[:0]
@@ -212,7 +210,7 @@ class Reviewed(Evidence):
         taken = np.sort(np.concatenate([looks.rows, known]))
         of_some = not certain or len(known) or len(taken) < len(score)
         meaning = (REVIEW_RATE if self.estimated else REVIEWED) if of_some else None
-        for name, label in zip(SAID, (1.0, 0.0), strict=True):
+        for name, label in SAID.items():
             chosen = looks.said == label
             add(name, looks.rows[chosen], looks.times[chosen] if meaning else None, meaning)
         add(SOFT, known, np.ones(len(known)), SOFT_LABEL)
@@ -294,36 +292,22 @@ class Reviewed(Evidence):
         """
         score = _checks.scores(y_score, "y_score")
         by = score if planned_by is None else _checks.scores(planned_by, "planned_by", length=len(score))
-        of_scores = fingerprint(by)
-        rounds = labeled_rounds(plan, labels, {of_scores: by})
+        rounds = labeled_rounds(plan, labels, {fingerprint(by): by})
         certain = np.zeros(len(score), dtype=bool)
         if known_positive is not None:
             certain = _checks.binary_labels(known_positive, "known_positive", length=len(score))
-        looked, told_of, times = np.zeros(0, dtype=np.intp), np.zeros(0), np.zeros(0)
-        for (each, told), share in zip(rounds, shares_of([each for each, _ in rounds]), strict=True):
-            if each.fingerprint != of_scores:
-                raise InputError(
-                    f"The plan of round {each.round} was made for other scores (fingerprint "
-                    f"{each.fingerprint}, of these it is {of_scores}). Pass the scores for which it was "
-                    "made, in their order."
-                )
-            again = int(np.isin(each.rows, looked).sum())
-            if again:
-                raise InputError(
-                    f"Round {each.round} reviews {again} row(s) of an earlier one again. Number the rounds, "
-                    "and make each plan of the rows that are left."
-                )
+        in_order, times = [each for each, _ in rounds], np.zeros(0)
+        for each, share in zip(in_order, shares_of(in_order), strict=True):
             # Rows of earlier rounds are certain in this one.
             times = np.concatenate([times + share, share / np.asarray(each.chance, dtype=np.float64)])
-            looked = np.concatenate([looked, each.rows])
-            told_of = np.concatenate([told_of, plan_labels(each, told, missing, certain)])
+        looked = np.concatenate([each.rows for each in in_order])
+        told_of = np.concatenate([plan_labels(each, told, missing, certain) for each, told in rounds])
         order = np.argsort(looked)
         looked, told_of, times = looked[order], told_of[order], times[order]
         out = cls.__new__(cls)
         out._judge(sensitivity, specificity)
         twice, known = certain[looked], np.flatnonzero(certain)
-        refuse_denied(looked[twice & (told_of == 0)], errs=not out._never_errs)
-        in_order = [each for each, _ in rounds]
+        refuse_denied(looked[twice & (told_of == 0)], errs=out.labels_err)
         refuse_lost_rows(in_order, len(score), known)
         refuse_found_as_known(in_order, len(score), known)
         if twice.any():
@@ -345,49 +329,32 @@ class Reviewed(Evidence):
                 f"{arg('sensitivity')} and {arg('specificity')} must be known: 1 if nobody errs."
             )
         if both[0][0] + both[1][0] - 1 < LEAST_YOUDEN:
-            if any(x.replicates is not None for x in (self.sensitivity, self.specificity)):
-                raise InputError(
-                    f"So few cases were checked that {arg('sensitivity')} may be as low as {both[0][0]:.2g} "
-                    f"and {arg('specificity')} as low as {both[1][0]:.2g}: such a reviewer tells next to "
-                    "nothing. Check more cases of either class."
-                )
+            checked = any(x.replicates is not None for x in (self.sensitivity, self.specificity))
             raise InputError(
                 f"{arg('sensitivity')} + {arg('specificity')} must be at least {1 + LEAST_YOUDEN:g}, got "
-                f"{both[0][0]:g} + {both[1][0]:g}: such a reviewer tells next to nothing. Were rates of "
-                "error given instead?"
+                f"{both[0][0]:.2g} + {both[1][0]:.2g}{' at the least' if checked else ''}: such a reviewer "
+                "tells next to nothing. "
+                + ("Check more cases of either class." if checked else "Were rates of error given instead?")
             )
 
     def _guess_of(self, model: Any) -> None:
-        score, target, times, weight = self._reviews()
         if isinstance(model, str):
             _checks.choice(model, "model", ("auto", "none", "score", "blocks", "logistic"))
             if self.estimated and model == "auto":
                 model = "blocks"  # what was estimated of the chances is taken out with the rates of blocks
-            self.guess, self.candidates = best_guess(model, score, target, times, weight, self.measured)
+            self.guess, self.candidates = best_guess(model, self.reviews, self.measured)
         else:
             self.guess, self.candidates = guess_from(model, self.measured, _MODELS), {}
 
     def likely(self, score: Vector) -> Vector:
         # Blocks in which a few reviews found no positive are not known to have none.
-        guess, _ = best_guess("logistic", *self._reviews(), self.measured)
+        guess, _ = best_guess("logistic", self.reviews, self.measured)
         return guess.at(score)
 
-    def _reviews(self) -> tuple[Vector, Vector, Vector, Vector]:
-        """Score, label with the reviewer's errors taken off, 1/e and weight of each reviewed row."""
-        strata = self.table.strata
-        if not any(name in strata for name in SAID):
-            raise InputError(
-                f"{arg('label')} has no reviewed row. Pass 1 or 0 for the rows that somebody looked at."
-            )
-        rows = [strata.get(name) for name in SAID]
-        columns = [columns_of(x) for x in rows]
-        score, weight, times = (np.concatenate(column) for column in zip(*columns, strict=True))
-        said = np.concatenate([np.full(len(x[0]), y) for x, y in zip(columns, (1.0, 0.0), strict=True)])
-        # In one order, so that sums are rounded alike in whichever order rows came or tables were merged.
-        order = np.lexsort((said, times, weight, score))
-        score, weight, times, said = score[order], weight[order], times[order], said[order]
-        a, b = float(self.sensitivity.value or 1), float(self.specificity.value or 1)
-        return score, (said - 1 + b) / (a + b - 1), times, weight
+    @cached_property
+    def reviews(self) -> Reviews:
+        """The rows that were reviewed."""
+        return Reviews.of(self.table, self.sensitivity, self.specificity)
 
     def __repr__(self) -> str:
         names = {POSITIVE: "reviewed positive", NEGATIVE: "reviewed negative", UNLABELED: "not reviewed"}
@@ -408,50 +375,52 @@ class Reviewed(Evidence):
         return "all that reviewers said, as if they never erred"
 
     @property
+    def _said(self) -> dict[str, Any]:
+        """The strata of the rows that somebody looked at."""
+        return {name: self.table.strata[name] for name in SAID if name in self.table.strata}
+
+    @property
     def n_reviewed(self) -> int:
         """How many rows somebody looked at."""
-        return sum(len(self.table.strata.get(name, ())) for name in SAID)
+        return sum(map(len, self._said.values()))
 
     def design(self) -> ReviewDesign:
         """How many rows were reviewed, with which chances, along the score."""
-        judge = self.sensitivity, self.specificity
-        return design_of(self.table, self.guess, *judge, estimated=self.estimated)
+        known: dict[str, Any] = {name: getattr(self, name).span for name in ("sensitivity", "specificity")}
+        return design_of(self.table, self.reviews, self.guess, chance_estimated=self.estimated, **known)
 
     @cached_property
     def for_page(self) -> PseudoLabeled:
-        strata = self.table.strata
-        return PseudoLabeled(self.measure(), {name: strata[name] for name in SAID if name in strata})
+        return PseudoLabeled(self.measure(), self._said)
 
     @property
     def is_census(self) -> bool:
         """Whether all rows are known for certain."""
         plain = all(rows.value is None for rows in self.table.strata.values())
-        return plain and UNLABELED not in self.table.strata and self._never_errs
+        return plain and UNLABELED not in self.table.strata and not self.labels_err
 
     @property
     def labels_err(self) -> bool:  # type: ignore[override]
-        return not self._never_errs
-
-    @property
-    def _never_errs(self) -> bool:
         # An estimate of 1, as of a judge who was right in all cases checked, is not without error.
-        return all(
-            x.span == (1.0, 1.0) and x.replicates is None for x in (self.sensitivity, self.specificity)
-        )
+        judge = self.sensitivity, self.specificity
+        return any(x.span != (1.0, 1.0) or x.replicates is not None for x in judge)
 
     @property
     def multiplied(self) -> tuple[str, ...]:  # type: ignore[override]
-        return () if self.is_census else SAID
+        return () if self.is_census else tuple(SAID)
 
     @property
     def is_proper(self) -> bool:  # type: ignore[override]
         return self.is_census
 
     @cached_property
-    def _open(self) -> bool:
-        """Whether there are rows whose class nobody could find out."""
+    def _open(self) -> StratumRows | None:
+        """The rows whose class nobody could find out, where there are some."""
         rows = self.table.strata.get(UNLABELED)
-        return rows is not None and rows.value is not None
+        if not isinstance(rows, StratumRows) or rows.value is None:
+            return None
+        at = rows.value > 0
+        return replace(rows, score=rows.score[at], weight=None, value=rows.value[at])
 
     @property
     def scenario(self) -> Scenario:
@@ -459,18 +428,18 @@ class Reviewed(Evidence):
 
     def scenarios(self, thresholds: Iterable[float]) -> tuple[tuple[Scenario, ...], tuple[Note, ...]]:
         judges = list(product(self.sensitivity.grid(3), self.specificity.grid(3)))
-        fills: list[Fill | None] = list(self._fills(thresholds)) if self._open else [None]
+        fills: list[Fill | None] = (
+            [None] if self._open is None else list(self._fills(self._open.score, thresholds))
+        )
         every = tuple(Scenario(sensitivity=a, specificity=b, fill=fill) for fill in fills for a, b in judges)
         return every, tuple(self._open_notes())
 
     def _open_notes(self) -> Iterator[Note]:
-        if not self._open:
+        rows: Any = self._open
+        if rows is None:
             return
-        rows = self.table.strata[UNLABELED]
-        assert isinstance(rows, StratumRows)
-        assert rows.value is not None
-        n, score = int((rows.value > 0).sum()), rows.score[rows.value > 0]
-        ends = f"of {len(self.table)} rows (scores {score.min():.4g} to {score.max():.4g})"
+        n, (low, high) = len(rows), rows.span
+        ends = f"of {len(self.table)} rows (scores {low:.4g} to {high:.4g})"
         looked = "looked" if self.estimated else "could look"
         which, remedy = f"Nobody {looked} at {n} {ends}", "A few reviews there would narrow them"
         if (rows.value > 1).any():
@@ -478,17 +447,13 @@ class Reviewed(Evidence):
             remedy = "Labels for them would narrow these"
         yield Note("identifiability", f"{which}: intervals cover all that they could be. {remedy}.")
 
-    def _fills(self, thresholds: Iterable[float]) -> Iterator[Fill]:
+    def _fills(self, score: Vector, thresholds: Iterable[float]) -> Iterator[Fill]:
         """Rows that nobody could look at: positive from a score up, or up to it; or so as to calibrate.
 
         Of so many positives among them, the metrics are most extreme where these score highest or lowest; a
         rate is at its ends where all rows on one side of its threshold are positive, or none; losses of
         probabilities where those on one side of ½ are; errors of calibration where they make up for others.
         """
-        rows = self.table.strata[UNLABELED]
-        assert isinstance(rows, StratumRows)
-        assert rows.value is not None
-        score = rows.score[rows.value > 0]
         cuts = np.unique(np.append(np.quantile(score, np.linspace(0, 1, N_CUTS)), [0.5, np.inf, *thresholds]))
         for cut in cuts:
             yield Fill(float(cut), upward=True)
@@ -509,7 +474,7 @@ class Reviewed(Evidence):
     def rule(self, sums: Sums, scenario: Scenario) -> MassRule:
         if self.is_census:
             return labels_as_given(sums, self.table)
-        unknown = self._open and scenario.fill is None
+        unknown = self._open is not None and scenario.fill is None
         labels = PseudoLabels(
             guess=self.guess,
             sensitivity=scenario.sensitivity,
@@ -522,7 +487,7 @@ class Reviewed(Evidence):
             # stratum, so that a class that is nowhere is 0 to the bit in the difference of the two.
             mass={(name, x): float(x == "weight") for name in STRATA for x in ("weight", "value")},
             pos_mass={(name, "value"): np.nan if unknown else 1.0 for name in STRATA},
-            size=self.effective_reviews,
+            size=self.reviews.effective,
             units=dict.fromkeys(self.table.strata, self.table.unit()),
             labels=labels,
             unidentified=next(self._open_notes()) if unknown else None,
@@ -530,23 +495,8 @@ class Reviewed(Evidence):
 
     @cached_property
     def _units(self) -> dict[str, tuple[Vector, Vector]]:
-        """At each score Σw²/Σw of the reviewed rows; nothing where weights are whole, and count rows."""
-        if self.table.unit() == 1:
-            return {}
-        out = {}
-        for name in SAID:
-            score, weight, _ = columns_of(self.table.strata.get(name))
-            distinct, at = np.unique(score, return_inverse=True)
-            if len(distinct):
-                out[name] = distinct, np.bincount(at, weight**2) / np.bincount(at, weight)
-        return out
-
-    @cached_property
-    def effective_reviews(self) -> float:
-        """(Σu)²/Σu² of the reviewed rows, u = w/e: the random reviews that would say as much of a total."""
-        columns = [columns_of(self.table.strata.get(name)) for name in SAID]
-        times = np.concatenate([weight * times for _, weight, times in columns])
-        return float(times.sum() ** 2 / (times**2).sum())
+        """What a review weighs at each score; nothing where weights are whole, and count rows."""
+        return {} if self.table.unit() == 1 else self.reviews.unit_weights()
 
     @property
     def assumption(self) -> Note:  # type: ignore[override]
@@ -555,7 +505,7 @@ class Reviewed(Evidence):
             text = (
                 f"Assumes that whether a row was reviewed hung on {self.estimated_from} and on nothing else"
             )
-        if not self._never_errs:
+        if self.labels_err:
             text += f", and that reviewers err as often as given, whatever the score ({self._rates})"
         return Note("assumption", f"{text}.")
 
@@ -579,8 +529,9 @@ class Reviewed(Evidence):
             by_guess = ", ".join(f"{name} {x:.3g}" for name, x in errors)
             text += f". Standard error of the prevalence with each guess: {by_guess}"
         yield Note("remark", f"{text}.")
-        if not self._never_errs:
-            yield from against_rates(self.table, self.sensitivity, self.specificity)
+        if self.labels_err:
+            rows = "all rows but the known positives" if SOFT in self.table.strata else "all rows"
+            yield from against_rates(self.reviews, self.sensitivity, self.specificity, rows)
         if self.n_reviewed < FEW_REVIEWED:
             yield Note("small_sample", f"Only {self.n_reviewed} reviews: intervals are rough.")
         elif NEGATIVE not in self.table.strata:
@@ -591,8 +542,7 @@ class Reviewed(Evidence):
             )
 
     def naive_measure(self) -> ScoreMeasure | None:
-        strata = {name: self.table.strata[name] for name in SAID if name in self.table.strata}
-        plain = ScoreTable({k: replace(x, value=None, meaning=None) for k, x in strata.items()})
+        plain = ScoreTable({k: replace(x, value=None, meaning=None) for k, x in self._said.items()})
         return labels_as_given(plain.support.sums(), plain).over(plain.support)
 
     def with_table(self, table: ScoreTable) -> Self:
@@ -621,7 +571,7 @@ def _certain(table: ScoreTable) -> ScoreTable:
     """The same without values that say nothing: reviews that were all certain, and no row that is open."""
     rows: Any = table.strata
 
-    def plain(names: tuple[str, ...], value: float) -> dict[str, StratumRows]:
+    def plain(names: Iterable[str], value: float) -> dict[str, StratumRows]:
         there = {name: rows[name] for name in names if name in rows}
         certain = all(x.value is None or (x.value == value).all() for x in there.values())
         return {k: replace(x, value=None, meaning=None) for k, x in there.items()} if certain else {}

@@ -17,13 +17,12 @@ import numpy as np
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, Note, NotIdentifiable, Refuted, arg, notes_to_dict
+from halftruth.evidence._review_design import Reviews
 from halftruth.measure._arithmetic import ratio
 from halftruth.prior._belief import Belief, PriorEstimate, Share
 from halftruth.results._estimate import Estimate, figure
-from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, ScoreTable
-from halftruth.table._strata import StratumRows
 
-__all__ = ["ReviewerAgreement", "against_rates", "columns_of", "judge_rates", "reviewer_agreement"]
+__all__ = ["ReviewerAgreement", "against_rates", "judge_rates", "reviewer_agreement"]
 
 N_DRAWS = 2000  # of a reviewer's rates
 TAIL = 0.025
@@ -40,8 +39,8 @@ class ReviewerAgreement:
 
     Attributes
     ----------
-    agreement, kappa, pabak, positive_agreement, negative_agreement : Estimate
-        The share of cases on which both say the same; Cohen's κ; 2 · agreement − 1; and 2n₁₁/(2n₁₁ + n₁₀ +
+    agreement, kappa, positive_agreement, negative_agreement : Estimate
+        The share of cases on which both say the same; Cohen's κ; and 2n₁₁/(2n₁₁ + n₁₀ +
         n₀₁), 2n₀₀/(2n₀₀ + n₁₀ + n₀₁), the shares of one's positives and negatives that the other confirms.
     identified : dict of str to (low, high)
         What the table as it is leaves possible of "sensitivity", "specificity" and "prevalence".
@@ -52,7 +51,6 @@ class ReviewerAgreement:
 
     agreement: Estimate
     kappa: Estimate
-    pabak: Estimate
     positive_agreement: Estimate
     negative_agreement: Estimate
     identified: dict[str, tuple[float, float]]
@@ -66,7 +64,7 @@ class ReviewerAgreement:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready."""
-        names = ("agreement", "kappa", "pabak", "positive_agreement", "negative_agreement")
+        names = ("agreement", "kappa", "positive_agreement", "negative_agreement")
         rows = {name: getattr(self, name).to_dict() for name in names}
         identified = {k: list(x) for k, x in self.identified.items()}
         return {**rows, "identified": identified, **notes_to_dict(self.notes)}
@@ -126,7 +124,6 @@ def reviewer_agreement(a: Any, b: Any, *, prevalence: float | None = None, rng: 
     return ReviewerAgreement(
         agreement=_estimate(same, 0.0),
         kappa=_estimate(ratio(same - chance, 1 - chance), -1.0),
-        pabak=_estimate(2 * same - 1, -1.0),
         positive_agreement=_estimate(positive, 0.0),
         negative_agreement=_estimate(negative, 0.0),
         identified=identified,
@@ -200,18 +197,16 @@ def judge_rates(said: Any, truth: Any, *, rng: int = 0) -> tuple[PriorEstimate, 
     return out[0], out[1]
 
 
-def against_rates(table: ScoreTable, sensitivity: Belief, specificity: Belief) -> Iterator[Note]:
-    """Whether reviewers called positive as many as their rates of error allow.
+def against_rates(reviews: Reviews, sensitivity: Belief, specificity: Belief, rows: str) -> Iterator[Note]:
+    """Whether reviewers called positive as many of the ``rows`` as their rates of error allow.
 
     Of all rows they call positive the share π a + (1 − π)(1 − b), which lies between their false alarms 1 − b
     and their sensitivity a, whatever π is.
     """
-    said = {name: columns_of(table.strata.get(name)) for name in (POSITIVE, NEGATIVE)}
-    mass = {name: weight * times for name, (_, weight, times) in said.items()}
-    total = sum(float(x.sum()) for x in mass.values())
-    share = float(mass[POSITIVE].sum()) / total
-    squares = {POSITIVE: (1 - share) ** 2, NEGATIVE: share**2}
-    noise = sum(float((x**2).sum()) * squares[name] for name, x in mass.items()) / total**2
+    mass = reviews.weight * reviews.times
+    mass /= mass.sum()
+    share = float(mass @ reviews.positive)
+    noise = float(np.sum((mass * (reviews.positive - share)) ** 2))
     for few, rate in ((True, specificity), (False, sensitivity)):
         most = float(rate.ends()[1] if rate.replicates is None else rate.value or 1.0)
         limit = 1 - most if few else most
@@ -222,7 +217,6 @@ def against_rates(table: ScoreTable, sensitivity: Belief, specificity: Belief) -
             if few
             else f"a sensitivity of {most:.4g} allows {limit:.4g}"
         )
-        rows = "all rows but the known positives" if SOFT in table.strata else "all rows"
         text = f"Reviewers called {share:.4g} of {rows} positive, and {words}"
         if room < -SURE:
             yield Note(
@@ -236,12 +230,3 @@ def against_rates(table: ScoreTable, sensitivity: Belief, specificity: Belief) -
                 f"{text}: as far as chance tells, all of these may be {'negative' if few else 'positive'}, "
                 "and recall or areas can be anything. Check more cases of which the truth can be found.",
             )
-
-
-def columns_of(rows: Any) -> tuple[Vector, Vector, Vector]:
-    """Score, weight and 1/e of the rows of a stratum."""
-    if rows is None:
-        return np.zeros(0), np.zeros(0), np.zeros(0)
-    if not isinstance(rows, StratumRows):
-        raise NotIdentifiable("A histogram does not hold chances of review. Keep the rows.")
-    return rows.score, rows.full_weight(), np.ones(len(rows)) if rows.value is None else rows.value

@@ -34,15 +34,18 @@ from halftruth.table._groups import (
 from halftruth.table._histogram import Bins
 
 __all__ = [
-    "POSITIVE", "BinnedRows", "ExactRows", "binned_rows", "checked_rows", "exact_rows", "first_bad_cell",
-    "histogram_sql", "number_remedy", "picked", "refuse_no_rows", "refuse_no_weight", "refuse_propensities",
-    "refuse_weights", "relation",
+    "POSITIVE", "WEIGHTS", "BinnedRows", "ExactRows", "binned_rows", "checked_rows", "exact_rows",
+    "first_bad_cell", "histogram_sql", "number_remedy", "picked", "refuse_no_rows", "refuse_no_weight",
+    "refuse_numbers", "refuse_propensities", "relation",
 ]  # fmt: skip
 
 POSITIVE = STRATA.index("positive")
 FIRST_ROWS = 1_000_000  # rows among which groups are counted before all rows are read
 ANSWERS = (("yes", "no"), ("y", "n"), ("t", "f"), ("positive", "negative"), ("pos", "neg"))
 """Words for 1 and 0."""
+SCORES = "isfinite({0})", "Scores must be finite numbers"
+WEIGHTS = "isfinite({0}) AND {0} >= 0", "Weights must be finite numbers of at least 0"
+"""When they are right, of a cell {0}, and what they must be."""
 IsBad: TypeAlias = Callable[[str, str], str]  # the SQL condition of a bad cell, from its reference and type
 
 
@@ -123,9 +126,9 @@ def checked_rows(source: Source, columns: Columns, max_rows: int) -> dict[str, A
         refuse_no_rows(source)
     for k, name in enumerate(columns.scores):
         if not np.isfinite(cells[f"s{k}"]).all():
-            refuse_scores(source, name)
+            refuse_numbers(source, name, *SCORES)
     if weight is not None and not ((weight >= 0) & (weight < np.inf)).all():
-        refuse_weights(source, str(columns.weight))
+        refuse_numbers(source, str(columns.weight), *WEIGHTS)
     if (strata == OUTSIDE).any():
         refuse_labels(source, columns)
     if weight is not None and not weight.any():
@@ -145,7 +148,8 @@ def _check_chances(source: Source, columns: Columns, cells: dict[str, Any]) -> N
     if columns.known is not None and (cells["k"] == OUTSIDE).any():
         refuse_labels(source, replace(columns, label=columns.known, unlabeled=0.0))
     if columns.chance is not None and not ((cells["c"] >= 0) & (cells["c"] <= 1)).all():
-        refuse_chances(source, columns.chance)
+        must = "Chances of a review must lie in [0, 1], for rows that nobody looked at too"
+        refuse_numbers(source, columns.chance, "{0} BETWEEN 0 AND 1", must)
 
 
 def binned_rows(source: Source, columns: Columns, grid: Grid | None) -> dict[str, BinnedRows]:
@@ -175,9 +179,9 @@ def _binned(source: Source, columns: Columns, grid: Grid | None) -> dict[str, Bi
     if not len(bins["key"]):
         refuse_no_rows(source)
     if not (np.isfinite(bins["low"]).all() and np.isfinite(bins["high"]).all()):
-        refuse_scores(source, columns.scores[0])
+        refuse_numbers(source, columns.scores[0], *SCORES)
     if (bins["key"] == BAD_WEIGHT).any():
-        refuse_weights(source, str(columns.weight))
+        refuse_numbers(source, str(columns.weight), *WEIGHTS)
     if (bins["key"] >= OUTSIDE * tried.n_slots).any():
         refuse_labels(source, columns)
     if (bins["key"] == BAD_SCORE).any():
@@ -225,12 +229,12 @@ def _fixed(value: str) -> str:
 # --- What is refused -------------------------------------------------------------------------------
 
 
-def refuse_scores(source: Source, name: str) -> NoReturn:
-    """Refuse a score that is missing, not finite or no number."""
-    count, first = first_bad_cell(source, name, lambda at, kind: f"NOT isfinite({number(at, kind)})")
+def refuse_numbers(source: Source, name: str, right: str, must: str) -> NoReturn:
+    """Refuse cells that are missing, no number, or not ``right``."""
+    count, first = first_bad_cell(source, name, lambda at, kind: f"NOT ({right.format(number(at, kind))})")
     raise InputError(
-        f"Scores must be finite numbers, got {count} in column {quoted(name)} that are not: the first is "
-        f"{first}. {number_remedy(first)}"
+        f"{must}, got {count} in column {quoted(name)} that are not: the first is {first}. "
+        f"{number_remedy(first)}"
     )
 
 
@@ -252,19 +256,6 @@ def refuse_beyond_unit(source: Source, name: str) -> NoReturn:
     )
 
 
-def refuse_weights(source: Source, name: str) -> NoReturn:
-    """Refuse a weight that is missing, negative, not finite or no number."""
-
-    def bad(at: str, kind: str) -> str:
-        return f"NOT (isfinite({number(at, kind)}) AND {number(at, kind)} >= 0)"
-
-    count, first = first_bad_cell(source, name, bad)
-    raise InputError(
-        f"Weights must be finite numbers of at least 0, got {count} in column {quoted(name)} that are not: "
-        f"the first is {first}. Drop or repair these rows."
-    )
-
-
 def refuse_propensities(source: Source, columns: Columns) -> NoReturn:
     """Refuse a propensity of a positive that is missing, no number, or outside (0, 1]."""
     name = str(columns.propensity)
@@ -279,15 +270,6 @@ def refuse_propensities(source: Source, columns: Columns) -> NoReturn:
     raise InputError(
         f"A propensity is the chance that such a positive is known, in (0, 1]; column {quoted(name)} holds "
         f"{count} on positive row(s) that are none: the first is {first}. {number_remedy(first)}"
-    )
-
-
-def refuse_chances(source: Source, name: str) -> NoReturn:
-    """Refuse a chance of review that is missing, no number, or outside [0, 1]."""
-    count, first = first_bad_cell(source, name, lambda at, kind: f"NOT ({number(at, kind)} BETWEEN 0 AND 1)")
-    raise InputError(
-        f"The chance of a review lies in [0, 1], for rows that nobody looked at too; column {quoted(name)} "
-        f"holds {count} that do not: the first is {first}. {number_remedy(first)}"
     )
 
 

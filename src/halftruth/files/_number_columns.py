@@ -14,11 +14,12 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.files._cell_meanings import number, numeric
 from halftruth.files._checked_rows import (
+    WEIGHTS,
     first_bad_cell,
     number_remedy,
     refuse_no_rows,
     refuse_no_weight,
-    refuse_weights,
+    refuse_numbers,
     relation,
 )
 from halftruth.files._duckdb_source import FileBatch, Source, literal
@@ -118,7 +119,7 @@ def read_numbers(
         if wanted.weight is not None:
             weight = columns[wanted.weight]
             if not ((weight >= 0) & (weight < np.inf)).all():
-                refuse_weights(source, wanted.weight)
+                refuse_numbers(source, wanted.weight, *WEIGHTS)
             if not weight.any():
                 refuse_no_weight(source, wanted.weight)
         for demand in demands:

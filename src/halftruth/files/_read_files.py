@@ -10,14 +10,7 @@ import numpy as np
 from halftruth import _checks
 from halftruth._errors import InputError, arg
 from halftruth.files._cell_meanings import Columns
-from halftruth.files._checked_rows import (
-    POSITIVE,
-    ExactRows,
-    binned_rows,
-    checked_rows,
-    exact_rows,
-    picked,
-)
+from halftruth.files._checked_rows import POSITIVE, ExactRows, binned_rows, checked_rows, exact_rows, picked
 from halftruth.files._duckdb_source import Source
 from halftruth.files._file_paths import Paths, printable, quoted
 from halftruth.table._grid import Grid

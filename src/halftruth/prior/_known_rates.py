@@ -67,8 +67,7 @@ def counts(tables: Sequence[ScoreTable], *, nested: bool) -> Vector:
     columns = []
     for group, table in enumerate(tables):
         for name, cells in table.support.strata.items():
-            weight = np.ones(len(cells.atom)) if cells.weight is None else cells.weight
-            each = weight if cells.value is None else cells.value  # of a known case, 1/propensity
+            weight, each, _ = cells.full  # of a known case, the value is 1/propensity
             square = each**2 if cells.spread is None else each**2 + cells.spread[0] ** 2
             none, score = np.zeros(len(each)), table.support.score[cells.atom]
             if name == POSITIVE:

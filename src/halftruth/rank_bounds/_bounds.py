@@ -13,13 +13,7 @@ from halftruth.evidence import PositiveUnlabeled
 from halftruth.prior._belief import Share
 from halftruth.rank_bounds._bound_results import CurveBounds, MetricBounds
 from halftruth.rank_bounds._extremes import AREAS, bounded_curve, extremes
-from halftruth.rank_bounds._positive_counts import (
-    POPULATION,
-    ROWS,
-    AllowedTotals,
-    Totals,
-    calibration_points,
-)
+from halftruth.rank_bounds._positive_counts import POPULATION, ROWS, AllowedTotals, Totals, calibration_points
 from halftruth.rank_bounds._rank_bands import KINDS, RESAMPLED
 from halftruth.rank_bounds._rank_paths import Bander, Ranking
 from halftruth.table._score_table import NEGATIVE, POSITIVE

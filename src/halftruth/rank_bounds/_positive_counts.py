@@ -34,11 +34,7 @@ class AllowedTotals:
 
     @classmethod
     def of(
-        cls,
-        evidence: PositiveUnlabeled,
-        prior_of: str,
-        labeled_sample: tuple[int, int] | None,
-        level: float,
+        cls, evidence: PositiveUnlabeled, prior_of: str, labeled_sample: tuple[int, int] | None, level: float
     ) -> AllowedTotals:
         """From a prior (a number, a range, an estimate, nothing) or from a sample with labels."""
         n = len(evidence.table.strata[UNLABELED])

@@ -85,12 +85,7 @@ def differences_table(comparison: Comparison, names: list[str], name: str = "") 
         for label, row in differences.items():
             better = DASH if row.leader is None else (a, b)[row.leader]
             flips = ", ".join(map(figure, row.flips)) or DASH
-            texts = {
-                "value": figure(row.value),
-                "interval": _between(row),
-                "better": better,
-                "flips": flips,
-            }
+            texts = {"value": figure(row.value), "interval": _between(row), "better": better, "flips": flips}
             cells = "".join(f'<td data-cell="{cell}">{escape(text)}</td>' for cell, text in texts.items())
             rows.append(
                 f'<tr data-pair="{pair}" data-metric="{escape(label)}">'
@@ -113,14 +108,9 @@ def review_tables(design: ReviewDesign, steps: Sequence[Step]) -> tuple[str, str
         for x in design.bands
     ]  # fmt: skip
     more = max((step.rows for step in steps if not isnan(step.then)), default=0)
-    wide = [
-        [
-            titled(x.metric)[0],
-            figure(x.width),
-            *([DASH if isnan(x.then) else f"about {figure(x.then)}"] if more else []),
-        ]
-        for x in steps
-    ]
+    wide = [[titled(x.metric)[0], figure(x.width)] for x in steps]
+    for line, step in zip(wide, steps, strict=True):
+        line += [DASH if isnan(step.then) else f"about {figure(step.then)}"] if more else []
     then = [f"with {more:,} more"] if more else []
     return _plain("bands", head, rows), _plain("widths", ["metric", "width now", *then], wide)
 

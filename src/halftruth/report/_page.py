@@ -48,7 +48,7 @@ def page_of(page: PageData) -> str:
     differences = ""
     if page.comparison is not None:
         differences = _html.differences_table(page.comparison, list(page.results), "differences")
-    review = _summary_text.review(page)
+    review = list(_summary_text.review(page))
     design = next((subject.design for subject in page.subjects.values()), None)
     bands, widths = _html.review_tables(design, page.steps) if review and design else ("", "")
     refuted = _html.items(_summary_text.refuted(page), "refuted")

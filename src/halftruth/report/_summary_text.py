@@ -9,7 +9,6 @@ import numpy as np
 
 from halftruth._errors import merged_notes
 from halftruth._registry import headline, titled
-from halftruth.evidence._review_design import ReviewDesign
 from halftruth.report import _comparison_text
 from halftruth.report._html import range_text
 from halftruth.report._page_record import PageData, Step, Subject
@@ -17,17 +16,9 @@ from halftruth.results._estimate import Estimate, Evaluation, estimate_text, fig
 from halftruth.results._standing import Standing, gravest
 
 __all__ = [
-    "advice",
-    "answer",
-    "more_reviews",
-    "notes",
-    "prior_line",
-    "refuted",
-    "remarks",
-    "review",
-    "shares",
+    "advice", "answer", "more_reviews", "notes", "prior_line", "refuted", "remarks", "review", "shares",
     "standing",
-]
+]  # fmt: skip
 
 STRATA = {
     "positive": "known positives",
@@ -106,15 +97,11 @@ def _verdict(result: Evaluation, subject: Subject | None) -> str:
             f"{name} comes out at {figure(row.value)}, which is impossible: by noise, or because the share "
             f"of positives, the purity or the sampling is not as given."
         )
-    value = f"{name} is {_value(row)}{_interval(row)}"
+    value = f"{name} is {estimate_text(row)}{_interval(row)}"
     # Two numbers that look alike are no news.
     if naive in ("", figure(row.value)):
         return f"{value}."
     return f"{value}, not {naive} as it looks with {reading}."
-
-
-def _value(row: Estimate) -> str:
-    return estimate_text(row)
 
 
 def _interval(row: Estimate) -> str:
@@ -149,8 +136,8 @@ def _over_groups(results: Mapping[str, Evaluation], by: str) -> str:
         return f"{over} {titled(label)[0]} has a value in {len(values) or 'none'}."
     low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
     return (
-        f"{over} {titled(label)[0]} runs from {_value(rows[low])}{_interval(rows[low])} in {low} to "
-        f"{_value(rows[high])}{_interval(rows[high])} in {high}."
+        f"{over} {titled(label)[0]} runs from {estimate_text(rows[low])}{_interval(rows[low])} in {low} to "
+        f"{estimate_text(rows[high])}{_interval(rows[high])} in {high}."
     )
 
 
@@ -289,15 +276,11 @@ def _on_joining(page: PageData) -> Iterator[str]:
 # --- Reviews --------------------------------------------------------------------------------------------
 
 
-def review(page: PageData) -> list[str]:
+def review(page: PageData) -> Iterator[str]:
     """How the cases of one evaluation were reviewed, a sentence each; none where nobody reviewed any."""
     design = next((subject.design for subject in page.subjects.values()), None)
     if design is None or len(page.results) > 1:
-        return []
-    return list(_review(design))
-
-
-def _review(design: ReviewDesign) -> Iterator[str]:
+        return
     yield (
         f"{design.reviewed:,} of {design.rows:,} rows were reviewed, and {design.positive:,} of these found "
         "positive."

@@ -37,17 +37,9 @@ def resampled_sums(
 
 
 def weighted_sums(
-    support: Support,
-    n_resamples: int,
-    rng: np.random.Generator,
-    places: Places,
-    *,
-    one_sample: bool,
-    multiplied: tuple[str, ...] = (),
-    threshold: float | None = None,
+    support: Support, n_resamples: int, rng: np.random.Generator, extra: UnseenRows, *, one_sample: bool
 ) -> Iterator[Sums]:
     """The same with random weights on the rows, and a part of a row more in each stratum."""
-    extra = UnseenRows(support, places, multiplied, threshold)
     for size in chunks(n_resamples, len(support.score)):
         yield reweigh(support, size, rng, extra, one_sample=one_sample)
 
@@ -93,16 +85,11 @@ def usual_rows(
         return [{"weight": rows[0]["weight"], "value": 0.0, "square": 0.0}]
     if name not in multiplied or not any(support.strata[x].value is not None for x in multiplied):
         return rows
-    total = squares = np.zeros(len(support.score))
-    count = np.zeros(len(support.score))
+    count, total, squares = np.zeros((3, len(support.score)))
     for other in (support.strata[x] for x in multiplied):
-        at, number = other.atom, other.count
-        weight = np.ones(len(at)) if other.weight is None else other.weight
-        value = weight if other.value is None else other.value
-        square = weight if other.value is None else other.squares
-        total = total + np.bincount(at, number * value, len(count))
-        squares = squares + np.bincount(at, number * square, len(count))
-        count = count + np.bincount(at, number, len(count))
+        _, value, square = other.full
+        for sums, each in ((count, 1.0), (total, value), (squares, square)):
+            sums += np.bincount(other.atom, other.count * each, len(sums))
     (row,) = rows
     times = np.ones(len(count))
     for side in _sides(support, count, threshold):

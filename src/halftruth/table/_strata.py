@@ -80,11 +80,11 @@ class StratumRows:
 
     def concatenate(self, other: StratumRows) -> StratumRows:
         """These rows, then the other's."""
-        one, two = self, other
-        if one.meaning != two.meaning and {one.meaning, two.meaning} <= {None, *OF_REVIEWS}:
+        both = {self.meaning, other.meaning}
+        if len(both) > 1 and both <= {None, *OF_REVIEWS}:
             # Every row of a census was reviewed for certain, and there is nothing that nobody could know.
-            meaning = next(x for x in (OPEN_ROWS, REVIEW_RATE, REVIEWED) if x in (one.meaning, two.meaning))
-            return one.valued(meaning).concatenate(two.valued(meaning))
+            meaning = next(x for x in (OPEN_ROWS, REVIEW_RATE, REVIEWED) if x in both)
+            return self.valued(meaning).concatenate(other.valued(meaning))
         refuse_other_meaning(self.meaning, other.meaning)
         weight = value = None
         if self.weight is not None or other.weight is not None:

@@ -74,8 +74,7 @@ class Cells:
         def mean(column: Vector) -> Vector:
             return np.asarray(np.bincount(cell, self.count * column) / count)
 
-        weight = np.ones(len(self.atom)) if self.weight is None else self.weight
-        value = weight if self.value is None else self.value
+        weight, value, _ = self.full
         w, v = mean(weight), mean(value)
         dw, dv = weight - w[cell], value - v[cell]
         ww, wv, vv = mean(dw * dw), mean(dw * dv), mean(dv * dv)
@@ -108,6 +107,12 @@ class Cells:
         return out
 
     @property
+    def full(self) -> tuple[Vector, Vector, Vector]:
+        """Weight, value and square of each cell; ones where there is no weight, the weight for a value."""
+        weight = np.ones(len(self.count)) if self.weight is None else self.weight
+        return (weight, weight, weight) if self.value is None else (weight, self.value, self.squares)
+
+    @property
     def squares(self) -> Vector:
         """What one row adds to Σ value²/weight: a weight is a number of rows."""
         assert self.value is not None
@@ -133,8 +138,7 @@ class Cells:
 
     def in_effect(self, *, soft: bool) -> list[float]:
         """(Σw)²/Σw²: the rows that unequal weights leave in effect; of soft labels, those of either class."""
-        weight = np.ones(len(self.count)) if self.weight is None else self.weight
-        each = weight if self.value is None else self.value
+        weight, each, _ = self.full
         columns = [each, weight - each] if soft else [each]
         within = np.zeros(len(each))
         if self.spread is not None:  # of rows that were joined
@@ -169,7 +173,7 @@ def pooled(strata: Sequence[Cells]) -> Cells:
     count = np.concatenate([cells.count for cells in strata])[order]
     if all(cells.weight is None for cells in strata):
         return Cells(atom=atom[order], count=count)
-    weight = np.concatenate([np.ones(len(c.atom)) if c.weight is None else c.weight for c in strata])
+    weight = np.concatenate([c.full[0] for c in strata])
     within = np.concatenate([np.zeros(len(c.atom)) if c.spread is None else c.spread[0] for c in strata])
     spread = np.stack([within, np.zeros(len(atom)), np.zeros(len(atom))])
     return Cells(atom=atom[order], count=count, weight=weight[order], spread=spread[:, order])

@@ -100,7 +100,7 @@ BAD = {
     "a chance beyond 1": (("--review-chance", "0:0.1,0.5:1.5"), "chance in [0, 1]"),
     "a rule that begins late": ((*RULE[:3], "0.3:0.5"), "row(s) score less"),
     "no such column": ((*RULE[:3], "chances"), "named by --review-chance"),
-    "words for chances": ((*RULE[:3], "site"), "lies in [0, 1]"),
+    "words for chances": ((*RULE[:3], "site"), "lie in [0, 1]"),
     "known positives alone": (("--known-positive", "found"), "goes with --reviewed"),
     "words for known": ((*RULE, "--known-positive", "site"), "'site' holds 800 label(s) outside"),
     "what zeros mean": ((*RULE, "--zeros", "negative"), "--zeros does not go with reviews"),

@@ -116,10 +116,12 @@ def test_bad_input_is_refused():
         ht.Reviewed.from_plan(made, SCORE[::-1], labels)
     with pytest.raises(InputError, match="missing for 1 of the 12"):
         ht.Reviewed.from_plan(made, SCORE, [*labels[:11], None])
-    with pytest.raises(InputError, match="of an earlier one again"):
+    with pytest.raises(InputError, match="that another round has"):
         ht.Reviewed.from_plan([made, made], SCORE, [labels, labels])
     with pytest.raises(InputError, match="one array for each plan"):
         ht.Reviewed.from_plan([made], SCORE, [labels, labels])
+    with pytest.raises(InputError, match="`evidence` must be Labeled"):
+        ht.plan_review(SCORE, 5, evidence=np.ones(60))
     with pytest.raises(InputError, match="does not change smoothly"):
         ht.plan_review(SCORE, 5, metrics="calibration_error")
 

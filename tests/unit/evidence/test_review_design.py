@@ -80,7 +80,9 @@ def test_noise_is_the_variance_of_repeated_reviews():
         evidence = ht.Reviewed(score, label, np.where(chance == 1, 1.0, 0.2), model="score")
         found.append(400 * ht.prevalence(evidence))
         reviews = evidence.design().reviews
-        noise.append(reviews.noise().sum())
-        later.append(reviews.noise(int(np.sum(reviews.times > 1))).sum())  # as many again: chances of .4
+        noise.append(reviews.noise(evidence.guess).sum())
+        later.append(
+            reviews.noise(evidence.guess, int(np.sum(reviews.times > 1))).sum()
+        )  # as many again: chances of .4
     assert np.mean(noise) == pytest.approx(np.var(found), rel=4 * np.sqrt(2 / 800))
     assert np.mean(later) / np.mean(noise) == pytest.approx((1 / 0.4 - 1) / (1 / 0.2 - 1), rel=0.01)

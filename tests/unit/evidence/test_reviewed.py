@@ -214,12 +214,12 @@ def test_a_saved_table_comes_back(tmp_path):
 
 
 BAD = {
-    "chance above one": (([0.1, 0.9], [0, 1], [0.5, 1.5]), r"1\.5 at index 1"),
-    "negative chance": (([0.1, 0.9], [0, 1], -0.5), r"-0\.5 at index 0 \(2 such"),
+    "chance above one": (([0.1, 0.9], [0, 1], [0.5, 1.5]), r"first \(1\.5\) at index 1"),
+    "negative chance": (([0.1, 0.9], [0, 1], -0.5), r"got 2 .*first \(-0\.5\) at index 0"),
     "reviewed without a chance": (([0.1, 0.9], [0, 1], [0.5, 0.0]), "reviewed though their"),
     "certain but not reviewed": (([0.1, 0.9], [None, 1], [1.0, 1.0]), "is missing for 1 row"),
     "no review": (([0.1, 0.9], [None, None], 0.5), "no reviewed row"),
-    "another label": (([0.1, 0.9], [2, 1], 0.5), "2 at index 0"),
+    "another label": (([0.1, 0.9], [2, 1], 0.5), r"first \(2\) at index 0"),
     "another length": (([0.1, 0.9], [1], 0.5), "label"),
     "no scores": (([0.1, 0.9], [0, 1], [0.5, 0.5, 0.5]), "probability"),
 }

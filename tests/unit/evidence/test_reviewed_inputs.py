@@ -52,7 +52,7 @@ def test_tensors_are_the_same_evidence(kind, require):
     [
         (["1", "", "1", "0", "1", "", "0", ""], "got ''|must hold a number"),
         (np.asarray(["yes"] * 8), "got 'yes'"),
-        (np.asarray([1, -1, 1, 0, 1, -1, 0, -1]), r"got -1 at index 1 \(3 such"),
+        (np.asarray([1, -1, 1, 0, 1, -1, 0, -1]), r"got 3 other value\(s\), the first \(-1\) at index 1"),
         (np.asarray(GAPS)[:, None], "one-dimensional"),
     ],
 )
