@@ -131,7 +131,10 @@ def review_rates(
     distinct = np.unique(seen)
     # Rows at each score that was looked at, and between two of them.
     gap = np.searchsorted(distinct, score, side="left") + np.searchsorted(distinct, score, side="right")
-    looked, rows = (np.bincount(gap, count * x, 2 * len(distinct) + 1) for x in (reviewed, 1))
+    looked, rows = (
+        np.asarray(np.bincount(gap, of, 2 * len(distinct) + 1), dtype=np.float64)
+        for of in (count * reviewed, count)
+    )
     left_out = _surely_left_out(looked, rows)
     open_rows = left_out[gap]
     edges = _block_edges(seen, looked, rows * ~left_out)
