@@ -133,6 +133,8 @@ class Reviewed(Evidence):
     specificity: Belief
     estimated: bool = False
     estimated_from: str = "its score"
+    doubt: str | None = None
+    """What speaks against the chances that were given."""
 
     def __init__(
         self,
@@ -173,7 +175,7 @@ class Reviewed(Evidence):
                 "them."
             )
         else:
-            times = times_of(probability, score, said, known)
+            times, self.doubt = times_of(probability, score, said, known)
         never = np.flatnonzero(np.isinf(times) & ~reviewed)
         rows = np.flatnonzero(reviewed)
         looks = Looks(rows, said[rows], times[rows], never, np.ones(len(never)))
