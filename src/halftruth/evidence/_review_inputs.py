@@ -123,7 +123,7 @@ def _other_number(chance: Vector, n_reviewed: int, where: str = "") -> str | Non
     spread = max(expected - float(chance @ chance), 0.0) ** 0.5
     ratio = max(n_reviewed, expected) / max(min(n_reviewed, expected), 1e-300)
     errors = abs(n_reviewed - expected) / max(spread, 1.0)
-    if errors > NEVER and ratio > TIMES:
+    if errors > NEVER and ratio >= TIMES:
         raise InputError(
             f"{arg('probability')} adds up to {expected:.6g} reviews{where}, and {n_reviewed} rows were "
             "reviewed. Give the chance that each row had; if it is not known, leave it to be estimated from "
@@ -132,7 +132,7 @@ def _other_number(chance: Vector, n_reviewed: int, where: str = "") -> str | Non
     if errors <= SELDOM:
         return None
     return (
-        f"The chances of a review add up to {expected:.5g}{where}, and {n_reviewed} rows were reviewed: "
+        f"The chances that were given add up to {expected:.5g} reviews{where}, and {n_reviewed} rows were reviewed: "
         f"{errors:.1f} standard errors off. Numbers are right only if the chances are"
     )
 

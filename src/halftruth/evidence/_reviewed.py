@@ -531,6 +531,8 @@ class Reviewed(Evidence):
             by_guess = ", ".join(f"{name} {x:.3g}" for name, x in errors)
             text += f". Standard error of the prevalence with each guess: {by_guess}"
         yield Note("remark", f"{text}.")
+        if self.doubt is not None:
+            yield Note("remark", f"{self.doubt}.")
         if self.labels_err:
             rows = "all rows but the known positives" if SOFT in self.table.strata else "all rows"
             yield from against_rates(self.reviews, self.sensitivity, self.specificity, rows)
