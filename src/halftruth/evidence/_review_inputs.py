@@ -132,8 +132,8 @@ def _other_number(chance: Vector, n_reviewed: int, where: str = "") -> str | Non
     if errors <= SELDOM:
         return None
     return (
-        f"The chances that were given add up to {expected:.5g} reviews{where}, and {n_reviewed} rows were reviewed: "
-        f"{errors:.1f} standard errors off. Numbers are right only if the chances are"
+        f"The chances that were given add up to {expected:.5g} reviews{where}, and {n_reviewed} rows were "
+        f"reviewed: {errors:.1f} standard errors off. Numbers are right only if the chances are"
     )
 
 
