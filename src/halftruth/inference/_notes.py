@@ -15,7 +15,7 @@ from halftruth.measure._arithmetic import NOTHING
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.metrics._record import Metric
 from halftruth.results._estimate import Estimate, figure
-from halftruth.results._standing import is_possible
+from halftruth.results._standing import SHOWN
 from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED
 from halftruth.table._strata import StratumRows
 
@@ -182,11 +182,13 @@ def _on_estimates(evidence: Evidence) -> Iterator[Note]:
         yield from share.notes or (Note("assumption", f"It assumes that {share.assumption}."),)
 
 
-def on_row(request: Request, measure: ScoreMeasure, estimate: Estimate) -> tuple[Note, ...]:
+def on_row(
+    request: Request, measure: ScoreMeasure, estimate: Estimate, *, reviewed: bool = False
+) -> tuple[Note, ...]:
     """What happened to one metric."""
     metric = request.metric
     if metric is not None:
-        return tuple(_on_metric(metric, request, measure, estimate))
+        return tuple(_on_metric(metric, request, measure, estimate, reviewed=reviewed))
     if len(estimate.selected) > 1 and not request.counts_rows:
         return (
             Note("selection", "over selection its interval holds if it only rises or falls with recall."),
@@ -194,7 +196,9 @@ def on_row(request: Request, measure: ScoreMeasure, estimate: Estimate) -> tuple
     return ()
 
 
-def _on_metric(metric: Metric, request: Request, measure: ScoreMeasure, estimate: Estimate) -> Iterator[Note]:
+def _on_metric(
+    metric: Metric, request: Request, measure: ScoreMeasure, estimate: Estimate, *, reviewed: bool
+) -> Iterator[Note]:
     known = measure.unidentified is None
     signed = known and min(float(measure.positives), float(measure.negatives)) < 0
     if signed and metric.undefined and np.isnan(estimate.value):
@@ -205,8 +209,9 @@ def _on_metric(metric: Metric, request: Request, measure: ScoreMeasure, estimate
             "all scores lie in [0, 1], and were read as margins, such as logits. If they are "
             "probabilities, pass loss='log' or 'brier'.",
         )
-    if not is_possible(estimate.value, metric.limits):
-        yield _on_impossible(metric, estimate, signed=signed)
+    beyond = abs(estimate.value - np.clip(estimate.value, *metric.limits)) >= SHOWN
+    if beyond or not estimate.possible:
+        yield _on_impossible(metric, estimate, signed=signed, reviewed=reviewed)
     judges_itself = metric.name == "average_precision" and known and measure.own is NOTHING
     if judges_itself and measure.prior < RARE and estimate.value < HARDLY_FOUND:
         text = (
@@ -230,10 +235,15 @@ def _on_metric(metric: Metric, request: Request, measure: ScoreMeasure, estimate
         yield Note("interval", text)
 
 
-def _on_impossible(metric: Metric, estimate: Estimate, *, signed: bool) -> Note:
+def _on_impossible(metric: Metric, estimate: Estimate, *, signed: bool, reviewed: bool) -> Note:
     limits = "[{:g}, {:g}]".format(*metric.limits)
     if not estimate.possible:
-        why = "the prior, the purity or the sampling is not as given, or by rare noise"
+        given = (
+            "a reviewer or the chances of review are"
+            if reviewed
+            else "the prior, the purity or the sampling is"
+        )
+        why = f"{given} not as given, or by rare noise"
         return Note("impossible", f"leaves {limits}, what is possible: {why}.")
     if signed and metric.name != "prevalence":
         return Note("interval", "noise makes a class negative: read the interval alone.")

@@ -16,7 +16,8 @@ const { addPictures, download, showConfusion, showMetrics, showThresholds, write
   function marked({ value, low, high }, limits) {
     if (!isBeyond(value, limits)) return figure(value);
     if (!reaches(low, high, limits)) return `impossible: ${figure(value)}`;
-    return `${figure(clip(value, limits[0] ?? -Infinity, limits[1] ?? Infinity))} (raw ${figure(value)})`;
+    const cut = clip(value, limits[0] ?? -Infinity, limits[1] ?? Infinity);
+    return figure(cut) + (Math.abs(value - cut) >= SHOWN ? ` (raw ${figure(value)})` : "");
   }
   const limitsOf = (wanted) => metrics.find(({ label }) => label === wanted).limits;
 
