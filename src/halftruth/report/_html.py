@@ -78,19 +78,17 @@ def _stacked(row: Estimate | None) -> str:
 def differences_table(comparison: Comparison, names: list[str], name: str = "") -> str:
     """First minus second model, by metric, and where the order turns."""
     interval = interval_name(comparison.confidence_level)
-    head = ["metric", "models", "difference", interval, "better", "order turns at π"]
+    turns = [] if comparison.reviewed else ["order turns at π"]
+    head = ["metric", "models", "difference", interval, "better", *turns]
     rows = []
     for (a, b), differences in comparison.pairs.items():
         pair = f"{names.index(a)}-{names.index(b)}"
         for label, row in differences.items():
             better = DASH if row.leader is None else (a, b)[row.leader]
             flips = ", ".join(map(figure, row.flips)) or DASH
-            texts = {
-                "value": figure(row.value),
-                "interval": _between(row),
-                "better": better,
-                "flips": flips,
-            }
+            value, between = (figure(row.value), DASH) if isnan(row.low) else row.texts
+            texts = {"value": value, "interval": between, "better": better}
+            texts |= {"flips": flips} if turns else {}
             cells = "".join(f'<td data-cell="{cell}">{escape(text)}</td>' for cell, text in texts.items())
             rows.append(
                 f'<tr data-pair="{pair}" data-metric="{escape(label)}">'
