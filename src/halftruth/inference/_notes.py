@@ -24,6 +24,9 @@ __all__ += ["NOTHING_HANGS", "USUAL", "on_selection"]
 
 FEW_POSITIVES = 20
 FEW_EFFECTIVE = 300  # rows of unequal weights
+FEW_REVIEWS = (
+    50  # in effect: with 20 to 50 rates were covered in 79 to 92% of 168 simulations, beyond in 93 to 95%
+)
 FEW_SOFT = 30  # positives that soft labels add up to
 RARE, HARDLY_FOUND = 0.01, 0.1  # share of positives, and average precision
 USUAL = 1.5  # selection at which a result is read where none was granted, to show what hangs on it
@@ -64,17 +67,19 @@ def _on_few_rows(evidence: Evidence) -> Iterator[Note]:
         if evidence.multiplied:
             few = f"Reviews found only {len(known)} positive(s)"
         texts.append(f"{few}: intervals are rough and may be too narrow.")
-    elif known is not None and (known.weight is not None or evidence.propensity_given or evidence.multiplied):
+    elif evidence.multiplied and (in_effect := evidence.measure().size) < FEW_REVIEWS:
+        texts.append(
+            f"Some reviews stand for far more rows than others: all weigh as {in_effect:.3g} even ones, and "
+            "95% intervals of rates held the truth in 79 to 92% of simulations."
+        )
+    elif known is not None and (known.weight is not None or evidence.propensity_given):
         (in_effect,) = evidence.table.support.strata[POSITIVE].in_effect(soft=False) or [0.0]
         if in_effect < min(FEW_EFFECTIVE, 0.98 * len(known)):
-            found = "positives that reviews found" if evidence.multiplied else "known positives"
-            text = (
-                f"The {found} have unequal weights, {in_effect:.3g} rows in effect, and the heaviest may not "
+            texts.append(
+                f"The known positives have unequal weights, {in_effect:.3g} rows in effect, and the heaviest "
+                "may not have been seen: 95% intervals of recall and ROC AUC held the truth in 85 to 95% of "
+                "simulations."
             )
-            how = "95% intervals of recall and ROC AUC held the truth in 85 to 95% of simulations."
-            if evidence.multiplied:  # of which there was no such study
-                how = "intervals are rough and may be too narrow."
-            texts.append(f"{text}have been seen: {how}")
     soft = evidence.table.strata.get(SOFT)
     if soft is not None and (n := float(evidence.measure().positives)) < FEW_SOFT:
         texts.append(f"The labels add up to {n:.3g} positives: intervals are rough and may be too narrow.")

@@ -323,6 +323,20 @@ def test_what_is_impossible_and_undefined_mcc_are_noted() -> None:
     assert notes_of(clean) == ""
 
 
+def test_reviews_are_called_too_few_only_where_their_intervals_were_measured_to_be() -> None:
+    """A review of a low score stands for 100 rows, one of a high score for itself."""
+    y = np.arange(12_000) % 10 == 0
+    score = y + np.linspace(0, 1.5, 12_000)
+    high = np.sort(score)[-200]
+    for every, noted in ((100, False), (600, True)):
+        sparse = (np.arange(12_000) % every < 2) | (score >= high)
+        chance = np.where(score >= high, 1.0, 2 / every)
+        reviewed = ht.Reviewed(score, np.where(sparse, y, np.nan), chance)
+        notes = notes_of(quick(reviewed, ["recall"], threshold=1.5))
+        assert ("weigh as" in notes) == noted == (reviewed.effective_reviews < 50)
+        assert "heaviest" not in notes
+
+
 def test_what_a_refuted_judge_makes_is_impossible_and_never_read_as_0() -> None:
     """A quarter is called positive, and false alarms alone would be a half: no noise makes that."""
     score = np.linspace(0, 1, 2000)
