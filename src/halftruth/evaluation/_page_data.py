@@ -367,6 +367,11 @@ def _sums_of(support: Support) -> SumsAtScores:
     for (stratum, column), values in support.sums().items():
         if column != "square":
             sums.setdefault(stratum, {})[column] = _short(values)
+    if SOFT in sums:  # of weighted reviews, how many they are
+        for stratum, cells in support.strata.items():
+            if stratum != SOFT and cells.weight is not None:
+                count = np.bincount(cells.atom, cells.count, minlength=len(support.score))
+                sums[stratum]["count"] = _short(count)
     return {"score": support.score.tolist(), "sums": sums}
 
 

@@ -75,7 +75,9 @@ class Difference(Estimate):
         shown = self.shown
         most = max(map(abs, shown))
         decimals = 3 if most >= 0.01 or most == 0 else 2 - math.floor(math.log10(most))
-        value, low, high = (f"{round(x, decimals) + 0.0:.{decimals}f}" for x in (self.value, *shown[1:]))
+        # Ties as `figure` has them; no zero is negative.
+        ends = (float(f"{x:.12g}") for x in (self.value, *shown[1:]))
+        value, low, high = (f"{x:z.{decimals}f}" for x in ends)
         return value, f"{low} to {high}"
 
     @property

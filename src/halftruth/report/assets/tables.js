@@ -60,15 +60,20 @@ const { addPictures, download, showConfusion, showMetrics, showThresholds, write
     const body = all("#thresholds tbody")[0];
     const rows = topRates(state.shown);
     while (body.rows.length > rows.length) body.lastChild.remove();
-    rows.forEach(([threshold, rates], k) => {
+    at("reviewed-above").hidden = rows[0][2] === null;
+    rows.forEach(([threshold, rates, reviews], k) => {
       const row = body.rows[k] ?? element(body, "tr");
       if (!row.cells.length) {
         element(row, "th", { scope: "row" });
-        for (const what of RATES) element(row, "td", { "data-cell": what });
+        for (const what of RATES) {
+          element(row, "td", { "data-cell": what });
+          if (what === "flagged" && reviews !== null) element(row, "td", { class: "reviews" });
+        }
       }
       row.dataset.threshold = String(threshold);
       write(row.cells[0], named(state.shown, threshold));
-      rates.forEach((rate, what) => write(row.cells[what + 1], figure(rate)));
+      row.querySelectorAll("[data-cell]").forEach((cell, what) => write(cell, figure(rates[what])));
+      for (const cell of row.querySelectorAll(".reviews")) write(cell, String(reviews));
     });
   }
 
