@@ -106,7 +106,8 @@ def review_tables(design: ReviewDesign, steps: Sequence[Step]) -> tuple[str, str
     rows = [
         [
             f"{x.low:.3g} to {x.high:.3g}", f"{x.rows:,}", f"{x.reviewed:,}", f"{x.positive:,}",
-            range_text(x.chance), f"{x.stands_for:,.3g}", *([f"{x.open_rows:,}"] if design.open_rows else []),
+            range_text(x.chance), f"{x.stands_for:,.3g}" if x.reviewed else DASH,
+            *([f"{x.open_rows:,}"] if design.open_rows else []),
         ]
         for x in design.bands
     ]  # fmt: skip
