@@ -87,6 +87,7 @@ def page_data(
         name: _as_shown(result, model["home"])
         for (name, result), model in zip(results.items(), models, strict=True)
     }
+    checks = [origin.check for origin in origins if origin is not None and origin.check is not None]
     return PageData(
         title=title,
         results=shown,
@@ -100,6 +101,8 @@ def page_data(
         drawn=drawn,
         joining_changed=_largest_gap(results, shown) if drawn else 0.0,
         steps=_steps(next(iter(results.values())), drawn=drawn) if len(results) == 1 else (),
+        both=checks[0].side_by_side if checks else {},
+        verdicts=tuple(checks[0].verdicts.values()) if checks else (),
     )
 
 

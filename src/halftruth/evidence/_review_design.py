@@ -78,8 +78,8 @@ class ReviewDesign:
     """The lowest and the highest that reviewers may have."""
     specificity: tuple[float, float]
     bands: tuple[ReviewBand, ...]
-    """From the highest scores to the lowest, cut where chances jump; else each has about the same share, of the
-    reviews and of the rows together."""
+    """From the highest scores to the lowest, cut where chances jump; each has about the same share of
+    reviews and rows together."""
     reviews: Reviews = field(repr=False, compare=False)
 
     @property

@@ -17,9 +17,18 @@ from halftruth.results._estimate import (
     figure,
     interval_name,
     interval_text,
+    share_text,
 )
 
-__all__ = ["differences_table", "groups_table", "items", "metrics_table", "range_text", "review_tables"]
+__all__ = [
+    "both_table",
+    "differences_table",
+    "groups_table",
+    "items",
+    "metrics_table",
+    "range_text",
+    "review_tables",
+]
 
 DASH = "–"
 
@@ -96,6 +105,14 @@ def differences_table(comparison: Comparison, names: list[str], name: str = "") 
                 f"<td>{escape(a)} − {escape(b)}</td>{cells}</tr>"
             )
     return _table(name, head, f"<tbody>{''.join(rows)}</tbody>")
+
+
+def both_table(both: Mapping[str, tuple[Estimate, Estimate]]) -> str:
+    """What reviews say, and what positives and unlabeled say."""
+    if not both:
+        return ""
+    rows = [[titled(name)[0], share_text(x), share_text(pu)] for name, (pu, x) in both.items()]
+    return _plain("both", ["metric", "by reviews", "by positives and unlabeled"], rows)
 
 
 def review_tables(design: ReviewDesign, steps: Sequence[Step]) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from halftruth.results._standing import Standing, gravest
 __all__ = [
     "advice",
     "answer",
+    "checked",
     "more_reviews",
     "notes",
     "prior_line",
@@ -213,12 +214,22 @@ def notes(page: PageData) -> list[str]:
     return [*remarks(page), *left_out, *_on_joining(page)]
 
 
+def checked(page: PageData) -> str:
+    """What the reviews refute of the rest of the evidence, or that they refute nothing; on top of its table.
+
+    A purity that is refuted is the page's answer, for it takes the reviews along.
+    """
+    against = [str(note) for note in page.verdicts if note.kind == "contradiction"]
+    return " ".join(against or [str(note) for note in page.verdicts if note.kind == "remark"])
+
+
 def remarks(page: PageData) -> list[str]:
     """What was assumed, whom the numbers are about, where the prior came from, and what else to know."""
     # What bias of known positives would do is a line of its own for every group: too many on such a page.
     but = (*AGAINST, "selection") if len(page.results) > 1 and not page.drawn else AGAINST
     remarks_of = {
-        name: list(_remarks(result, page.subjects.get(name), but)) for name, result in page.results.items()
+        name: list(_remarks(result, page.subjects.get(name), but, checked(page)))
+        for name, result in page.results.items()
     }
     texts = merged_notes(remarks_of)
     if page.comparison is None:
@@ -227,7 +238,7 @@ def remarks(page: PageData) -> list[str]:
     return texts + [note for note in page.comparison.notes if note.kind not in AGAINST and note not in shown]
 
 
-def _remarks(result: Evaluation, subject: Subject | None, but: Sequence[str]) -> Iterator[str]:
+def _remarks(result: Evaluation, subject: Subject | None, but: Sequence[str], told: str) -> Iterator[str]:
     others = [note for note in result.all_notes() if note.kind not in but]
     assumption = "" if subject is None else subject.assumption
     # The assumption comes first, and beside it what would break it.
@@ -238,7 +249,7 @@ def _remarks(result: Evaluation, subject: Subject | None, but: Sequence[str]) ->
     if subject is not None:
         yield _population(subject)
         yield from _source_of_prior(subject)
-    yield from (note for note in others if note != assumption)
+    yield from (note for note in others if note != assumption and note not in told)
 
 
 def _population(subject: Subject) -> str:

@@ -264,6 +264,8 @@ class Origin:
     """By which intervals were asked for."""
     model: Any = None
     """How rows are drawn again, where a threshold was chosen by them."""
+    check: Any = None
+    """What its reviews say of a prior, of SCAR and of a purity, where that was asked."""
     seed: int = 0
     """With which the page of a comparison evaluates each model by itself."""
 
