@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from halftruth._errors import merged_notes
-from halftruth._registry import headline, titled
+from halftruth._registry import REGISTRY, headline, titled
 from halftruth.evidence._review_design import ReviewDesign
 from halftruth.report import _comparison_text
 from halftruth.report._html import range_text
@@ -43,6 +43,8 @@ FOUND_BY_SCORE = (
 UNLABELED_AS_NEGATIVE = "unlabeled cases counted as negatives"
 AGAINST = ("refuted", "partly_refuted")  # kinds of notes that come first
 NAMED = 3  # groups that are named where there are many
+FLAGGED = {"precision": "of the flagged cases are positive", "recall": "of the positives are flagged"}
+MOST_RATES = 3  # at a threshold that are told
 LITTLE = 0.05  # an interval that loses less of its width hardly changes
 
 
@@ -123,17 +125,29 @@ def _interval(row: Estimate) -> str:
 
 
 def _at_threshold(result: Evaluation) -> str:
-    if result.threshold is None or not {"precision", "recall"} <= set(result):
+    """The rates that were asked for; of many, those that say most."""
+    first = headline(result)
+    rates = [k for k in result if k in REGISTRY and REGISTRY[k].threshold and k != first]
+    if len(rates) > MOST_RATES:
+        rates = [k for k in rates if k in FLAGGED]
+    if result.threshold is None or not rates:
         return ""
-    precision, recall = result["precision"], result["recall"]
-    if any(np.isnan(row.value) or not row.possible for row in (precision, recall)):
+    if any(np.isnan(result[k].value) or not result[k].possible for k in rates):
         return ""
-    value, naive = _percent(precision.shown[0]), _percent(precision.naive)
-    instead = "" if naive in ("", value) else f", not {naive},"
-    return (
-        f" At the threshold {result.threshold:g}, {value} of the flagged cases are positive{instead} and "
-        f"{_percent(recall.value)} of the positives are flagged."
-    )
+    *others, last = (_rate(k, result[k]) for k in rates)
+    told = f"{', '.join(others)}, and {last}" if others else last
+    return f" At the threshold {result.threshold:g}, {told}."
+
+
+def _rate(label: str, row: Estimate) -> str:
+    """A rate with its interval, and what it is not."""
+    in_words = label in FLAGGED
+    write = _percent if in_words else figure
+    value, low, high = map(write, row.shown)
+    naive = "" if row.naive is None or np.isnan(row.naive) else write(row.naive)
+    instead = "" if naive in ("", value) else f", not {naive}"
+    value = value if np.isnan(row.low) else f"{value} ({low} to {high})"
+    return f"{value} {FLAGGED[label]}{instead}" if in_words else f"{titled(label)[0]} {value}{instead}"
 
 
 def _percent(share: float | None) -> str:
