@@ -120,6 +120,16 @@ def test_noise_beyond_what_is_possible_has_its_cause(tmp_path: Path, open_page: 
     assert page.locator("#live #outside").count() == 1  # not above a table without any such figure
 
 
+def test_what_is_refuted_is_no_noise(tmp_path: Path, open_page: Any) -> None:
+    evidence = ht.Reviewed(SCORE, (SCORE > 0.7).astype(float), 1.0, sensitivity=0.9, specificity=0.5)
+    page = open_page(written(tmp_path, evidence).path)
+    assert page.inner_text("#answer").startswith("REFUTED")
+    assert "The cause is what is refuted." in page.inner_text("#outside")
+    recalls = page.locator("#thresholds [data-cell=recall]").all_inner_texts()
+    assert "–" in recalls
+    assert not [text for text in recalls if text.startswith("-")]
+
+
 def test_what_is_possible_has_no_note(tmp_path: Path, open_page: Any) -> None:
     """Rates that leave [0, 1] by less than is shown, and by more where too few reviews stand behind them."""
     page = open_page(written(tmp_path, EVIDENCE["census"]()).path)

@@ -215,11 +215,12 @@ const {
     const { measure } = seen;
     const scores = () => [...new Set(TOP.map((share) => scoreOfTop(measure, share)))];
     const reviewed = models[i].kind === "reviewed";
+    const cut = (x) => (models[i].status === "refuted" && isBeyond(x, [0, 1]) ? NaN : clip(x, 0, 1));
     const row = (threshold) => {
       const n = reviewed ? reviewsAbove(i, threshold) : null;
       const few = n !== null && n < FEWEST;
       const rate = (what) => (few && what !== "flagged" ? NaN : rateAt(measure, what, threshold));
-      return [threshold, RATES.map((what) => (reviewed ? clip(rate(what), 0, 1) : rate(what))), n];
+      return [threshold, RATES.map((what) => (reviewed ? cut(rate(what)) : rate(what))), n];
     };
     return (seen.top ??= scores().map(row));
   }

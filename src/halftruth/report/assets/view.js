@@ -3,7 +3,9 @@
 (() => {
   const CHARTS = { roc: rocChart, pr: prChart, reliability: reliabilityChart, distribution: distributionChart };
   const REST = 50; // ms without a move, after which what takes longer is computed
-  const CAUSE = models.some(({ kind }) => kind === "reviewed")
+  const CAUSE = models.some(({ status }) => status === "refuted")
+    ? "what is refuted"
+    : models.some(({ kind }) => kind === "reviewed")
     ? "noise, as a review may stand for many rows"
     : "noise, or a share of positives that is too high";
   const AXES = { fpr: "false-positive rate of the ROC curve", precision: "precision curve" };
