@@ -108,6 +108,7 @@ class Report:
 
 Limits = Sequence[float | None]  # None: no limit on that side
 ROUNDING = 1e-9
+SHOWN = 0.0005  # what three decimals do not show
 
 
 def value_cell(value: float | None, limits: Limits, low: float | None, high: float | None) -> str:
@@ -117,7 +118,8 @@ def value_cell(value: float | None, limits: Limits, low: float | None, high: flo
         return figure(value)
     if interval(low, high, limits) in (NONE, "none possible"):
         return f"impossible: {figure(value)}"
-    return f"{figure(min(max(value, least), most))} (raw {figure(value)})"
+    cut = min(max(value, least), most)
+    return figure(cut) + (f" (raw {figure(value)})" if abs(value - cut) >= SHOWN else "")
 
 
 def interval(low: float | None, high: float | None, limits: Limits = (None, None)) -> str:

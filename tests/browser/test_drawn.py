@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -409,7 +410,8 @@ def test_a_note_says_what_cannot_be(make: Any, beyond: bool, tmp_path: Path, ope
 
 def fewest(score: float, held: Points) -> float:
     """The score in the fewest digits, four at least, that call the same cases positive."""
-    rounded = [float(f"{score:.{digits}g}") for digits in range(4, 18)]
+    floors = [Context(prec=digits, rounding=ROUND_FLOOR) for digits in range(4, 18)]
+    rounded = [float(floor.create_decimal(repr(float(score)))) for floor in floors]
     return next(each for each in rounded if each <= score and not ((held >= each) & (held < score)).any())
 
 

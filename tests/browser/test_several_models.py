@@ -71,11 +71,11 @@ def assert_differences(page: Any, report: Report, comparison: Comparison, prior:
     for (a, b), rows in comparison.pairs.items():
         i, j = names.index(a), names.index(b)
         for label, row in rows.items():
-            value, between = row.value, f"{figure(row.low)} to {figure(row.high)}"
+            value, between = row.texts
             if at is not None:
-                value, between = at[i][label][0] - at[j][label][0], NONE
+                value, between = figure(at[i][label][0] - at[j][label][0]), NONE
             key = f"{i}-{j}", label
-            assert found[(*key, "value")] == figure(value)
+            assert found[(*key, "value")] == value
             assert found[(*key, "interval")] == between
             assert found[(*key, "flips")] == (", ".join(map(figure, row.flips)) or NONE)
             better = NONE if row.leader is None else (a, b)[row.leader]

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any
 
 from halftruth import _checks
-from halftruth._errors import InputError, Note, NotIdentifiable, source_of
+from halftruth._errors import InputError, Note, NotIdentifiable
 from halftruth.cli._option_values import parse_pair
 from halftruth.cli._options import Population, ShareOptions
 from halftruth.cli._rendering import Block, Cell
@@ -16,14 +16,14 @@ from halftruth.cli._reviews import Reviews
 from halftruth.cli._table_source import evidence_of
 from halftruth.cli._terminal import shell_text
 from halftruth.cli._views import EvaluationView
-from halftruth.evaluation._review_checks import ReviewCheck, check_by_reviews
-from halftruth.results._estimate import Evaluation, figure, interval_name, interval_text, share_text
+from halftruth.evaluation._review_checks import TITLES, ReviewCheck, check_by_reviews
+from halftruth.prior._scar_test import Check
+from halftruth.results._estimate import Evaluation, estimate_text, interval_name, interval_text
 from halftruth.table._score_table import NEGATIVE, POSITIVE, SOFT, UNLABELED, ScoreTable
 from halftruth.table._strata import StratumRows
 
 __all__ = ["CheckedView", "check_settings"]
 
-TITLES = {"scar": "SCAR", "prior": "Prior", "purity": "Purity"}
 WHOSE = "The answer is that of the reviews, which rest on neither the prior nor SCAR."
 TOO_SURE = (
     "The reviews take all of them for certain too: mend the column of --known-positive, and plan and review "
@@ -83,19 +83,38 @@ class CheckedView(EvaluationView):
             check = check_by_reviews(pu, reviewed, **how)
         except NotIdentifiable as error:
             raise error.also("Or leave --prior out: the reviews alone need none.") from error
-        notes = [*_verdicts(check), *check.notes[len(check.checks) :]]
+        check = _for_the_shell(check)
+        notes = [*check.verdicts.values(), *check.notes[len(check.checks) :]]
         new = (note for note in notes if note not in result.notes)
-        return cls(replace(result, notes=(*result.notes, *new)), check)
+        origin = replace(result.origin, check=check)
+        return cls(replace(result, notes=(*result.notes, *new), origin=origin), check)
 
     def blocks(self) -> list[Block]:
         interval = interval_name(self.check.confidence_level)
-        lines: list[tuple[str, ...]] = []
-        for name, both in self.check.side_by_side.items():
-            cells = (cell for x in both for cell in (figure(x.shown[0]), interval_text(x)))
-            lines.append((name, *cells, "differ" if name in self.check.disagree else ""))
+        lines: list[tuple[str, ...]] = [
+            (
+                name,
+                estimate_text(pu),
+                interval_text(pu),
+                estimate_text(x),
+                interval_text(x),
+                self._word(name),
+            )
+            for name, (pu, x) in self.check.side_by_side.items()
+        ]
         header = ("metric", "positives and unlabeled", interval, "reviews", interval, "")
-        above = tuple(map(shell_text, _verdicts(self.check)))
-        return [*super().blocks(), Block(above=above, header=header, lines=lines, below=(WHOSE,))]
+        # What is refuted stands on top: of the purity as the headline, since it takes the answer along.
+        verdicts = self.check.verdicts.values()
+        first, *rest = super().blocks()
+        against = tuple(note for note in verdicts if note.kind == "contradiction")
+        whose = (WHOSE,) if self.result.status == "ok" else ()
+        n = len(self.result.standing.lines)
+        first = replace(
+            first, above=(*first.above[:n], *against, *(whose if against else ()), *first.above[n:])
+        )
+        above = tuple(note for note in verdicts if note.kind == "remark")
+        below = () if against else whose
+        return [first, *rest, Block(above=above, header=header, lines=lines, below=below)]
 
     def objections(self) -> Iterator[str]:
         yield from super().objections()
@@ -103,13 +122,8 @@ class CheckedView(EvaluationView):
         if refuted:
             yield f"the reviews refute what was given ({', '.join(refuted)})"
 
-    @property
-    def beside(self) -> Note:
-        """The other answer in a sentence, for a page, whose table has those of the reviews."""
-        rows = (f"{name} {share_text(pu)}" for name, (pu, _) in self.check.side_by_side.items())
-        return Note(
-            "remark", f"Positives and unlabeled, with the prior given, say: {', '.join(rows)}. {WHOSE}"
-        )
+    def _word(self, name: str) -> str:
+        return "differ" if name in self.check.disagree else ""
 
     def to_dict(self) -> dict[str, Any]:
         return super().to_dict() | {"check": self.check.to_dict()}
@@ -129,15 +143,16 @@ class CheckedView(EvaluationView):
             yield [*row, *((None,) * 3 if pu is None else pu.shown), word, *told]
 
 
-def _verdicts(check: ReviewCheck) -> Iterator[Note]:
-    """What each check says; only where known positives are not positive do the reviews not hold either."""
-    for name, one in check.checks.items():
-        p = "" if one.p_value is None else f" (p = {figure(one.p_value)})"
-        text = f"{TITLES[name]}{' REFUTED' if one.refuted else ''}{p}: {source_of(one.says)}"
-        if name == "purity" and one.refuted:
-            yield Note("refuted", f"{text} {TOO_SURE}")
-        else:
-            yield Note("contradiction" if one.refuted else "remark", text)
+def _for_the_shell(check: ReviewCheck) -> ReviewCheck:
+    """The same in the words of the command, in every format; what mends a wrong purity, too."""
+
+    def told(name: str, one: Check) -> str:
+        says = shell_text(one.says)
+        return f"{says} {TOO_SURE}" if name == "purity" and one.refuted else says
+
+    checks = {name: replace(one, says=told(name, one)) for name, one in check.checks.items()}
+    notes = (Note(note.kind, shell_text(note)) for note in check.notes)
+    return replace(check, checks=checks, notes=tuple(notes))
 
 
 def _as_unlabeled(table: ScoreTable) -> ScoreTable:

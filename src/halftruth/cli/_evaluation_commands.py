@@ -207,7 +207,7 @@ def evaluate(
         from halftruth.cli._beside_reviews import CheckedView
 
         checked = CheckedView.of(results[""], known.of(""), check)
-        views, results, remarks = {"": checked}, {"": checked.result}, (checked.beside,)
+        views, results, remarks = {"": checked}, {"": checked.result}, ()
     view = view_of(views, by)
     view = with_priors(view, known, results, remarks)
     show(view, style)

@@ -303,13 +303,14 @@ class ComparisonView(_Selected):
     def blocks(self) -> list[Block]:
         evidence, standing = self.comparison.evidence, self.comparison.standing_of_pair
         tables = {pair: self.comparison.table(pair) for pair in self.comparison}
+        verdict = self.comparison.verdict
         return [
             Block(
                 heading=f"{a} against {b}" if len(tables) > 1 else "",
                 above=(*headline(standing((a, b))), f"{a}: {evidence[a]}", f"{b}: {evidence[b]}"),
                 header=lines[0],
                 lines=lines[1:],
-                below=(self.comparison.verdict,) if i == len(tables) - 1 and not self.of_groups else (),
+                below=(verdict,) if verdict and i == len(tables) - 1 and not self.of_groups else (),
             )
             for i, ((a, b), lines) in enumerate(tables.items())
         ]

@@ -119,15 +119,17 @@ def compare(
         pairs[a, b] = match.differences(n_resamples, stream, level)
         unrefuted[a, b] = match.unrefuted
     notes += _on_selection(evidence, requests, keep, level, stratified) if paired else []
+    reviewed = any(e.kind == "reviewed" for e in evidence.values())
     joined = [note for rows in pairs.values() for name, row in rows.items() for note in _joined(name, row)]
     distances = [Note("bias", INFLATED.format(r.label)) for r in requests if r.is_distance]
     return Comparison(
         pairs=pairs,
         dominant=None
-        if is_refuted(notes)
+        if is_refuted(notes) or reviewed
         else _dominant(evidence, one_prior=paired or _one_population(evidence)),
         evidence={name: repr(e) for name, e in evidence.items()},
         paired=bool(paired),
+        reviewed=reviewed,
         threshold=limit,
         unrefuted=unrefuted,
         origin=Origin(

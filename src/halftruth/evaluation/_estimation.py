@@ -20,6 +20,7 @@ from halftruth.inference._requests import ModelRows, Request, Values
 from halftruth.measure._score_measure import ScoreMeasure
 from halftruth.results._estimate import INFLUENCE, SCORE, Estimate
 from halftruth.results._intervals import interval_of, normal_interval, score_interval
+from halftruth.results._standing import reaches
 from halftruth.table._resampling import Places, UnseenRows, weighted_sums
 from halftruth.table._support import Support
 
@@ -235,7 +236,8 @@ class Estimation:
         centers = self.centers[request]
         degrees = degrees_of(self.support) if request.places == "anywhere" else np.inf
         share_rows = None
-        if self.span.unknown or self.evidence.multiplied:
+        noisy = bool(self.evidence.multiplied) and _is_noise(centers, errors, replicates, level, limits)
+        if self.span.unknown or noisy:
             # The highest priors not refuted may be impossible for a metric, and so may what few reviews that
             # stand for many rows make of it: only what is possible bounds it.
             centers = np.clip(centers, *limits)
@@ -248,7 +250,7 @@ class Estimation:
             how, (low, high), errors, replicates = "none", (np.nan, np.nan), None, None
         elif errors is not None:
             # Where noise can carry a share out of [0, 1], it has no such interval; rates of reviews are cut.
-            of_reviews = bool(self.evidence.multiplied) and request.places == "ends"
+            of_reviews = noisy and request.places == "ends"
             if (self.unsigned or of_reviews) and limits == (0.0, 1.0) and method is None:
                 how, share_rows = SCORE, errors.share_rows(centers)
                 low, high = score_interval(centers, share_rows, level, degrees)
@@ -283,7 +285,28 @@ class Estimation:
             selected=self.span.selected,
             prior_ends=self._prior_ends(request),
         )
-        return replace(estimate, notes=remarks.on_row(request, self.evidence.measure(), estimate))
+        reviewed = bool(self.evidence.multiplied)
+        return replace(
+            estimate,
+            notes=remarks.on_row(request, self.evidence.measure(), estimate, reviewed=reviewed),
+        )
+
+
+def _is_noise(
+    centers: Vector,
+    errors: Errors | None,
+    replicates: Vector | None,
+    level: float,
+    limits: tuple[float, float],
+) -> bool:
+    """Whether no more than noise carries a value beyond ``limits``, if anything does."""
+    if errors is not None:
+        ends = normal_interval(centers, np.sqrt(errors.variance + errors.unseen), level)
+    elif replicates is not None:
+        ends = interval_of(replicates, centers, level, "percentile")
+    else:
+        return True
+    return reaches(*ends, limits)
 
 
 def check_stratified(stratified: bool | None, *evidence: Evidence) -> None:

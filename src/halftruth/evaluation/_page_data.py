@@ -87,6 +87,7 @@ def page_data(
         name: _as_shown(result, model["home"])
         for (name, result), model in zip(results.items(), models, strict=True)
     }
+    checks = [origin.check for origin in origins if origin is not None and origin.check is not None]
     return PageData(
         title=title,
         results=shown,
@@ -100,6 +101,8 @@ def page_data(
         drawn=drawn,
         joining_changed=_largest_gap(results, shown) if drawn else 0.0,
         steps=_steps(next(iter(results.values())), drawn=drawn) if len(results) == 1 else (),
+        both=checks[0].side_by_side if checks else {},
+        verdicts=tuple(checks[0].verdicts.values()) if checks else (),
     )
 
 
@@ -362,6 +365,11 @@ def _sums_of(support: Support) -> SumsAtScores:
     for (stratum, column), values in support.sums().items():
         if column != "square":
             sums.setdefault(stratum, {})[column] = _short(values)
+    if SOFT in sums:  # of weighted reviews, how many they are
+        for stratum, cells in support.strata.items():
+            if stratum != SOFT and cells.weight is not None:
+                count = np.bincount(cells.atom, cells.count, minlength=len(support.score))
+                sums[stratum]["count"] = _short(count)
     return {"score": support.score.tolist(), "sums": sums}
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from halftruth import _checks
-from halftruth._errors import InputError, Note, NotIdentifiable, arg, call, notes_to_dict, source_of
+from halftruth._errors import InputError, Note, NoteKind, NotIdentifiable, arg, call, notes_to_dict, source_of
 from halftruth.evaluation._evaluate import evaluate
 from halftruth.evaluation._review_laws import N_BLOCKS, Laws, SelectionBlock
 from halftruth.evidence import PositiveUnlabeled, Reviewed
@@ -37,6 +37,7 @@ __all__ = ["ReviewCheck", "check_by_reviews"]
 
 FEW_POSITIVES = 20  # found by reviews
 STEPS = 24  # of halving, to a p-value
+TITLES = {"scar": "SCAR", "prior": "Prior", "purity": "Purity"}
 LEAN = {"any": "otherwise than", "rising": "higher than", "falling": "lower than"}
 
 
@@ -81,6 +82,17 @@ class ReviewCheck(Judged):
     def scar(self) -> Check:
         """Whether known positives have the law of all positives along the score."""
         return self.checks["scar"]
+
+    @property
+    def verdicts(self) -> dict[str, Note]:
+        """What each check says, in a line; known positives that are not positive refuse the reviews too."""
+        notes = {}
+        for name, one in self.checks.items():
+            p = "" if one.p_value is None else f" (p = {figure(one.p_value)})"
+            text = f"{TITLES[name]}{' REFUTED' if one.refuted else ''}{p}: {source_of(one.says)}"
+            against: NoteKind = "refuted" if name == "purity" else "contradiction"
+            notes[name] = Note(against if one.refuted else "remark", text)
+        return notes
 
     def __str__(self) -> str:
         rows: list[tuple[str, ...]] = [("", "positives and unlabeled", "reviews", "")]

@@ -19,6 +19,8 @@ __all__ = ["SAID", "ReviewBand", "ReviewDesign", "Reviews", "design_of"]
 
 SAID = {POSITIVE: 1.0, NEGATIVE: 0.0}  # what reviewers said of a row
 N_BANDS = 10
+SIDE = 5  # reviews, or rows that nobody could look at, on each side of a jump
+JUMP = 2.0  # of the chance of a review, upwards or downwards
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,9 +34,9 @@ class ReviewBand:
     positive: int
     """How many of those reviewed were found positive."""
     chance: tuple[float, float]
-    """Of a review: the smallest and the largest of the rows that were reviewed."""
+    """Of a review: the smallest and the largest of the rows that were reviewed; 0 where none was."""
     stands_for: float
-    """How many rows a review stands for, on average."""
+    """How many rows a review stands for, on average; 0 where there is none."""
     open_rows: int = 0
     """Those that nobody could look at."""
 
@@ -125,7 +127,8 @@ class ReviewDesign:
     """The lowest and the highest that reviewers may have."""
     specificity: tuple[float, float]
     bands: tuple[ReviewBand, ...]
-    """From the highest scores to the lowest; each has about as many reviews as any other."""
+    """From the highest scores to the lowest, cut where chances jump; each has about the same share of
+    reviews and rows together."""
     reviews: Reviews = field(repr=False, compare=False)
     guess: Guess = field(repr=False, compare=False)
 
@@ -150,9 +153,7 @@ def design_of(table: ScoreTable, reviews: Reviews, guess: Guess, **known: Any) -
     score = np.concatenate([rows.score for rows in strata.values()])
     rest = strata.get(UNLABELED)
     is_open = np.zeros(0) if rest is None or rest.value is None else rest.score[rest.value > 0]
-    order, n_bands = np.sort(reviews.score), min(N_BANDS, len(reviews.score))
-    edges = np.unique(order[np.arange(1, n_bands) * len(order) // n_bands])
-    edges = edges[edges > order[0]]  # no band is without a review
+    edges = _edges(reviews, is_open)
     places = [np.searchsorted(edges, of, side="right") for of in (score, reviews.score, is_open)]
 
     def band(k: int) -> ReviewBand:
@@ -164,7 +165,7 @@ def design_of(table: ScoreTable, reviews: Reviews, guess: Guess, **known: Any) -
             reviewed=int(among.sum()),
             positive=int(reviews.positive[among].sum()),
             chance=_chances(reviews.times[among]),
-            stands_for=float(reviews.times[among].mean()),
+            stands_for=float(reviews.times[among].mean()) if among.any() else 0.0,
             open_rows=int(open_rows.sum()),
         )
 
@@ -182,7 +183,45 @@ def design_of(table: ScoreTable, reviews: Reviews, guess: Guess, **known: Any) -
     )
 
 
+def _edges(reviews: Reviews, is_open: Vector) -> Vector:
+    """The lowest score of each band but the lowest."""
+    by_score = np.argsort(reviews.score)
+    order, times = reviews.score[by_score], reviews.times[by_score]
+    chance = np.append(np.minimum(1 / reviews.times, 1.0), np.zeros(len(is_open)))
+    jumps = _jumps(np.append(reviews.score, is_open), chance)
+    weight = np.cumsum(1 / len(order) + times / times.sum()) / 2
+    n_bands = min(N_BANDS - len(jumps), len(order))
+    places = np.searchsorted(weight, np.arange(1, n_bands) / n_bands)
+    taken = np.searchsorted(order, jumps)
+    free = [k for k in places if not (abs(k - taken) < SIDE).any()]
+    even = order[free][order[free] > order[0]]  # none is without a row
+    return np.unique(np.append(jumps, even))
+
+
+def _jumps(score: Vector, chance: Vector) -> Vector:
+    """Scores between which and those below all chances of a review differ, on either side for a stretch."""
+    if len(score) < 2 * SIDE:
+        return np.zeros(0)
+    by_score = np.argsort(score, kind="stable")
+    score, chance = score[by_score], chance[by_score]
+    runs = np.lib.stride_tricks.sliding_window_view(chance, SIDE)
+    least, most = runs.min(axis=1), runs.max(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rise, fall = least[SIDE:] / most[:-SIDE], least[:-SIDE] / most[SIDE:]
+    size = np.fmax(rise, fall)
+    below, above = score[SIDE - 1 : -SIDE], score[SIDE : len(score) - SIDE + 1]
+    size[below == above] = 0
+    found: list[int] = []
+    for k in np.argsort(-size, kind="stable"):
+        if size[k] >= JUMP and len(found) < N_BANDS - 1 and all(abs(k - other) >= SIDE for other in found):
+            found.append(int(k))
+    # Rows between two reviews are of the side that was looked at less, unless nobody could look there.
+    from_above = [(rise[k] < fall[k]) != (min(most[k], most[k + SIDE]) > 0) for k in found]
+    ends = zip(found, from_above, strict=True)
+    return np.asarray([above[k] if upper else np.nextafter(below[k], np.inf) for k, upper in ends])
+
+
 def _chances(times: Vector) -> tuple[float, float]:
     # Of several rounds a row may stand for less than itself: others of its kind were seen before.
-    chance = np.minimum(1 / times, 1.0)
+    chance = np.minimum(1 / times, 1.0) if len(times) else np.zeros(1)
     return float(chance.min()), float(chance.max())

@@ -50,7 +50,8 @@ def _ahead(row: Difference, names: tuple[str, str]) -> str:
         return f"{verdict}: the difference is {figure(low)} to {figure(high)} over all priors not refuted"
     shown = row.value_texts
     values = f"{better} has {shown[leader]}, {other} {shown[1 - leader]}"
-    return f"{verdict}: {values}, difference {figure(sign * row.value)} ({figure(low)} to {figure(high)})"
+    value, between = replace(row, value=sign * row.value, low=low, high=high).texts
+    return f"{verdict}: {values}, difference {value} ({between})"
 
 
 def _turns(row: Difference) -> str:

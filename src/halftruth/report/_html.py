@@ -17,9 +17,18 @@ from halftruth.results._estimate import (
     figure,
     interval_name,
     interval_text,
+    share_text,
 )
 
-__all__ = ["differences_table", "groups_table", "items", "metrics_table", "range_text", "review_tables"]
+__all__ = [
+    "both_table",
+    "differences_table",
+    "groups_table",
+    "items",
+    "metrics_table",
+    "range_text",
+    "review_tables",
+]
 
 DASH = "–"
 
@@ -78,14 +87,17 @@ def _stacked(row: Estimate | None) -> str:
 def differences_table(comparison: Comparison, names: list[str], name: str = "") -> str:
     """First minus second model, by metric, and where the order turns."""
     interval = interval_name(comparison.confidence_level)
-    head = ["metric", "models", "difference", interval, "better", "order turns at π"]
+    turns = [] if comparison.reviewed else ["order turns at π"]
+    head = ["metric", "models", "difference", interval, "better", *turns]
     rows = []
     for (a, b), differences in comparison.pairs.items():
         pair = f"{names.index(a)}-{names.index(b)}"
         for label, row in differences.items():
             better = DASH if row.leader is None else (a, b)[row.leader]
             flips = ", ".join(map(figure, row.flips)) or DASH
-            texts = {"value": figure(row.value), "interval": _between(row), "better": better, "flips": flips}
+            value, between = (figure(row.value), DASH) if isnan(row.low) else row.texts
+            texts = {"value": value, "interval": between, "better": better}
+            texts |= {"flips": flips} if turns else {}
             cells = "".join(f'<td data-cell="{cell}">{escape(text)}</td>' for cell, text in texts.items())
             rows.append(
                 f'<tr data-pair="{pair}" data-metric="{escape(label)}">'
@@ -93,6 +105,14 @@ def differences_table(comparison: Comparison, names: list[str], name: str = "") 
                 f"<td>{escape(a)} − {escape(b)}</td>{cells}</tr>"
             )
     return _table(name, head, f"<tbody>{''.join(rows)}</tbody>")
+
+
+def both_table(both: Mapping[str, tuple[Estimate, Estimate]]) -> str:
+    """What reviews say, and what positives and unlabeled say."""
+    if not both:
+        return ""
+    rows = [[titled(name)[0], share_text(x), share_text(pu)] for name, (pu, x) in both.items()]
+    return _plain("both", ["metric", "by reviews", "by positives and unlabeled"], rows)
 
 
 def review_tables(design: ReviewDesign, steps: Sequence[Step]) -> tuple[str, str]:
@@ -103,7 +123,8 @@ def review_tables(design: ReviewDesign, steps: Sequence[Step]) -> tuple[str, str
     rows = [
         [
             f"{x.low:.3g} to {x.high:.3g}", f"{x.rows:,}", f"{x.reviewed:,}", f"{x.positive:,}",
-            range_text(x.chance), f"{x.stands_for:,.3g}", *([f"{x.open_rows:,}"] if design.open_rows else []),
+            range_text(x.chance), f"{x.stands_for:,.3g}" if x.reviewed else DASH,
+            *([f"{x.open_rows:,}"] if design.open_rows else []),
         ]
         for x in design.bands
     ]  # fmt: skip

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NotRequired, TypedDict
 
+from halftruth._errors import Note
 from halftruth.evidence._review_design import ReviewDesign
 from halftruth.results._comparison import Comparison
-from halftruth.results._estimate import Evaluation
+from halftruth.results._estimate import Estimate, Evaluation
 
 __all__ = [
     "Figures", "MetricData", "ModelData", "PageData", "SelectionData", "Shares", "Step", "Subject",
@@ -145,3 +146,6 @@ class PageData:
     joining_changed: float = 0.0
     """By how much a figure of the scores that the page holds differs from that of the rows, at most."""
     steps: Sequence[Step] = ()
+    both: Mapping[str, tuple[Estimate, Estimate]] = field(default_factory=dict)
+    """Answers by positives and unlabeled, and by the reviews that check what these take for granted,"""
+    verdicts: Sequence[Note] = ()  # and what they say of it

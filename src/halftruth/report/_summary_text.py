@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from halftruth._errors import merged_notes
-from halftruth._registry import headline, titled
+from halftruth._registry import REGISTRY, headline, titled
 from halftruth.report import _comparison_text
 from halftruth.report._html import range_text
 from halftruth.report._page_record import PageData, Step, Subject
@@ -16,8 +16,8 @@ from halftruth.results._estimate import Estimate, Evaluation, estimate_text, fig
 from halftruth.results._standing import Standing, gravest
 
 __all__ = [
-    "advice", "answer", "more_reviews", "notes", "prior_line", "refuted", "remarks", "review", "shares",
-    "standing",
+    "advice", "answer", "checked", "more_reviews", "notes", "prior_line", "refuted", "remarks", "review",
+    "shares", "standing",
 ]  # fmt: skip
 
 STRATA = {
@@ -33,6 +33,8 @@ FOUND_BY_SCORE = (
 UNLABELED_AS_NEGATIVE = "unlabeled cases counted as negatives"
 AGAINST = ("refuted", "partly_refuted")  # kinds of notes that come first
 NAMED = 3  # groups that are named where there are many
+FLAGGED = {"precision": "of the flagged cases are positive", "recall": "of the positives are flagged"}
+MOST_RATES = 3  # at a threshold that are told
 LITTLE = 0.05  # an interval that loses less of its width hardly changes
 
 
@@ -109,17 +111,29 @@ def _interval(row: Estimate) -> str:
 
 
 def _at_threshold(result: Evaluation) -> str:
-    if result.threshold is None or not {"precision", "recall"} <= set(result):
+    """The rates that were asked for; of many, those that say most."""
+    first = headline(result)
+    rates = [k for k in result if k in REGISTRY and REGISTRY[k].threshold and k != first]
+    if len(rates) > MOST_RATES:
+        rates = [k for k in rates if k in FLAGGED]
+    if result.threshold is None or not rates:
         return ""
-    precision, recall = result["precision"], result["recall"]
-    if any(np.isnan(row.value) or not row.possible for row in (precision, recall)):
+    if any(np.isnan(result[k].value) or not result[k].possible for k in rates):
         return ""
-    value, naive = _percent(precision.shown[0]), _percent(precision.naive)
-    instead = "" if naive in ("", value) else f", not {naive},"
-    return (
-        f" At the threshold {result.threshold:g}, {value} of the flagged cases are positive{instead} and "
-        f"{_percent(recall.value)} of the positives are flagged."
-    )
+    *others, last = (_rate(k, result[k]) for k in rates)
+    told = f"{', '.join(others)}, and {last}" if others else last
+    return f" At the threshold {result.threshold:g}, {told}."
+
+
+def _rate(label: str, row: Estimate) -> str:
+    """A rate with its interval, and what it is not."""
+    in_words = label in FLAGGED
+    write = _percent if in_words else figure
+    value, low, high = map(write, row.shown)
+    naive = "" if row.naive is None or np.isnan(row.naive) else write(row.naive)
+    instead = "" if naive in ("", value) else f", not {naive}"
+    value = value if np.isnan(row.low) else f"{value} ({low} to {high})"
+    return f"{value} {FLAGGED[label]}{instead}" if in_words else f"{titled(label)[0]} {value}{instead}"
 
 
 def _percent(share: float | None) -> str:
@@ -200,12 +214,22 @@ def notes(page: PageData) -> list[str]:
     return [*remarks(page), *left_out, *_on_joining(page)]
 
 
+def checked(page: PageData) -> str:
+    """What the reviews refute of the rest of the evidence, or that they refute nothing; on top of its table.
+
+    A purity that is refuted is the page's answer, for it takes the reviews along.
+    """
+    against = [str(note) for note in page.verdicts if note.kind == "contradiction"]
+    return " ".join(against or [str(note) for note in page.verdicts if note.kind == "remark"])
+
+
 def remarks(page: PageData) -> list[str]:
     """What was assumed, whom the numbers are about, where the prior came from, and what else to know."""
     # What bias of known positives would do is a line of its own for every group: too many on such a page.
     but = (*AGAINST, "selection") if len(page.results) > 1 and not page.drawn else AGAINST
     remarks_of = {
-        name: list(_remarks(result, page.subjects.get(name), but)) for name, result in page.results.items()
+        name: list(_remarks(result, page.subjects.get(name), but, checked(page)))
+        for name, result in page.results.items()
     }
     texts = merged_notes(remarks_of)
     if page.comparison is None:
@@ -214,7 +238,7 @@ def remarks(page: PageData) -> list[str]:
     return texts + [note for note in page.comparison.notes if note.kind not in AGAINST and note not in shown]
 
 
-def _remarks(result: Evaluation, subject: Subject | None, but: Sequence[str]) -> Iterator[str]:
+def _remarks(result: Evaluation, subject: Subject | None, but: Sequence[str], told: str) -> Iterator[str]:
     others = [note for note in result.all_notes() if note.kind not in but]
     assumption = "" if subject is None else subject.assumption
     # The assumption comes first, and beside it what would break it.
@@ -225,7 +249,7 @@ def _remarks(result: Evaluation, subject: Subject | None, but: Sequence[str]) ->
     if subject is not None:
         yield _population(subject)
         yield from _source_of_prior(subject)
-    yield from (note for note in others if note != assumption)
+    yield from (note for note in others if note != assumption and note not in told)
 
 
 def _population(subject: Subject) -> str:

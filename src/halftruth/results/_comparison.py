@@ -67,6 +67,20 @@ class Difference(Estimate):
         return [value_text(value, self.value_limits, (value - reach, value + reach)) for value in self.values]
 
     @property
+    def texts(self) -> tuple[str, str]:
+        """The difference and its interval for people, all with the decimals of the largest of them."""
+        text = interval_text(self)
+        if math.isnan(self.value) or " to " not in text:
+            return figure(self.value), text
+        shown = self.shown
+        most = max(map(abs, shown))
+        decimals = 3 if most >= 0.01 or most == 0 else 2 - math.floor(math.log10(most))
+        # Ties as `figure` has them; no zero is negative.
+        ends = (float(f"{x:.12g}") for x in (self.value, *shown[1:]))
+        value, low, high = (f"{x:z.{decimals}f}" for x in ends)
+        return value, f"{low} to {high}"
+
+    @property
     def shown_limits(self) -> tuple[float, float]:
         low, high = self.value_limits
         return low - high, high - low
@@ -105,13 +119,16 @@ class Comparison(Judged, Paged):
 
     pairs: Mapping[Pair, Mapping[str, Difference]]
     dominant: str | None
-    """The model whose ROC curve, in these data, is nowhere below that of another; None where curves cross."""
+    """The model whose ROC curve, in these data, is nowhere below that of another; None where curves cross, or
+    cases were reviewed: a few heavy reviews bend a curve."""
     evidence: Mapping[str, str]
     paired: bool
     threshold: float | None = None
     unrefuted: Mapping[Pair, tuple[int, ...] | None] = field(default_factory=dict)
     """Where a range of priors is refuted in part: the scenarios that are not, for `Difference.over`."""
     notes: tuple[Note, ...] = ()
+    reviewed: bool = False
+    """Whether people reviewed the cases: no prior is given, by which an order could turn."""
     subjects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Notes that are of some independent samples alone, and of which."""
     origin: Origin | None = field(default=None, repr=False)
@@ -213,23 +230,25 @@ class Comparison(Judged, Paged):
         """A header and one line a metric, for people."""
         interval = interval_name(self.confidence_level)
         header = ("metric", *pair, "difference", interval, "better", "flips at π")
-        return [header, *(_line(name, row, pair) for name, row in self.pairs[pair].items())]
+        lines = [header, *(_line(name, row, pair) for name, row in self.pairs[pair].items())]
+        return [line[:-1] for line in lines] if self.reviewed else lines
 
     def __str__(self) -> str:
         how = "paired by row order" if self.paired else "independent samples"
         blocks = [str(line) for line in self.standing.lines]
         blocks += ["; ".join(f"{name}: {text}" for name, text in self.evidence.items()) + f"; {how}"]
         blocks += ["\n".join(aligned(self.table(pair))) for pair in self.pairs]
-        blocks.append(
-            "\n".join([self.verdict, *(f"Note: {note}" for note in self.notes if note != self.reason)])
-        )
+        notes = [f"Note: {note}" for note in self.notes if note != self.reason]
+        blocks.append("\n".join([*([self.verdict] if self.verdict else []), *notes]))
         return "\n\n".join(blocks)
 
     __repr__ = __str__
 
     @property
     def verdict(self) -> str:
-        """What the curves say, in one sentence."""
+        """What the curves say, in one sentence; nothing of reviewed cases."""
+        if self.reviewed:
+            return ""
         if self.dominant is None:
             return "No model dominates: in these data no ROC curve is on top everywhere."
         return f"{self.dominant} dominates: in these data its ROC curve is nowhere below that of another."
@@ -238,4 +257,4 @@ class Comparison(Judged, Paged):
 def _line(name: str, row: Difference, pair: Pair) -> tuple[str, ...]:
     leader = "–" if row.leader is None else pair[row.leader]
     flips = ", ".join(figure(prior) for prior in row.flips) or "–"
-    return (name, *row.value_texts, figure(row.value), interval_text(row), leader, flips)
+    return (name, *row.value_texts, *row.texts, leader, flips)

@@ -15,7 +15,7 @@ from halftruth import _checks, _storage
 from halftruth._checks import Vector
 from halftruth._errors import InputError, MissingDependency, Note, NoteKind, arg, bare, notes_to_dict
 from halftruth.results._intervals import interval_of, normal_interval, score_interval
-from halftruth.results._standing import OK, Judged, Standing, is_possible, reaches, standing_of
+from halftruth.results._standing import OK, SHOWN, Judged, Standing, is_possible, reaches, standing_of
 
 __all__ = [
     "INFLUENCE", "SCORE", "SOURCES", "Estimate", "Evaluation", "Origin", "Paged", "Pages", "aligned",
@@ -228,6 +228,10 @@ Row = TypeVar("Row", bound=Estimate)
 
 def judged(rows: Mapping[str, Row], whole: Standing) -> dict[str, Row]:
     """The rows of a result, each with its standing."""
+    if whole.status == "refuted":  # which makes of numbers what no interval allows for
+        rows = {
+            k: replace(x, notes=tuple(n for n in x.notes if n.kind != "interval")) for k, x in rows.items()
+        }
     standings = {name: _row_standing(row, whole) for name, row in rows.items()}
     changed = {name: row for name, row in rows.items() if row.standing != standings[name]}
     return {**rows, **{name: replace(row, standing=standings[name]) for name, row in changed.items()}}
@@ -260,6 +264,8 @@ class Origin:
     """By which intervals were asked for."""
     model: Any = None
     """How rows are drawn again, where a threshold was chosen by them."""
+    check: Any = None
+    """What its reviews say of a prior, of SCAR and of a purity, where that was asked."""
     seed: int = 0
     """With which the page of a comparison evaluates each model by itself."""
 
@@ -498,7 +504,8 @@ def value_text(
     if is_possible(value, limits):
         return figure(value)
     if reaches(*interval, limits):
-        return f"{figure(min(max(value, limits[0]), limits[1]))} (raw {figure(value)})"
+        cut = min(max(value, limits[0]), limits[1])
+        return figure(cut) + (f" (raw {figure(value)})" if abs(value - cut) >= SHOWN else "")
     return f"impossible: {figure(value)}"
 
 

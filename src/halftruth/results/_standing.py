@@ -8,9 +8,20 @@ from typing import Any, NamedTuple
 
 from halftruth._errors import Note, NoteKind
 
-__all__ = ["OK", "ROUNDING", "Judged", "Standing", "gravest", "is_possible", "reaches", "standing_of"]
+__all__ = [
+    "OK",
+    "ROUNDING",
+    "SHOWN",
+    "Judged",
+    "Standing",
+    "gravest",
+    "is_possible",
+    "reaches",
+    "standing_of",
+]
 
 ROUNDING = 1e-9  # a value that leaves what is possible by less does so by rounding
+SHOWN = 0.0005  # what three decimals do not show
 GRAVEST_FIRST: Mapping[NoteKind, str] = {
     "refuted": "refuted",
     "partly_refuted": "partly refuted",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
@@ -508,6 +509,29 @@ def test_crossing_curves_have_no_winner():
     assert "No model dominates" in str(ht.compare(models, n_resamples=0))
     # c is at least as good as b everywhere, and better somewhere.
     assert ht.compare({"b": ht.Labeled(y, b), "c": ht.Labeled(y, c)}, n_resamples=0).dominant == "c"
+
+
+def test_rough_curves_of_reviews_crown_nobody_and_no_prior_turns_the_order():
+    for other in (0 * A, B):  # one curve on top everywhere, and curves that cross
+        made = ht.compare(reviewed(A, other), ["roc_auc"], n_resamples=0)
+        assert made.dominant is None
+        assert "dominates" not in str(made)
+        assert "flips" not in str(made)
+        assert "order turns" not in made.to_html()
+    assert "order turns" in ht.compare(labeled(A, B), ["roc_auc"], n_resamples=0).to_html()
+
+
+def test_a_difference_and_its_interval_have_the_same_decimals():
+    row = closed(labeled(A, B), ["roc_auc"])["roc_auc"]
+    told = {
+        (0.00245, -0.0304, 0.0359): ("0.002", "-0.030 to 0.036"),
+        (0.000145, 0.0001, 0.00019): ("0.000145", "0.000100 to 0.000190"),
+        (0.0, 0.0, 0.0): ("0.000", "0.000 to 0.000"),
+        (np.nan, np.nan, np.nan): ("–", "– to –"),
+        (3.0, 2.9, 3.1): ("3.000", "none possible"),
+    }
+    for (value, low, high), texts in told.items():
+        assert replace(row, value=value, low=low, high=high).texts == texts
 
 
 def test_upright_steps_are_seen_from_both_sides():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 import halftruth as ht
 from halftruth.inference._progress import progress
+from halftruth.results._estimate import Estimate, estimate_text
 from halftruth.simulate import GaussianClasses
 
 MODEL = GaussianClasses(prior=0.4)
@@ -319,6 +321,43 @@ def test_what_is_impossible_and_undefined_mcc_are_noted() -> None:
     assert any("undefined: the mass of a class is negative" in note for note in undefined.notes)
     clean = quick(EVIDENCE["labeled"], ["average_precision", "pr_auc", "mcc", "recall"], threshold=0.5)
     assert notes_of(clean) == ""
+
+
+def test_reviews_are_called_too_few_only_where_their_intervals_were_measured_to_be() -> None:
+    """A review of a low score stands for 100 rows, one of a high score for itself."""
+    y = np.arange(12_000) % 10 == 0
+    score = y + np.linspace(0, 1.5, 12_000)
+    high = np.sort(score)[-200]
+    for every, noted in ((100, False), (600, True)):
+        sparse = (np.arange(12_000) % every < 2) | (score >= high)
+        chance = np.where(score >= high, 1.0, 2 / every)
+        reviewed = ht.Reviewed(score, np.where(sparse, y, np.nan), chance)
+        notes = notes_of(quick(reviewed, ["recall"], threshold=1.5))
+        assert ("weigh as" in notes) == noted == (reviewed.effective_reviews < 50)
+        assert "heaviest" not in notes
+
+
+def test_what_a_refuted_judge_makes_is_impossible_and_never_read_as_0() -> None:
+    """A quarter is called positive, and false alarms alone would be a half: no noise makes that."""
+    score = np.linspace(0, 1, 2000)
+    said = (np.arange(2000) % 4 == 0).astype(float)
+    rates = {"sensitivity": 0.88, "specificity": 0.5}
+    for n in (200, 0):
+        judged = ht.evaluate(ht.Reviewed(score, said, 1.0, **rates), threshold=0.5, n_resamples=n)
+        assert judged.status == "refuted"
+        assert "π = impossible: -0.65" in str(judged)
+        for name in ("prevalence", "f1"):
+            row = judged[name]
+            assert row.low > 1 or row.high < 0, name
+            assert "none possible" in repr(row), name
+        assert "a reviewer or the chances of review are not as given" in str(judged)
+        assert "read" not in str(judged)
+
+
+def test_a_value_beyond_by_rounding_alone_is_no_note() -> None:
+    near = Estimate(value=1.0004, low=0.9, high=1.1, limits=(0.0, 1.0))
+    assert estimate_text(near) == "1.000"
+    assert estimate_text(replace(near, value=1.0006)) == "1.000 (raw 1.001)"
 
 
 def test_an_empty_class_is_noted() -> None:

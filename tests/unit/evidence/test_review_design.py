@@ -23,7 +23,7 @@ def test_every_band_is_a_count_of_rows():
     assert (design.rows, design.reviewed, design.positive) == (3000, looked.sum(), np.nansum(label))
     assert design.chance == pytest.approx((0.05, 1.0))
     assert (design.known_positive, design.open_rows, design.reviewers_err) == (0, 0, False)
-    assert len(design.bands) == 10
+    assert 8 <= len(design.bands) <= 10
     assert sum(band.rows for band in design.bands) == 3000
     tops = [band.low for band in design.bands]
     assert tops == sorted(tops, reverse=True)
@@ -34,7 +34,29 @@ def test_every_band_is_a_count_of_rows():
         assert band.positive == np.nansum(label[inside])
         assert band.chance == pytest.approx((chance[among].min(), chance[among].max()))
         assert band.stands_for == pytest.approx(np.mean(1 / chance[among]))
-        assert abs(band.reviewed - design.reviewed / 10) <= 1
+        assert band.chance[0] == band.chance[1]  # cut at 0.5, where it jumps
+        assert 0.04 < band.rows / design.rows + band.reviewed / design.reviewed < 0.4
+    assert min(band.low for band in design.bands if band.chance == (1.0, 1.0)) >= 0.5
+
+
+def test_bands_are_cut_where_chances_jump():
+    """From below: all rows looked at, nobody could look, one in twenty, all."""
+    n = 4000
+    score = np.random.default_rng(0).permutation(n) / n
+    chance = np.select([score < 0.1, score < 0.3, score < 0.8], [1.0, 0.0, 0.05], 1.0)
+    looked = np.random.default_rng(1).random(n) < chance
+    design = ht.Reviewed(score, np.where(looked, score > 0.9, np.nan), chance).design()
+    assert {band.chance for band in design.bands} == {(1.0, 1.0), (0.0, 0.0), (0.05, 0.05)}
+    (nobody,) = (band for band in design.bands if band.open_rows)
+    assert (nobody.rows, nobody.reviewed, nobody.stands_for) == (nobody.open_rows, 0, 0.0)
+    assert nobody.low == 0.1
+    assert nobody.high < 0.3
+    assert sum(band.reviewed for band in design.bands) == design.reviewed
+    assert sum(band.rows for band in design.bands if band.chance == (0.05, 0.05)) == n / 2
+    # Chances that do not hang on the score have no place to jump at.
+    mixed = np.where(np.arange(n) % 2, 1.0, 0.1)
+    looked = np.random.default_rng(2).random(n) < mixed
+    assert len(ht.Reviewed(score, np.where(looked, 1.0, np.nan), mixed).design().bands) == 10
 
 
 def test_rows_that_nobody_could_look_at_known_positives_and_judges():

@@ -35,12 +35,29 @@ def test_the_answer_names_both_numbers():
 
 
 def test_at_a_threshold_the_answer_says_what_is_flagged():
-    said = answer(told({"": evaluated(PU, threshold=0.5)}))
-    confusion = ht.confusion(PU, 0.5)
-    naive = PU.naive_measure()
-    was = ht.confusion(naive, 0.5).precision
-    assert f"{100 * confusion.precision:.3g}% of the flagged cases are positive, not {100 * was:.3g}%" in said
-    assert f"{100 * confusion.recall:.3g}% of the positives are flagged" in said
+    result = evaluated(PU, threshold=0.5)
+    ends = {
+        k: [f"{100 * x:.3g}%" for x in (row.value, row.low, row.high, row.naive)] for k, row in result.items()
+    }
+    (p, p_low, p_high, p_was), (r, r_low, r_high, r_was) = ends["precision"], ends["recall"]
+    flagged = f"{p} ({p_low} to {p_high}) of the flagged cases are positive, not {p_was}"
+    found = f"{r} ({r_low} to {r_high}) of the positives are flagged" + (
+        f", not {r_was}" if r != r_was else ""
+    )
+    assert answer(told({"": result})).endswith(f" At the threshold 0.5, {flagged}, and {found}.")
+
+
+def test_every_rate_that_was_asked_for_is_told_once():
+    result = evaluated(PU, ["roc_auc", "f1", "fpr"], threshold=0.5)
+    f1, fpr = result["f1"], result["fpr"]
+    said = answer(told({"": result}))
+    assert (
+        f" F1 {f1.value:.3f} ({f1.low:.3f} to {f1.high:.3f}), not {f1.naive:.3f}, and False-positive" in said
+    )
+    assert said.endswith(f"({fpr.low:.3f} to {fpr.high:.3f}), not {fpr.naive:.3f}.")
+    alone = answer(told({"": evaluated(PU, ["recall"], threshold=0.5)}))
+    assert alone.startswith("Recall is ")
+    assert "At the threshold" not in alone
 
 
 def test_with_labels_there_is_no_other_number():
@@ -69,11 +86,12 @@ def test_a_range_that_is_refuted_in_part_is_said_first():
 
 def test_nothing_impossible_is_told_as_a_share():
     few = ht.PositiveUnlabeled([0.9, 0.8, 0.7], [0.1, 0.2, 0.3, 0.9], prior=0.6)
-    result = ht.evaluate(few, ["precision", "recall"], threshold=0.8, n_resamples=0)
+    result = ht.evaluate(few, ["roc_auc", "precision", "recall"], threshold=0.8, n_resamples=0)
     assert result["precision"].value > 1
-    assert "100% of the flagged cases" in answer(told({"": result}))  # by noise; beyond it, nothing is told:
+    # By noise; beyond it, nothing is told.
+    assert " At the threshold 0.8, 100% (" in answer(told({"": result}))
     beyond = dataclasses.replace(result["precision"], low=1.1, high=1.4)
-    rows = {"precision": beyond, "recall": result["recall"]}
+    rows = dict(result.rows) | {"precision": beyond}
     assert "%" not in answer(told({"": dataclasses.replace(result, rows=rows)}))
     rounded = dataclasses.replace(result["precision"], value=1 + 1e-15, low=0.5, high=1.2)
     assert answer(told({"": dataclasses.replace(result, rows={"precision": rounded})})).startswith(

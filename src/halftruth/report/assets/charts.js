@@ -142,7 +142,8 @@ const {
     const lines = [{ key: "chance", kind: "even", x: UNIT, y: chance }];
     if (naive) lines.push({ key: "naive", kind: "naive", x: naive[x], y: naive[y] });
     looks.forEach((look, i) => lines.push({ key: i, kind: kindOf(i, shown), x: look.curve[x], y: look.curve[y] }));
-    const [across, up] = [curve[x][at], curve[y][at]];
+    const across = curve[x][at];
+    const up = Number.isFinite(across) ? curve[y][at] : NaN; // a point that is not drawn says nothing
     const label = `${yLabel} over ${xLabel}: at threshold ${named} ${figure(up)} over ${figure(across)}`;
     lineChart(svg, { x: UNIT, y: UNIT, xLabel, yLabel, lines, cursor: [across, up, shown], label });
     return [["threshold", named], [xName, across], [yName, up]];

@@ -1,9 +1,10 @@
 // Numbers: sums and quotients as Python makes them, and how they are written.
 
-const { clip, figure, isBeyond, normalQuantile, percent, ratio, reaches, sum } = (() => {
+const { SHOWN, clip, figure, isBeyond, normalQuantile, percent, ratio, reaches, sum } = (() => {
   const NONE = "–";
   const BLOCK = 128;
   const ROUNDING = 1e-9; // as in halftruth.results._standing
+  const SHOWN = 0.0005; // as there: what three decimals do not show
 
   /** The quotient, NaN where the denominator is 0. */
   function ratio(numerator, denominator) {
@@ -135,5 +136,5 @@ const { clip, figure, isBeyond, normalQuantile, percent, ratio, reaches, sum } =
     return q < 0 ? -size : size;
   }
 
-  return { clip, figure, isBeyond, normalQuantile, percent, ratio, reaches, sum };
+  return { SHOWN, clip, figure, isBeyond, normalQuantile, percent, ratio, reaches, sum };
 })();

@@ -13,6 +13,7 @@ const {
   const TOP = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7];
   const NAIVE = { positive_unlabeled: "unlabeled taken for negative", reviewed: "the reviewed cases alone" };
   const RATES = ["flagged", "precision", "recall", "fpr", "f1"];
+  const FEWEST = 5; // reviews above a threshold that say something of what lies there
   const indices = models.map((_, i) => i);
   const { linked } = data; // models see one population, groups and samples with priors of their own are one each
   const movable = indices.filter((i) => models[i].shares?.moves);
@@ -77,7 +78,7 @@ const {
         values: moved ? byLabel((metric) => (exact ? valueOf(metric, measure) : atHome(i, metric).value)) : null,
         naive: NAIVE[models[i].kind] ? naiveCurve(i) : null,
         bins: models[i].bounded ? reliability(measure) : null,
-        outside: [curve.fpr, curve.precision].some((rates) => rates.some((x) => x < -0.005 || x > 1.005)),
+        outside: ["fpr", "precision"].filter((name) => curve[name].some((x) => x < -0.005 || x > 1.005)),
       };
     });
   }
@@ -201,13 +202,27 @@ const {
     return METRICS[what === "flagged" ? "predicted_positive_rate" : what](measure, { threshold });
   }
 
-  /** Rows of the table of thresholds: [threshold, rates]. */
+  /** How many cases from a threshold on were reviewed. */
+  function reviewsAbove(i, threshold) {
+    const { score, sums: { positive, negative } } = models[i].table;
+    const from = firstAt(score, threshold);
+    return [positive, negative].reduce((all, of) => all + (of ? sum(of.count ?? of.weight, from) : 0), 0);
+  }
+
+  /** Rows of the table of thresholds: [threshold, rates, reviews above]; few reviews give no rates but "flagged". */
   function topRates(i) {
     const seen = look(i);
     const { measure } = seen;
     const scores = () => [...new Set(TOP.map((share) => scoreOfTop(measure, share)))];
-    const rates = (threshold) => RATES.map((what) => rateAt(measure, what, threshold));
-    return (seen.top ??= scores().map((threshold) => [threshold, rates(threshold)]));
+    const reviewed = models[i].kind === "reviewed";
+    const cut = (x) => (models[i].status === "refuted" && isBeyond(x, [0, 1]) ? NaN : clip(x, 0, 1));
+    const row = (threshold) => {
+      const n = reviewed ? reviewsAbove(i, threshold) : null;
+      const few = n !== null && n < FEWEST;
+      const rate = (what) => (few && what !== "flagged" ? NaN : rateAt(measure, what, threshold));
+      return [threshold, RATES.map((what) => (reviewed ? cut(rate(what)) : rate(what))), n];
+    };
+    return (seen.top ??= scores().map(row));
   }
 
   /** A threshold in words: a score in the fewest digits that call the same cases positive, others as given. */
@@ -215,7 +230,9 @@ const {
     const { score } = look(i).measure;
     const k = firstAt(score, threshold);
     for (let digits = 4; score[k] === threshold && digits < 17; digits++) {
-      const rounded = Number(threshold.toPrecision(digits));
+      const near = threshold.toPrecision(digits);
+      const unit = 10 ** (Math.floor(Math.log10(Math.abs(near) || 1)) + 1 - digits);
+      const rounded = near > threshold ? Number((near - unit).toPrecision(digits)) : Number(near);
       if (rounded <= threshold && (k === 0 || rounded > score[k - 1])) return String(rounded);
     }
     return String(threshold);

@@ -16,7 +16,8 @@ const { addPictures, download, showConfusion, showMetrics, showThresholds, write
   function marked({ value, low, high }, limits) {
     if (!isBeyond(value, limits)) return figure(value);
     if (!reaches(low, high, limits)) return `impossible: ${figure(value)}`;
-    return `${figure(clip(value, limits[0] ?? -Infinity, limits[1] ?? Infinity))} (raw ${figure(value)})`;
+    const cut = clip(value, limits[0] ?? -Infinity, limits[1] ?? Infinity);
+    return figure(cut) + (Math.abs(value - cut) >= SHOWN ? ` (raw ${figure(value)})` : "");
   }
   const limitsOf = (wanted) => metrics.find(({ label }) => label === wanted).limits;
 
@@ -59,15 +60,20 @@ const { addPictures, download, showConfusion, showMetrics, showThresholds, write
     const body = all("#thresholds tbody")[0];
     const rows = topRates(state.shown);
     while (body.rows.length > rows.length) body.lastChild.remove();
-    rows.forEach(([threshold, rates], k) => {
+    at("reviewed-above").hidden = rows[0][2] === null;
+    rows.forEach(([threshold, rates, reviews], k) => {
       const row = body.rows[k] ?? element(body, "tr");
       if (!row.cells.length) {
         element(row, "th", { scope: "row" });
-        for (const what of RATES) element(row, "td", { "data-cell": what });
+        for (const what of RATES) {
+          element(row, "td", { "data-cell": what });
+          if (what === "flagged" && reviews !== null) element(row, "td", { class: "reviews" });
+        }
       }
       row.dataset.threshold = String(threshold);
       write(row.cells[0], named(state.shown, threshold));
-      rates.forEach((rate, what) => write(row.cells[what + 1], figure(rate)));
+      row.querySelectorAll("[data-cell]").forEach((cell, what) => write(cell, figure(rates[what])));
+      for (const cell of row.querySelectorAll(".reviews")) write(cell, String(reviews));
     });
   }
 

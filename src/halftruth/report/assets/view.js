@@ -3,10 +3,12 @@
 (() => {
   const CHARTS = { roc: rocChart, pr: prChart, reliability: reliabilityChart, distribution: distributionChart };
   const REST = 50; // ms without a move, after which what takes longer is computed
-  const CAUSE = models.some(({ kind }) => kind === "reviewed")
+  const CAUSE = models.some(({ status }) => status === "refuted")
+    ? "what is refuted"
+    : models.some(({ kind }) => kind === "reviewed")
     ? "noise, as a review may stand for many rows"
     : "noise, or a share of positives that is too high";
-  const OUTSIDE = `Some figures are beyond what is possible: ${CAUSE}. Curves are drawn at the edge there.`;
+  const AXES = { fpr: "false-positive rate of the ROC curve", precision: "precision curve" };
   const RANDOM = "the known positives for a random sample of the positives";
   const LEAN = { any: "", rising: "known positives score too high, and ", falling: "known positives score too low, and " };
   const MOST_BIASED = 3;
@@ -122,17 +124,20 @@
     return ends.map((x) => (x === null ? "…" : figure(clip(x, least ?? -Infinity, most ?? Infinity)))).join(and);
   }
 
-  /** One note for all that is shown and cannot be: figures, rates at thresholds and curves. */
+  /** One note for all that is shown and cannot be, by name: figures, rates at thresholds and curves. */
   function showOutside() {
-    const figures = able.some((i) =>
-      metrics.some(({ label, limits }) => {
+    const beyond = ({ label, limits }) =>
+      able.some((i) => {
         const { value, low, high } = figuresOf(i)[label] ?? {};
         return isBeyond(value, limits) && !reaches(low, high, limits);
-      }),
-    );
-    const rates = topRates(state.shown).some(([, each]) => each.some((rate) => isBeyond(rate, [0, 1])));
-    const outside = figures || rates || able.some((i) => look(i).outside);
-    write(at("outside"), outside ? OUTSIDE : "");
+      });
+    const names = metrics.filter(beyond).map(({ title, label }) => title ?? label);
+    const rates = topRates(state.shown).flatMap(([, each]) => each);
+    if (rates.some((rate) => Math.abs(rate - clip(rate, 0, 1)) >= SHOWN)) names.push("rates at thresholds");
+    const curves = [...new Set(able.flatMap((i) => look(i).outside))].map((axis) => `the ${AXES[axis]}`);
+    const edge = curves.length ? " Curves are drawn at the edge there." : "";
+    const all = [...names, ...curves].join(", ");
+    write(at("outside"), all && `These lie beyond what is possible: ${all}. The cause is ${CAUSE}.${edge}`);
   }
 
   const ends = {
