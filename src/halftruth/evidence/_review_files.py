@@ -25,6 +25,7 @@ HEAD = re.compile(
 AROUND = '",;\t '  # what spreadsheets put around the first line
 NEEDED = ("row", "score", "probability", "stratum", "label")
 MISSING = ("", "nan")
+TOLD = {"true": 1.0, "false": 0.0}  # so spreadsheets write truth values
 SAME_NUMBER = 1e-4  # spreadsheets write fewer digits
 
 
@@ -197,18 +198,18 @@ def _head(path: str) -> tuple[re.Match[str] | None, str]:
 
 
 def _number(path: str, line: Mapping[str, Any], name: str, point: str) -> float:
-    """A cell as a number; a label is 1, 0 or missing."""
+    """A cell as a number; a label is 1, 0, TRUE, FALSE or missing."""
     text = (line[name] or "").strip()
-    if name == "label" and text.lower() in MISSING:
-        return np.nan
+    if name == "label" and text.lower() in (*MISSING, *TOLD):
+        return TOLD.get(text.lower(), np.nan)
     try:
         number = float(text.replace(point, "."))
     except ValueError:
         number = np.nan
     if name == "label" and number not in (0, 1):
         raise InputError(
-            f"{path} has {text!r} as label of row {line['row']}. A label is 1 for positive or 0 for "
-            "negative, and empty if nobody could tell."
+            f"{path} has {text!r} as label of row {line['row']}. A label is 1 or TRUE for positive, 0 or "
+            "FALSE for negative."
         )
     if not np.isfinite(number) or (name == "row" and not number.is_integer()):
         raise InputError(f"{path} has {text!r} as {name}. Leave that column as it was written.")
