@@ -63,6 +63,7 @@ Examples:
   halftruth evaluate scores.csv --reviewed r1.csv --by site --missing-reviews bounds --save-table monday.npz
   halftruth evaluate scores.csv --label verdict --review-chance 0:0.01,0.9:1 --reviewer-check twice.csv
   halftruth evaluate scores.csv --review-chance chance --sensitivity 0.8..0.95 --specificity 0.98
+  halftruth evaluate scores.csv --score new --reviewed to_review.csv --planned-by old
   halftruth evaluate monday.npz tuesday.npz --prior 0.02
   cat scores.csv | halftruth evaluate - --prior 0.3 --metrics calibration_error --lipschitz 2
 """

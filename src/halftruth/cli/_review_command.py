@@ -105,7 +105,7 @@ def plan_review(
         pilot = PositiveUnlabeled.from_labels(known, scores, prior=share, unlabeled=0)
     done = None
     if earlier:
-        done = check_rounds(earlier, {fingerprint(scores): scores})
+        done = check_rounds(earlier, {fingerprint(scores): scores}, elsewhere=False)
         for each in earlier:
             each.refuse_missing(known)
         pilot = Reviewed.from_plan(earlier, scores, [x.labels for x in earlier], known_positive=known)

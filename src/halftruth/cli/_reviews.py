@@ -47,6 +47,7 @@ class Reviews:
     reviewer: Mapping[str, Any] = field(default_factory=dict)
     """Sensitivity and specificity, where they were given."""
     missing: Mapping[str, Any] = field(default_factory=dict)
+    planned_by: str | None = None
 
     @classmethod
     def read(cls, options: ReviewOptions, *, shares_given: bool, checked: bool = False) -> Reviews:
@@ -75,6 +76,8 @@ class Reviews:
             raise InputError(
                 "--known-positive goes with --reviewed or --review-chance. Elsewhere a label of 1 says it."
             )
+        if options.planned_by is not None and not rounds:
+            raise InputError("--planned-by goes with --reviewed, which has plans.")
         if options.missing_reviews is not None and not rounds:
             raise InputError(
                 "--missing-reviews goes with --reviewed. With --review-chance a chance of 0 bounds a row."
@@ -85,6 +88,7 @@ class Reviews:
             known_positive=options.known_positive,
             reviewer=_reviewer(options),
             missing={} if options.missing_reviews is None else {"missing": str(options.missing_reviews)},
+            planned_by=options.planned_by,
         )
 
     def __bool__(self) -> bool:
@@ -94,13 +98,17 @@ class Reviews:
     def columns(self) -> dict[str, str | None]:
         """The columns of the rows by the options that name them."""
         chance = None if self.chance is None else self.chance.column
-        return {"--review-chance": chance, "--known-positive": self.known_positive}
+        return {
+            "--review-chance": chance,
+            "--known-positive": self.known_positive,
+            "--planned-by": self.planned_by,
+        }
 
     def tables(self, files: Sequence[str], columns: Columns) -> dict[str, dict[str, ScoreTable]]:
         """By group, the table of each column of scores; they share labels and chances."""
-        chance, known = self.columns.values()
+        (chance, known, by), models = self.columns.values(), columns.scores
         if self.rounds:
-            columns = replace(columns, label=None)
+            columns = replace(columns, label=None, scores=models if by in (None, *models) else (*models, by))
         cells = read_cells(files, replace(columns, chance=chance, known=known))
         first, *_ = scores = [cells[f"s{k}"] + 0.0 for k in range(len(columns.scores))]
         if self.chance is not None and self.chance.ranges:
@@ -130,7 +138,7 @@ class Reviews:
         return {
             group: {
                 name: self._table(cells, score, own, rows)
-                for name, score, own in zip(columns.scores, scores, prints, strict=True)
+                for name, score, own in zip(models, scores, prints, strict=False)
             }
             for group, rows in places(cells.get("g"))
         }

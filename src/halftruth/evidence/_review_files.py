@@ -133,14 +133,19 @@ def _refuse_changed(path: str, rows: Any, planned: tuple[int, str], chance: Vect
         )
 
 
-def check_rounds(rounds: Iterable[Any], scores: Mapping[str, Vector]) -> Any:
-    """Which rows the rounds reviewed; refused where one is for none of the ``scores``, by fingerprint."""
+def check_rounds(rounds: Iterable[Any], scores: Mapping[str, Vector], *, elsewhere: bool = True) -> Any:
+    """Which rows the rounds reviewed; refused where one is for none of the ``scores``, by fingerprint.
+
+    These may be given ``elsewhere`` than the scores that are evaluated.
+    """
     done = np.zeros(len(next(iter(scores.values()))), dtype=bool)
     for each in sorted(rounds, key=lambda x: int(x.round)):
         if each.fingerprint not in scores:
+            other = f" To judge another model, name them by {arg('planned_by')}, or compare the two."
             raise InputError(
-                f"{_named(each)} was planned for other scores than those of the {len(done)} rows. Pass the "
-                "scores for which it was planned, with its rows in their order."
+                f"{_named(each)} was planned for other scores than those of the {len(done)} rows"
+                f"{_difference(each, next(iter(scores.values())))}. Pass the scores for which it was planned, with its "
+                f"rows in their order.{other if elsewhere else ''}"
             )
         again = each.rows[done[each.rows]]
         if len(again):
@@ -149,16 +154,39 @@ def check_rounds(rounds: Iterable[Any], scores: Mapping[str, Vector]) -> Any:
                 f"each round once, and plan a later one with {arg('reviewed')}, so that it has other rows."
             )
         if isinstance(each, ReviewFile):
-            score = scores[each.fingerprint][each.rows]
-            gap = np.abs(score - each.score)
-            if (gap > SAME_NUMBER * (1 + np.abs(each.score))).any():
-                k = int(np.argmax(gap))
+            score = scores[each.fingerprint]
+            if len(other := _other_scores(each, score)):
+                k = other[0]
                 raise InputError(
                     f"{each.path} has the score {each.score[k]:g} at row {each.rows[k]}, which scores "
-                    f"{score[k]:g}. Sort all of its columns together, or none."
+                    f"{score[each.rows[k]]:g}. Sort all of its columns together, or none."
                 )
         done[each.rows] = True
     return done
+
+
+def _other_scores(plan: ReviewFile, score: Vector) -> NDArray[np.intp]:
+    """Where in a file the scores are others, the first row first."""
+    order = np.argsort(plan.rows)
+    same = np.isclose(score[plan.rows], plan.score, rtol=SAME_NUMBER, atol=SAME_NUMBER)
+    return order[~same[order]]
+
+
+def _difference(plan: Any, score: Vector) -> str:
+    """How the rows that a file was planned for differ from those of the ``score``."""
+    if not isinstance(plan, ReviewFile):
+        return ""
+    most = max(plan.left, int(plan.rows.max()) + 1)
+    if most > len(score):
+        return f": it was planned for {most} or more"
+    other = _other_scores(plan, score)
+    if not len(other):
+        return ": its own rows score as they did, so that others were changed, added or left out"
+    row, planned = plan.rows[other[0]], plan.score[other[0]]
+    return (
+        f": {len(other)} of its {len(plan.rows)} score otherwise, the first is row {row}, which scored "
+        f"{planned:g} then and {score[row]:g} now"
+    )
 
 
 def labeled_rounds(plan: Any, labels: Any, scores: Mapping[str, Vector]) -> list[tuple[Any, Any]]:

@@ -178,10 +178,19 @@ def test_what_is_no_text_is_refused(run, folder):
     assert ". cannot be read: Is a directory" in refusal(run, ".")
 
 
-def test_rows_in_another_order_are_other_scores(run, folder):
-    plan(run, "r.csv")
+def test_what_makes_other_scores_of_them_is_named(run, folder):
+    rows = sorted(int(line.split(",")[0]) for line in plan(run, "r.csv")[2])
     write(folder / "scores.csv", SCORE[::-1])
-    assert "with its rows in their order" in refusal(run, "r.csv")
+    first = next(row for row in rows if SCORE[row] != SCORE[N - 1 - row])
+    error = refusal(run, "r.csv")
+    assert f"the first is row {first}, which scored {SCORE[first]:g} then and {SCORE[N - 1 - first]:g} now" in error
+    assert "with its rows in their order. To judge another model, name them by --planned-by" in error
+    (folder / "scores.csv").write_text("\n".join(["score", *map(str, SCORE[:-5]), ""]))
+    assert "those of the 595 rows: it was planned for 600 or more" in refusal(run, "r.csv")
+    (folder / "scores.csv").write_text("\n".join(["score", *map(str, [*SCORE, 0.5]), ""]))
+    assert "others were changed, added or left out" in refusal(run, "r.csv")
+    status, _, error = run(*PLAN, "60", "--reviewed", "r.csv", "--output", "two.csv")
+    assert (status, "planned_by" in error, "--planned-by" in error) == (2, False, False)
 
 
 # Rounds ----------------------------------------------------------------------------------------------

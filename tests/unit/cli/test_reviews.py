@@ -294,6 +294,18 @@ def test_a_plan_of_neither_score_is_refused(run, folder):
     assert "other scores" in error
 
 
+def test_the_reviews_planned_for_one_score_judge_another(run, folder):
+    plan(run, folder, "r1.csv")
+    words = ("evaluate", "scores.csv", "--score", "other")
+    status, _, error = run(*words, "--reviewed", "r1.csv")
+    assert (status, "name them by --planned-by, or compare the two" in error) == (2, True)
+    told = numbers(run, *words, "--reviewed", "r1.csv", "--planned-by", "score")
+    made = ht.plan_review(SCORE, 120, metrics=["roc_auc"])
+    same(told, ht.Reviewed.from_plan(made, OTHER, TRUTH[made.rows], planned_by=SCORE))
+    assert "named by --planned-by" in run(*words, "--reviewed", "r1.csv", "--planned-by", "scores")[2]
+    assert "--planned-by goes with --reviewed" in run(*words, *RULE, "--planned-by", "score")[2]
+
+
 def test_a_rule_is_of_the_first_score(run, folder):
     words = ("scores.csv", "--score", "score", "--score", "other", *RULE)
     compared(
