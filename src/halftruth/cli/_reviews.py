@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.cli._how_known import NO_PROPENSITIES, Propensities, parse_propensity
 from halftruth.cli._option_values import ESTIMATE, parse_share
 from halftruth.evidence import Reviewed
@@ -34,6 +34,7 @@ __all__ = ["NO_REVIEWS", "Reviews", "read_cells"]
 
 LABELS = np.asarray([1.0, np.nan, 0.0])  # of the strata, in their order
 RATES = ("sensitivity", "specificity")
+CHANCE = arg("probability")  # as errors name it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,13 +136,18 @@ class Reviews:
                 each.refuse_missing(cells["known"], "--missing-reviews bounds")
             cells["label"][each.rows] = each.labels
             cells["open"][each.rows] = np.isnan(each.labels)
-        return {
-            group: {
-                name: self._table(cells, score, own, rows)
-                for name, score, own in zip(models, scores, prints, strict=False)
+        try:
+            return {
+                group: {
+                    name: self._table(cells, score, own, rows)
+                    for name, score, own in zip(models, scores, prints, strict=False)
+                }
+                for group, rows in places(cells.get("g"))
             }
-            for group, rows in places(cells.get("g"))
-        }
+        except InputError as error:
+            if not (len(models) > 1 and self.chance and self.chance.ranges and CHANCE in error.source):
+                raise
+            raise error.also(f"The ranges were read on {models[0]}, the first --score.") from error
 
     def _table(self, cells: Mapping[str, Any], score: Vector, own: str, rows: Any) -> ScoreTable:
         """The rows of one group, which all say how they were reviewed."""

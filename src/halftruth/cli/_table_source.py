@@ -263,9 +263,12 @@ class TableSource(LabelOptions):
                 f"{where}: The column {self.label!r} holds only 1: nothing to tell the positives from. Pass "
                 f"the other rows too, with an empty cell where a label is unknown."
             )
+        what = f"{where}: The column {self.label!r} holds only 1 and 0"
+        if self.reviews.reviewer:
+            raise InputError(f"{what}. If reviewers who err said it of every row, pass --review-chance 1 too.")
         raise InputError(
-            f"{where}: The column {self.label!r} holds only 1 and 0, which does not say whether 0 means "
-            f"negative or unlabeled. Pass --zeros negative or --zeros unlabeled."
+            f"{what}, which does not say whether 0 means negative or unlabeled. Pass --zeros negative or "
+            f"--zeros unlabeled."
         )
 
 
@@ -357,7 +360,7 @@ def evidence_of(
     if reviewer and not table.reviewed:
         raise InputError(
             f"--{next(iter(reviewer))} is about reviews, and nothing says that the labels are some. Pass "
-            "--reviewed or --review-chance too."
+            "--reviewed or --review-chance too, --review-chance 1 if all rows were reviewed."
         )
     if "unlabeled" in table.strata and not table.reviewed:
         refuse_without_positives(table)

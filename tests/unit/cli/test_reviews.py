@@ -98,6 +98,7 @@ BAD = {
     "two ways": ((*RULE, "--reviewed", "x.csv"), "do not go together"),
     "a prior": ((*RULE, "--prior", "0.1"), "goes without --prior"),
     "a chance beyond 1": (("--review-chance", "0:0.1,0.5:1.5"), "chance in [0, 1]"),
+    "a percentage": ((*RULE[:3], "1%"), "got '1%'. Write 0.01 for 1%."),
     "a rule that begins late": ((*RULE[:3], "0.3:0.5"), "row(s) score less"),
     "no such column": ((*RULE[:3], "chances"), "named by --review-chance"),
     "words for chances": ((*RULE[:3], "site"), "lie in [0, 1]"),
@@ -313,6 +314,11 @@ def test_a_rule_is_of_the_first_score(run, folder):
         words,
         {"score": ht.Reviewed(SCORE, VERDICT, CHANCE), "other": ht.Reviewed(OTHER, VERDICT, CHANCE)},
     )
+    turned = ("--score", "other", "--score", "score", *RULE)
+    status, _, error = run("compare", "scores.csv", *turned)
+    assert status == 2
+    assert "--label is missing for" in error
+    assert "The ranges were read on other, the first --score." in error
     status, _, error = run("compare", *words[:-1], "estimate")
     assert status == 2
     assert "estimate is of one score" in error
@@ -323,6 +329,8 @@ def test_labels_of_all_rows_are_no_reviews_to_estimate_chances_from(run, folder)
     status, _, error = run("evaluate", "scores.csv", *RULE[:-1], "estimate")
     assert status == 2
     assert f"all {N} rows have a label" in error
+    status, _, error = run("evaluate", "scores.csv", *RULE[:2], "--sensitivity", "0.9", "--specificity", "1")
+    assert (status, "pass --review-chance 1 too" in error, "--zeros" in error) == (2, True, False)
 
 
 # Looking again ---------------------------------------------------------------------------------------
