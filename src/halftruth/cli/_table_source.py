@@ -265,7 +265,9 @@ class TableSource(LabelOptions):
             )
         what = f"{where}: The column {self.label!r} holds only 1 and 0"
         if self.reviews.reviewer:
-            raise InputError(f"{what}. If reviewers who err said it of every row, pass --review-chance 1 too.")
+            raise InputError(
+                f"{what}. If reviewers who err said it of every row, pass --review-chance 1 too."
+            )
         raise InputError(
             f"{what}, which does not say whether 0 means negative or unlabeled. Pass --zeros negative or "
             f"--zeros unlabeled."

@@ -353,10 +353,12 @@ def _needs(
     for r in requests:
         of_row, of_positive = slopes[r]["soft", "weight"], slopes[r]["soft", "value"]
         if not np.isfinite(of_positive).all():
-            raise InputError(
-                f"{r.label} has no value, as far as is known: no row lies on one side of its threshold, or "
-                "no positive is to be expected. Plan for other metrics, or another threshold."
-            )
+            at = thresholds_of([r])
+            why = "as far as is known no positive is to be expected"
+            if at and not bins.low[0] < at[0] <= bins.high[-1]:
+                side = "below" if at[0] <= bins.low[0] else "at or above"
+                why = f"no score is {side} {at[0]:g}: they lie from {bins.low[0]:g} to {bins.high[-1]:g}"
+            raise InputError(f"{r.label} has no value: {why}. Plan for other metrics, or another threshold.")
         each = of_positive**2 * share * (1 - share)
         left = max(float(np.sum(rows * each)), 1e-300)  # by a random review
         total, unguessed = total + each / left, unguessed + of_positive**2 / left

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 
-__all__ = ["ReviewFile", "check_rounds", "code_of", "labeled_rounds", "refuse_missing"]
+__all__ = ["ReviewFile", "check_rounds", "code_of", "labeled_rounds", "named", "refuse_missing"]
 
 HEAD = re.compile(
     r"# halftruth review plan 1; *scores ([0-9a-f]{16}); *round (\d+); *rows (\d+) of (\d+) as ([0-9a-f]{8})"
@@ -99,13 +99,13 @@ def refuse_missing(plan: Any, said: Vector, bounds: str = "") -> None:
     if none.any():
         remedy = f" With {bounds} intervals cover all that they could be." if bounds else ""
         raise InputError(
-            f"{_named(plan)}: the label is missing for {none.sum()} of the {len(none)} rows to review, the "
+            f"{named(plan)}: the label is missing for {none.sum()} of the {len(none)} rows to review, the "
             f"first is row {plan.rows[np.argmax(none)]}. Label them all: those that were left out are seldom "
             f"a random part, and each stands for many other rows.{remedy}"
         )
 
 
-def _named(plan: Any) -> str:
+def named(plan: Any) -> str:
     return getattr(plan, "path", f"The plan of round {plan.round}")
 
 
@@ -143,14 +143,14 @@ def check_rounds(rounds: Iterable[Any], scores: Mapping[str, Vector], *, elsewhe
         if each.fingerprint not in scores:
             other = f" To judge another model, name them by {arg('planned_by')}, or compare the two."
             raise InputError(
-                f"{_named(each)} was planned for other scores than those of the {len(done)} rows"
-                f"{_difference(each, next(iter(scores.values())))}. Pass the scores for which it was planned, with its "
-                f"rows in their order.{other if elsewhere else ''}"
+                f"{named(each)} was planned for other scores than those of the {len(done)} rows"
+                f"{_difference(each, next(iter(scores.values())))}. Pass the scores for which it was planned, "
+                f"with its rows in their order.{other if elsewhere else ''}"
             )
         again = each.rows[done[each.rows]]
         if len(again):
             raise InputError(
-                f"{_named(each)} has {len(again)} row(s) that another round has, such as {again[0]}. Name "
+                f"{named(each)} has {len(again)} row(s) that another round has, such as {again[0]}. Name "
                 f"each round once, and plan a later one with {arg('reviewed')}, so that it has other rows."
             )
         if isinstance(each, ReviewFile):

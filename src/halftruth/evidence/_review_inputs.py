@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from halftruth import _checks
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
-from halftruth.evidence._review_files import refuse_missing
+from halftruth.evidence._review_files import named, refuse_missing
 
 __all__ = [
     "chance_of_others", "plan_labels", "read_labels", "refuse_all_found", "refuse_denied",
@@ -44,11 +44,12 @@ def read_labels(label: Any, n: int) -> Vector:
     return masks
 
 
-def refuse_denied(against: NDArray[np.intp], *, errs: bool) -> None:
+def refuse_denied(against: NDArray[np.intp], *, errs: bool, plan: Any = None) -> None:
     """Refuse rows that are positive for certain, and that a reviewer who never ``errs`` called negative."""
     if len(against) and not errs:
+        label = arg("label") if plan is None else f"label in {named(plan)}"
         raise InputError(
-            f"{arg('known_positive')} says that row {against[0]} is positive, and its {arg('label')} is 0 "
+            f"{arg('known_positive')} says that row {against[0]} is positive, and its {label} is 0 "
             f"({len(against)} such row(s)). Mend one of the two."
         )
 
@@ -85,7 +86,7 @@ def times_of(probability: Any, score: Vector, said: Vector, known_rows: NDArray[
     _refuse_other_numbers(score[others], chance[others], reviewed[others])
     twice = known & ~np.isnan(said)
     unsure = known & (chance < 1)
-    refuse_all_found((said == 1) & ~(known & ~unsure), known, float(chance[unsure & ~twice].sum()))
+    refuse_all_found(said == 1, known, unsure, float(chance[unsure & ~twice].sum()))
     _refuse_by_chance(int((twice & unsure).sum()), float(chance[unsure].sum()))
     with np.errstate(divide="ignore"):
         return np.where(known, 1.0, 1 / chance)
@@ -122,16 +123,20 @@ def _refuse_other_number(chance: Vector, n_reviewed: int, where: str = "") -> No
         )
 
 
-def refuse_all_found(found: NDArray[np.bool_], known: NDArray[np.bool_], expected: float) -> None:
-    """Refuse known positives among which are all that reviews found; both of the same rows.
+def refuse_all_found(
+    found: NDArray[np.bool_], known: NDArray[np.bool_], unsure: NDArray[np.bool_], expected: float
+) -> None:
+    """Refuse known positives among which are all that reviews found; all of the same rows.
 
-    Not where hardly any positive is unknown: about as many reviews as they found were then ``expected`` of
-    the known positives that nobody reviewed.
+    Not where hardly any positive is unknown: about as many reviews as they found by chance, among those that
+    are ``unsure``, were then ``expected`` of the known positives that nobody reviewed.
     """
-    n_twice = int((found & known).sum())
+    n_twice = int((found & unsure).sum())
     surprise = n_twice > TIMES * expected
     if n_twice >= TOO_MANY and surprise and not (found & ~known).any() and not known.all():
-        raise InputError(f"{arg('known_positive')} has all {n_twice} positives that reviews found. {FOUND}")
+        raise InputError(
+            f"{arg('known_positive')} has all {found.sum()} positives that reviews found. {FOUND}"
+        )
 
 
 def _refuse_by_chance(n_twice: int, expected: float) -> None:

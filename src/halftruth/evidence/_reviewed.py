@@ -301,17 +301,20 @@ class Reviewed(Evidence):
             # Rows of earlier rounds are certain in this one.
             times = np.concatenate([times + share, share / np.asarray(each.chance, dtype=np.float64)])
         looked = np.concatenate([each.rows for each in in_order])
-        told_of = np.concatenate([plan_labels(each, told, missing, certain) for each, told in rounds])
+        said_of = [plan_labels(each, told, missing, certain) for each, told in rounds]
         order = np.argsort(looked)
-        looked, told_of, times = looked[order], told_of[order], times[order]
+        looked, told_of, times = looked[order], np.concatenate(said_of)[order], times[order]
         out = cls.__new__(cls)
         out._judge(sensitivity, specificity)
+        for each, said in zip(in_order, said_of, strict=True):
+            refuse_denied(each.rows[certain[each.rows] & (said == 0)], errs=out.labels_err, plan=each)
         twice, known = certain[looked], np.flatnonzero(certain)
-        refuse_denied(looked[twice & (told_of == 0)], errs=out.labels_err)
         refuse_lost_rows(in_order, len(score), known)
         refuse_found_as_known(in_order, len(score), known)
         if twice.any():
-            refuse_all_found(told_of == 1, twice, chance_of_others(in_order[0], score, certain, looked))
+            refuse_all_found(
+                told_of == 1, twice, twice, chance_of_others(in_order[0], score, certain, looked)
+            )
         kept = ~twice
         looked, told_of, times = looked[kept], told_of[kept], times[kept]
         seen = ~np.isnan(told_of)

@@ -183,7 +183,10 @@ def test_what_makes_other_scores_of_them_is_named(run, folder):
     write(folder / "scores.csv", SCORE[::-1])
     first = next(row for row in rows if SCORE[row] != SCORE[N - 1 - row])
     error = refusal(run, "r.csv")
-    assert f"the first is row {first}, which scored {SCORE[first]:g} then and {SCORE[N - 1 - first]:g} now" in error
+    assert (
+        f"the first is row {first}, which scored {SCORE[first]:g} then and {SCORE[N - 1 - first]:g} now"
+        in error
+    )
     assert "with its rows in their order. To judge another model, name them by --planned-by" in error
     (folder / "scores.csv").write_text("\n".join(["score", *map(str, SCORE[:-5]), ""]))
     assert "those of the 595 rows: it was planned for 600 or more" in refusal(run, "r.csv")
@@ -242,6 +245,13 @@ def test_labels_of_known_positives_alone_may_be_missing(run, folder):
     error = refusal(run, "all.csv", more=("--known-positive", "found"))
     assert f"missing for {(~known).sum()} of the 60" in error
     assert "--missing-reviews bounds" in error
+
+
+def test_a_known_positive_that_a_file_calls_negative_is_refused_by_its_name(run, folder):
+    plan(run, "r.csv", truth=np.zeros(N))
+    error = refusal(run, "r.csv", more=("--known-positive", "found"))
+    assert "is positive, and its label in r.csv is 0" in error
+    assert "--label" not in error
 
 
 def test_a_threshold_is_planned_for(run, folder):

@@ -104,6 +104,10 @@ BAD = {
     "words for chances": ((*RULE[:3], "site"), "lie in [0, 1]"),
     "known positives alone": (("--known-positive", "found"), "goes with --reviewed"),
     "words for known": ((*RULE, "--known-positive", "site"), "'site' holds 800 label(s) outside"),
+    "what 0 means there": (
+        (*RULE, "--known-positive", "site"),
+        "0 or empty not known; recode what is positive to 1 and all others to 0",
+    ),
     "what zeros mean": ((*RULE, "--zeros", "negative"), "--zeros does not go with reviews"),
     "an engine": ((*RULE, "--engine", "spark"), "--engine does not go with reviews"),
     "missing labels": ((*RULE, "--missing-reviews", "bounds"), "goes with --reviewed"),
