@@ -31,7 +31,8 @@ def plan_review(
     metrics: Annotated[
         list[str] | None,
         option(
-            "Whose intervals are to be narrow; else roc_auc, and with --threshold precision and recall too.",
+            "Whose intervals are to be narrow; else those of the earlier round, or roc_auc, and with "
+            "--threshold precision and recall too.",
             "NAME,...",
             complete_metrics,
         ),
@@ -95,6 +96,10 @@ def plan_review(
             "to look."
         )
     earlier = [ReviewFile.read(path) for path in reviewed or ()]
+    if earlier:  # whose metrics are those of this round, unless others are named
+        last = max(earlier, key=lambda x: x.round)
+        metrics = metrics or [*last.metrics] or None
+        threshold = last.threshold if threshold is None else threshold
     cells = read_cells(files, Columns(scores=(score,), label=None, known=known_positive))
     # Rows may be all that memory holds: nothing is copied, and what is not needed is dropped.
     scores, known = cells["s0"], None if known_positive is None else cells["k"] == 0
@@ -123,6 +128,9 @@ def plan_review(
     plan.save(output, copy=_copied(files, copy, plan))
     typer.echo(f"{len(plan)} of {len(scores)} rows to review are in {output}.")
     _tell_widths(plan)
+    if earlier:
+        cut = "" if threshold is None else f" at --threshold {threshold:g}"
+        say(f"Note: This round is planned for {', '.join(plan.expected)}{cut}.")
     alone, guide = "", "the scores are"
     if pilot is not None:
         alone, guide = (" of this round alone", "the earlier rounds are") if earlier else ("", "the prior is")

@@ -15,6 +15,7 @@ from functools import cached_property
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +92,7 @@ class ReviewPlan:
     score: Vector
     fingerprint: str
     round: int = 1
+    threshold: float | None = None
     variance: Mapping[str, tuple[Vector, float, float]] = field(repr=False)
     """By metric Σ φ² p (1 − p) of the rows left in each stratum, what all labels would leave, and the widest
     interval there can be."""
@@ -164,7 +166,9 @@ class ReviewPlan:
         text = StringIO()
         rows = f"rows {len(self)} of {self.left} as {code_of(self.rows)}"
         known_by = f"scores {self.fingerprint}; round {self.round}; {rows}"
-        text.write(f"# halftruth review plan {SCHEMA}; {known_by}\n")
+        cut = "" if self.threshold is None else f"; threshold {self.threshold!r}"
+        purpose = f"metrics {' '.join(quote(name, safe='()=') for name in self.variance)}{cut}"
+        text.write(f"# halftruth review plan {SCHEMA}; {known_by}; {purpose}\n")
         out = csv.writer(text, lineterminator="\n")
         first, *rest = COLUMNS
         out.writerow([first, *more, *rest])
@@ -282,6 +286,7 @@ def plan_rows(
         score=score,
         fingerprint=fingerprint(score),
         round=_checks.count(round, "round", least=1),
+        threshold=threshold,
         variance={
             r.label: (by_stratum(moves[r.label][0]), moves[r.label][1], float(np.ptp(r.limits)))
             for r in requests

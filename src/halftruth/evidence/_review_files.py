@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 from zlib import crc32
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = ["ReviewFile", "check_rounds", "code_of", "labeled_rounds", "named", "
 
 HEAD = re.compile(
     r"# halftruth review plan 1; *scores ([0-9a-f]{16}); *round (\d+); *rows (\d+) of (\d+) as ([0-9a-f]{8})"
+    r"(?:; *metrics ([^;]+))?(?:; *threshold (-?inf|[-+.\de]+))?"  # older files have none
 )
 AROUND = '",;\t '  # what spreadsheets put around the first line
 NEEDED = ("row", "score", "probability", "stratum", "label")
@@ -41,6 +43,9 @@ class ReviewFile:
     score: Vector
     chance: Vector
     labels: Vector
+    metrics: tuple[str, ...] = ()
+    """For which it was planned."""
+    threshold: float | None = None
 
     @classmethod
     def read(cls, path: str) -> ReviewFile:
@@ -74,7 +79,8 @@ class ReviewFile:
         if not ((chance > 0) & (chance <= 1)).all():
             raise InputError(f"{path} has a probability outside (0, 1]. Leave that column as it was written.")
         _refuse_changed(path, rows, (int(head[3]), head[5]), chance, stratum)
-        return cls(path, head[1], int(head[2]), int(head[4]), rows, score, chance, labels)
+        purpose = tuple(map(unquote, (head[6] or "").split())), None if head[7] is None else float(head[7])
+        return cls(path, head[1], int(head[2]), int(head[4]), rows, score, chance, labels, *purpose)
 
     @classmethod
     def check_target(cls, path: str) -> None:
@@ -144,8 +150,8 @@ def check_rounds(rounds: Iterable[Any], scores: Mapping[str, Vector], *, elsewhe
             other = f" To judge another model, name them by {arg('planned_by')}, or compare the two."
             raise InputError(
                 f"{named(each)} was planned for other scores than those of the {len(done)} rows"
-                f"{_difference(each, next(iter(scores.values())))}. Pass the scores for which it was planned, "
-                f"with its rows in their order.{other if elsewhere else ''}"
+                f"{_difference(each, next(iter(scores.values())))}. Pass the scores for which it was "
+                f"planned, with its rows in their order.{other if elsewhere else ''}"
             )
         again = each.rows[done[each.rows]]
         if len(again):

@@ -259,6 +259,30 @@ def test_a_threshold_is_planned_for(run, folder):
     assert [line.split()[0] for line in out.splitlines()[2:5]] == ["roc_auc", "precision", "recall"]
 
 
+def test_a_round_is_planned_for_the_metrics_of_the_one_before(run, folder):
+    metric = "partial_auc(max_fpr=0.1)"
+    words = ("plan-review", "scores.csv", "--n", "60")
+    run(*words, "--metrics", f"recall,{metric}", "--threshold", "0.25", "--output", "one.csv")
+    text = Path("one.csv").read_text()
+    Path("one.csv").write_text("\n".join([*text.splitlines()[:2], *(x + "0" for x in text.splitlines()[2:])]))
+    planned = {}
+    for name, more in {
+        "as before": (),
+        "the same": ("--metrics", f"recall,{metric}", "--threshold", "0.25"),
+        "others": ("--metrics", "roc_auc"),
+    }.items():
+        status, out, error = run(*words, *more, "--reviewed", "one.csv", "--output", "two.csv")
+        assert status == 0
+        planned[name] = out, Path("two.csv").read_text()
+        rows = "roc_auc" if name == "others" else f"recall, {metric}"
+        assert f"This round is planned for {rows} at --threshold 0.25." in error
+    assert planned["as before"] == planned["the same"] != planned["others"]
+    old = Path("one.csv").read_text().partition("\n")  # without them, as files were written before
+    Path("one.csv").write_text(old[0].partition("; metrics")[0] + "\n" + old[2])
+    error = run(*words, "--reviewed", "one.csv", "--output", "two.csv")[2]
+    assert "This round is planned for roc_auc." in error
+
+
 def test_a_plan_waits_for_the_labels_of_earlier_rounds(run, folder):
     plan(run, "one.csv")
     text = Path("one.csv").read_text()
