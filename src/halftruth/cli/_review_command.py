@@ -167,7 +167,8 @@ def _tell_widths(plan: ReviewPlan) -> None:
 
     n = len(plan)
     sizes = sorted({min(size, plan.left) for size in (n, n + 100, 4 * n)})
-    typer.echo("width to expect     " + "".join(f"{f'{size} reviews':>16s}" for size in sizes))
+    heads = (f"{size} review{'s' if size > 1 else ''}" for size in sizes)
+    typer.echo("width to expect     " + "".join(f"{head:>16s}" for head in heads))
     widths = [plan.expected_with(size) for size in sizes]
     for name in plan.expected:
         typer.echo(f"{name:20s}" + "".join(f"{width[name]:16.3f}" for width in widths))

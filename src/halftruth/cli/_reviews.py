@@ -109,7 +109,9 @@ class Reviews:
         """By group, the table of each column of scores; they share labels and chances."""
         (chance, known, by), models = self.columns.values(), columns.scores
         if self.rounds:
-            columns = replace(columns, label=None, scores=models if by in (None, *models) else (*models, by))
+            columns = replace(columns, label=None)
+        if by is not None and by not in models:
+            columns = replace(columns, scores=(*models, by))
         cells = read_cells(files, replace(columns, chance=chance, known=known))
         first, *_ = scores = [cells[f"s{k}"] + 0.0 for k in range(len(columns.scores))]
         if self.chance is not None and self.chance.ranges:

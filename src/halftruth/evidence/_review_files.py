@@ -147,11 +147,11 @@ def check_rounds(rounds: Iterable[Any], scores: Mapping[str, Vector], *, elsewhe
     done = np.zeros(len(next(iter(scores.values()))), dtype=bool)
     for each in sorted(rounds, key=lambda x: int(x.round)):
         if each.fingerprint not in scores:
-            other = f" To judge another model, name them by {arg('planned_by')}, or compare the two."
+            besides = f" To judge another model, name them by {arg('planned_by')}, or compare the two."
             raise InputError(
                 f"{named(each)} was planned for other scores than those of the {len(done)} rows"
                 f"{_difference(each, next(iter(scores.values())))}. Pass the scores for which it was "
-                f"planned, with its rows in their order.{other if elsewhere else ''}"
+                f"planned, with its rows in their order.{besides if elsewhere else ''}"
             )
         again = each.rows[done[each.rows]]
         if len(again):
@@ -161,8 +161,7 @@ def check_rounds(rounds: Iterable[Any], scores: Mapping[str, Vector], *, elsewhe
             )
         if isinstance(each, ReviewFile):
             score = scores[each.fingerprint]
-            if len(other := _other_scores(each, score)):
-                k = other[0]
+            for k in _other_scores(each, score):
                 raise InputError(
                     f"{each.path} has the score {each.score[k]:g} at row {each.rows[k]}, which scores "
                     f"{score[each.rows[k]]:g}. Sort all of its columns together, or none."
@@ -175,7 +174,7 @@ def _other_scores(plan: ReviewFile, score: Vector) -> NDArray[np.intp]:
     """Where in a file the scores are others, the first row first."""
     order = np.argsort(plan.rows)
     same = np.isclose(score[plan.rows], plan.score, rtol=SAME_NUMBER, atol=SAME_NUMBER)
-    return order[~same[order]]
+    return np.asarray(order[~same[order]])
 
 
 def _difference(plan: Any, score: Vector) -> str:

@@ -524,7 +524,7 @@ class Reviewed(Evidence):
         if self.is_census:
             return
         guess = GUESSES.get(self.guess.name, self.guess.name)
-        text = f"{self.n_reviewed} rows were reviewed"
+        text = seen = f"{self.n_reviewed} row{' was' if self.n_reviewed == 1 else 's were'} reviewed"
         if UNLABELED in self.table.strata:
             text += f". Guess of the others, which the reviews correct: {guess}"
         if UNLABELED in self.table.strata and len(self.candidates) > 1:
@@ -536,7 +536,7 @@ class Reviewed(Evidence):
             rows = "all rows but the known positives" if SOFT in self.table.strata else "all rows"
             yield from against_rates(self.reviews, self.sensitivity, self.specificity, rows)
         if self.n_reviewed < FEW_REVIEWED:
-            yield Note("small_sample", f"Only {self.n_reviewed} reviews: intervals are rough.")
+            yield Note("small_sample", f"Only {seen}: intervals are rough.")
         elif NEGATIVE not in self.table.strata:
             yield Note(
                 "remark",

@@ -178,6 +178,19 @@ def test_what_is_no_text_is_refused(run, folder):
     assert ". cannot be read: Is a directory" in refusal(run, ".")
 
 
+def test_a_plan_is_not_the_rows(run, folder):
+    plan(run, "one.csv")
+    Path("two.csv").write_text(f'"{Path("one.csv").read_text()}'.replace("\n", '"\n', 1))  # as Excel quotes
+    for file in ("one.csv", "two.csv"):
+        for words in (("evaluate", file), ("evaluate", "scores.csv", "--reviewed", "one.csv", file)):
+            status, _, error = run(*words)
+            assert (status, f"{file} is a plan of reviews" in error, "by --reviewed, once" in error) == (
+                2,
+                True,
+                True,
+            )
+
+
 def test_what_makes_other_scores_of_them_is_named(run, folder):
     rows = sorted(int(line.split(",")[0]) for line in plan(run, "r.csv")[2])
     write(folder / "scores.csv", SCORE[::-1])
@@ -310,6 +323,15 @@ def test_labels_and_rows_are_never_written_over(run, folder):
         assert (Path(name).read_bytes() if Path(name).exists() else None) == before
     assert run(*PLAN, "60", "--output", "empty.csv")[0] == run(*PLAN, "50", "--output", "empty.csv")[0] == 0
     assert len(Path("empty.csv").read_text().splitlines()) == 52
+
+
+def test_one_review_is_one(run, folder):
+    _, out, _ = run(*PLAN[:2], "--metrics", "prevalence", "--n", "1", "--output", "r.csv")
+    assert "width to expect             1 review       4 reviews" in out
+    plan(run, "r.csv", n="1")
+    _, _, error = run("evaluate", "scores.csv", "--reviewed", "r.csv", "--metrics", "prevalence")
+    assert "Note: 1 row was reviewed" in error
+    assert "Only 1 row was reviewed:" in error
 
 
 @pytest.mark.parametrize("n", ["1", "2", "3", str(N)])

@@ -98,7 +98,7 @@ def test_hardly_any_reviews_have_values_and_ranges(name, probability, model):
         assert row.value == 0
         assert np.isnan(result["roc_auc"].value)
     few = FEW[name].sum() < 20
-    assert few == any("reviews: intervals are rough" in str(note) for note in result.notes)
+    assert few == any("reviewed: intervals are rough" in str(note) for note in result.notes)
 
 
 @pytest.mark.filterwarnings("ignore::halftruth._errors.EmptyClassWarning")
