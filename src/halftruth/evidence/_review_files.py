@@ -161,7 +161,7 @@ def check_rounds(rounds: Iterable[Any], scores: Mapping[str, Vector], *, elsewhe
             )
         if isinstance(each, ReviewFile):
             score = scores[each.fingerprint]
-            for k in _other_scores(each, score):
+            for k in _other_scores(each, score)[:1]:
                 raise InputError(
                     f"{each.path} has the score {each.score[k]:g} at row {each.rows[k]}, which scores "
                     f"{score[each.rows[k]]:g}. Sort all of its columns together, or none."
