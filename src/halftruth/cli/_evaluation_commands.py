@@ -80,7 +80,7 @@ Examples:
   halftruth compare monday.csv tuesday.csv --no-paired --prior 0.02..0.05 --n-resamples 5000 --stratified
   halftruth compare north.csv south.csv --no-paired --prior north.csv=0.2,south.csv=0.08..0.12
   halftruth compare scores.csv --between site --prior-column share
-  halftruth compare scores.csv --score a --score b --reviewed to_review.csv --known-positive found
+  halftruth compare scores.csv --score a --score b --reviewed r1.csv --planned-by c --known-positive found
   halftruth compare scores.csv --score a --score b --review-chance chance --reviewer-check twice.csv
   halftruth compare scores.csv --between site --reviewed r1.csv --missing-reviews bounds
   halftruth compare scores.csv --score a --score b --review-chance 0.05 --sensitivity 0.9 --specificity 0.98

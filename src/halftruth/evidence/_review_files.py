@@ -26,8 +26,7 @@ HEAD = re.compile(
 )
 AROUND = '",;\t '  # what spreadsheets put around the first line
 NEEDED = ("row", "score", "probability", "stratum", "label")
-MISSING = ("", "nan")
-TOLD = {"true": 1.0, "false": 0.0}  # so spreadsheets write truth values
+LABELS = {"": np.nan, "nan": np.nan, "true": 1.0, "false": 0.0}  # besides 1 and 0
 SAME_NUMBER = 1e-4  # spreadsheets write fewer digits
 
 
@@ -142,7 +141,7 @@ def _refuse_changed(path: str, rows: Any, planned: tuple[int, str], chance: Vect
 def check_rounds(rounds: Iterable[Any], scores: Mapping[str, Vector], *, elsewhere: bool = True) -> Any:
     """Which rows the rounds reviewed; refused where one is for none of the ``scores``, by fingerprint.
 
-    These may be given ``elsewhere`` than the scores that are evaluated.
+    These may be named ``elsewhere`` than the scores that are evaluated.
     """
     done = np.zeros(len(next(iter(scores.values()))), dtype=bool)
     for each in sorted(rounds, key=lambda x: int(x.round)):
@@ -233,8 +232,8 @@ def _head(path: str) -> tuple[re.Match[str] | None, str]:
 def _number(path: str, line: Mapping[str, Any], name: str, point: str) -> float:
     """A cell as a number; a label is 1, 0, TRUE, FALSE or missing."""
     text = (line[name] or "").strip()
-    if name == "label" and text.lower() in (*MISSING, *TOLD):
-        return TOLD.get(text.lower(), np.nan)
+    if name == "label" and text.lower() in LABELS:
+        return LABELS[text.lower()]
     try:
         number = float(text.replace(point, "."))
     except ValueError:

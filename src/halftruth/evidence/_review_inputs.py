@@ -86,7 +86,8 @@ def times_of(probability: Any, score: Vector, said: Vector, known_rows: NDArray[
     _refuse_other_numbers(score[others], chance[others], reviewed[others])
     twice = known & ~np.isnan(said)
     unsure = known & (chance < 1)
-    refuse_all_found(said == 1, known, unsure, float(chance[unsure & ~twice].sum()))
+    sure = (said == 1) & known & ~unsure
+    refuse_all_found((said == 1) & ~sure, known, float(chance[unsure & ~twice].sum()), int(sure.sum()))
     _refuse_by_chance(int((twice & unsure).sum()), float(chance[unsure].sum()))
     with np.errstate(divide="ignore"):
         return np.where(known, 1.0, 1 / chance)
@@ -123,19 +124,17 @@ def _refuse_other_number(chance: Vector, n_reviewed: int, where: str = "") -> No
         )
 
 
-def refuse_all_found(
-    found: NDArray[np.bool_], known: NDArray[np.bool_], unsure: NDArray[np.bool_], expected: float
-) -> None:
-    """Refuse known positives among which are all that reviews found; all of the same rows.
+def refuse_all_found(found: NDArray[np.bool_], known: NDArray[np.bool_], expected: float, sure: int) -> None:
+    """Refuse known positives among which are all that reviews found by chance, besides those that were sure.
 
-    Not where hardly any positive is unknown: about as many reviews as they found by chance, among those that
-    are ``unsure``, were then ``expected`` of the known positives that nobody reviewed.
+    Not where hardly any positive is unknown: about as many reviews as they found were then ``expected`` of
+    the known positives that nobody reviewed.
     """
-    n_twice = int((found & unsure).sum())
+    n_twice = int((found & known).sum())
     surprise = n_twice > TIMES * expected
     if n_twice >= TOO_MANY and surprise and not (found & ~known).any() and not known.all():
         raise InputError(
-            f"{arg('known_positive')} has all {found.sum()} positives that reviews found. {FOUND}"
+            f"{arg('known_positive')} has all {n_twice + sure} positives that reviews found. {FOUND}"
         )
 
 

@@ -312,9 +312,7 @@ class Reviewed(Evidence):
         refuse_lost_rows(in_order, len(score), known)
         refuse_found_as_known(in_order, len(score), known)
         if twice.any():
-            refuse_all_found(
-                told_of == 1, twice, twice, chance_of_others(in_order[0], score, certain, looked)
-            )
+            refuse_all_found(told_of == 1, twice, chance_of_others(in_order[0], score, certain, looked), 0)
         kept = ~twice
         looked, told_of, times = looked[kept], told_of[kept], times[kept]
         seen = ~np.isnan(told_of)

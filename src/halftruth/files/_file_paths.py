@@ -225,7 +225,7 @@ def missing_column(file: str, name: str, columns: Sequence[str], hint: str = "")
     """That a column is not there, which are, and which was perhaps meant."""
     if columns and columns[0].lstrip('"').startswith("# halftruth review plan"):
         how = call("Reviewed.from_plan", "--reviewed, once for each round")
-        return MissingColumn(f"{file} is a plan of reviews. Pass the rows of which it is, and it by {how}.")
+        return MissingColumn(f"{file} is a plan of reviews. Pass the file of all rows, and this by {how}.")
     names = ", ".join(quoted(column) for column in columns[:20]) + (", …" if len(columns) > 20 else "")
     folded = {column.strip().casefold(): column for column in reversed(columns)}
     near = get_close_matches(name.strip().casefold(), list(folded), 1)
