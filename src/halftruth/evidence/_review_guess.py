@@ -139,17 +139,17 @@ def review_rates(
     open_rows = left_out[gap]
     edges = _block_edges(seen, looked, rows * ~left_out)
     block = np.searchsorted(edges, score, side="right")
-    looked, rows = (
+    in_reviews, in_block = (
         np.bincount(block[order], (each * x)[order], len(edges) + 1) for x in (reviewed, ~open_rows)
     )
-    chance = np.clip(looked / np.maximum(rows, 1e-300), 0, 1)[block]
+    chance = np.clip(in_reviews / np.maximum(in_block, 1e-300), 0, 1)[block]
     if features is not None:
         asked = (each > 0) & ~open_rows
         x = _checks.matrix(features, "features", length=len(score))
         chance = _within_blocks(chance, reviewed, x, each * asked)
         # As many reviews in each block as there were: what the blocks know is not undone.
         found = np.bincount(block, each * asked * chance, len(edges) + 1)
-        times = np.divide(looked, found, out=np.ones_like(looked), where=found > 0)
+        times = np.divide(in_reviews, found, out=np.ones_like(found), where=found > 0)
         chance = np.clip(chance * times[block], LEAST_CHANCE, 1)
         _refuse_unseen(x, reviewed, each * asked, chance)
     out = 1 / chance

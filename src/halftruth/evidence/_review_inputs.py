@@ -21,6 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 BY_CHANCE = 0.01  # below this chance, known rows were not reviewed by chance
+SELDOM = 5.0  # standard deviations by which a true design misses its number of reviews once in a million
 NEVER, TIMES = 10.0, 2.0  # standard deviations and factor by which no design misses its number of reviews
 SHARES_BELOW = 0.9, 0.99  # of all rows: scores above which reviews are counted
 SAMPLE = 10_000  # rows that tell these scores, and the chances that there are
@@ -54,8 +55,10 @@ def refuse_denied(against: NDArray[np.intp], *, errs: bool, plan: Any = None) ->
         )
 
 
-def times_of(probability: Any, score: Vector, said: Vector, known_rows: NDArray[np.intp]) -> Vector:
-    """1/e of each row, inf where it is 0."""
+def times_of(
+    probability: Any, score: Vector, said: Vector, known_rows: NDArray[np.intp]
+) -> tuple[Vector, str | None]:
+    """1/e of each row, inf where it is 0, and what speaks against these chances."""
     n = len(said)
     known = np.zeros(n, dtype=bool)
     known[known_rows] = True
@@ -83,19 +86,22 @@ def times_of(probability: Any, score: Vector, said: Vector, known_rows: NDArray[
             "had, give the chance 0, which bounds what these rows could be."
         )
     others = ~known if len(known_rows) else slice(None)
-    _refuse_other_numbers(score[others], chance[others], reviewed[others])
+    doubt = _other_numbers(score[others], chance[others], reviewed[others])
     twice = known & ~np.isnan(said)
     unsure = known & (chance < 1)
     sure = (said == 1) & known & ~unsure
     refuse_all_found((said == 1) & ~sure, known, float(chance[unsure & ~twice].sum()), int(sure.sum()))
     _refuse_by_chance(int((twice & unsure).sum()), float(chance[unsure].sum()))
     with np.errstate(divide="ignore"):
-        return np.where(known, 1.0, 1 / chance)
+        return np.where(known, 1.0, 1 / chance), doubt
 
 
-def _refuse_other_numbers(score: Vector, chance: Vector, reviewed: NDArray[np.bool_]) -> None:
-    """Refuse chances by which far more rows are reviewed than were, or far fewer, of all or of a part."""
-    _refuse_other_number(chance, int(reviewed.sum()))
+def _other_numbers(score: Vector, chance: Vector, reviewed: NDArray[np.bool_]) -> str | None:
+    """Refuse chances by which far more rows are reviewed than were, or far fewer, of all or of a part.
+
+    What is said of those that are beyond chance, and no more.
+    """
+    doubts = [_other_number(chance, int(reviewed.sum()))]
     # Rows that were sure to be reviewed hide what was missed among the others.
     values = np.unique(chance[:: 1 + len(chance) // SAMPLE])
     values = values[values > 0]
@@ -104,24 +110,33 @@ def _refuse_other_numbers(score: Vector, chance: Vector, reviewed: NDArray[np.bo
     for low, high in pairwise([*values, np.inf]) if len(values) > 1 else ():
         part = (chance >= low) & (chance < high)
         at = f"of {low:.4g}" if (chance[part] == low).all() else f"from {low:.4g} up"
-        _refuse_other_number(chance[part], int(reviewed[part].sum()), f" of rows with a chance {at}")
+        doubts.append(_other_number(chance[part], int(reviewed[part].sum()), f" of rows with a chance {at}"))
     # Who takes for random what was chosen by the score has the right number of reviews at the wrong scores.
     for cut in np.quantile(score[:: 1 + len(score) // SAMPLE], SHARES_BELOW) if len(score) else ():
         above = score >= cut
         score, chance, reviewed = score[above], chance[above], reviewed[above]
-        _refuse_other_number(chance, int(reviewed.sum()), f" of rows that score {cut:.4g} or more")
+        where = f" of rows that score {cut:.4g} or more"
+        doubts.append(_other_number(chance, int(reviewed.sum()), where))
+    return next(filter(None, [*doubts[1:], doubts[0]]), None)  # of a part, where it is one
 
 
-def _refuse_other_number(chance: Vector, n_reviewed: int, where: str = "") -> None:
+def _other_number(chance: Vector, n_reviewed: int, where: str = "") -> str | None:
     expected = float(chance.sum())
     spread = max(expected - float(chance @ chance), 0.0) ** 0.5
     ratio = max(n_reviewed, expected) / max(min(n_reviewed, expected), 1e-300)
-    if abs(n_reviewed - expected) > NEVER * max(spread, 1.0) and ratio > TIMES:
+    errors = abs(n_reviewed - expected) / max(spread, 1.0)
+    if errors > NEVER and ratio >= TIMES:
         raise InputError(
             f"{arg('probability')} adds up to {expected:.6g} reviews{where}, and {n_reviewed} rows were "
             "reviewed. Give the chance that each row had; if it is not known, leave it to be estimated from "
             "the score."
         )
+    if errors <= SELDOM:
+        return None
+    return (
+        f"The chances that were given add up to {expected:.5g} reviews{where}, and {n_reviewed} rows were "
+        f"reviewed: {errors:.1f} standard errors off. Numbers are right only if the chances are"
+    )
 
 
 def refuse_all_found(found: NDArray[np.bool_], known: NDArray[np.bool_], expected: float, sure: int) -> None:

@@ -133,6 +133,8 @@ class Reviewed(Evidence):
     specificity: Belief
     estimated: bool = False
     estimated_from: str = "its score"
+    doubt: str | None = None
+    """What speaks against the chances that were given."""
 
     def __init__(
         self,
@@ -173,7 +175,7 @@ class Reviewed(Evidence):
                 "them."
             )
         else:
-            times = times_of(probability, score, said, known)
+            times, self.doubt = times_of(probability, score, said, known)
         never = np.flatnonzero(np.isinf(times) & ~reviewed)
         rows = np.flatnonzero(reviewed)
         looks = Looks(rows, said[rows], times[rows], never, np.ones(len(never)))
@@ -530,6 +532,8 @@ class Reviewed(Evidence):
             by_guess = ", ".join(f"{name} {x:.3g}" for name, x in errors)
             text += f". Standard error of the prevalence with each guess: {by_guess}"
         yield Note("remark", f"{text}.")
+        if self.doubt is not None:
+            yield Note("remark", f"{self.doubt}.")
         if self.labels_err:
             rows = "all rows but the known positives" if SOFT in self.table.strata else "all rows"
             yield from against_rates(self.reviews, self.sensitivity, self.specificity, rows)

@@ -148,7 +148,7 @@ def _among_multiplied(
 ) -> list[Vector]:
     strata, n = [support.strata[name] for name in multiplied], len(support.score)
     rows = np.sum([np.bincount(x.atom, x.count, n) for x in strata], axis=0)
-    times = [x.count if x.value is None else x.count * x.value for x in strata]
+    times = [x.count * x.full[1] for x in strata]
     stand_for = np.sum([np.bincount(x.atom, of, n) for x, of in zip(strata, times, strict=True)], axis=0)
     if places == "anywhere":
         # Where rows were looked at, and as much where few stand for many: a row not seen there moves most.

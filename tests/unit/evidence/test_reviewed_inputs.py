@@ -485,3 +485,16 @@ def test_rates_have_intervals_where_no_review_found_a_class(found):
     assert (0 <= low <= high < wide) if found == 0 else (1 - wide < low <= high <= 1)
     assert high - low > 1.5 / reviewed.sum()
     assert np.isnan(row["roc_auc"].low)
+
+
+def test_chances_that_are_off_beyond_noise_are_named():
+    rng = np.random.default_rng(4)
+    score = rng.random(20_000)
+    looked = rng.random(20_000) < np.where(score >= 0.8, 1, 0.01)
+    label = np.where(looked, score > 0.9, np.nan)
+    for low, named in ((0.01, False), (0.0165, True)):
+        given = np.where(score >= 0.8, 1, low)
+        notes = [
+            str(note) for note in ht.evaluate(ht.Reviewed(score, label, given), "recall", threshold=0.5).notes
+        ]
+        assert any("of rows with a chance of" in note and "errors off" in note for note in notes) == named
