@@ -63,6 +63,7 @@ Examples:
   halftruth evaluate scores.csv --reviewed r1.csv --by site --missing-reviews bounds --save-table monday.npz
   halftruth evaluate scores.csv --label verdict --review-chance 0:0.01,0.9:1 --reviewer-check twice.csv
   halftruth evaluate scores.csv --review-chance chance --sensitivity 0.8..0.95 --specificity 0.98
+  halftruth evaluate scores.csv --score new --reviewed to_review.csv --planned-by old
   halftruth evaluate monday.npz tuesday.npz --prior 0.02
   cat scores.csv | halftruth evaluate - --prior 0.3 --metrics calibration_error --lipschitz 2
 """
@@ -79,7 +80,7 @@ Examples:
   halftruth compare monday.csv tuesday.csv --no-paired --prior 0.02..0.05 --n-resamples 5000 --stratified
   halftruth compare north.csv south.csv --no-paired --prior north.csv=0.2,south.csv=0.08..0.12
   halftruth compare scores.csv --between site --prior-column share
-  halftruth compare scores.csv --score a --score b --reviewed to_review.csv --known-positive found
+  halftruth compare scores.csv --score a --score b --reviewed r1.csv --planned-by c --known-positive found
   halftruth compare scores.csv --score a --score b --review-chance chance --reviewer-check twice.csv
   halftruth compare scores.csv --between site --reviewed r1.csv --missing-reviews bounds
   halftruth compare scores.csv --score a --score b --review-chance 0.05 --sensitivity 0.9 --specificity 0.98

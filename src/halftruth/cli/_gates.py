@@ -21,7 +21,7 @@ from halftruth.cli._option_values import parse_metric, row_label
 from halftruth.cli._terminal import Status, say, shell_text
 from halftruth.cli._views import Failed
 from halftruth.results._comparison import Comparison, Pair
-from halftruth.results._estimate import Estimate, Evaluation
+from halftruth.results._estimate import Estimate, Evaluation, interval_name
 from halftruth.table._score_table import ScoreTable
 
 __all__ = ["Gate", "decide", "judge_results", "remark_on_threshold", "worst"]
@@ -271,8 +271,8 @@ def decide(gate: Gate, results: Mapping[str, Evaluation]) -> Status:
         codes.add(code)
         more = " Review more rows: plan-review --reviewed." if code is Status.UNIDENTIFIED else ""
         say(
-            f"{word}: {f'{name}: ' if name else ''}{gate}. The {100 * row.confidence_level:.6g}% interval of "
-            f"{gate.row} is {ends[0]:.6g} to {ends[1]:.6g}.{more}"
+            f"{word}: {f'{name}: ' if name else ''}{gate}. The "
+            f"{interval_name(row.confidence_level)} of {gate.row} is {ends[0]:.6g} to {ends[1]:.6g}.{more}"
         )
     return worst(codes)
 

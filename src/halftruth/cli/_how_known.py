@@ -13,6 +13,7 @@ from halftruth._checks import Vector
 from halftruth._errors import InputError
 from halftruth.cli._terminal import say
 from halftruth.evidence._selection import Selection, selection_of
+from halftruth.files._number_columns import share_of
 from halftruth.table._score_table import NEGATIVE, POSITIVE, UNLABELED, ScoreTable
 from halftruth.table._strata import PROPENSITY, StratumRows
 
@@ -104,6 +105,8 @@ def parse_propensity(text: str | None, option: str = "--propensity") -> Propensi
         return Propensities(column=next(csv.reader([text]))[0])
     if not text:
         raise InputError(f"{option} must name a column, or ranges of scores such as {RANGES}.")
+    if review and (share := share_of(text)):
+        raise InputError(f"{option} must be a column, a number or ranges, got {text!r}. Write {share}.")
     ranges = f"-inf:{text}" if review and _is_number(text) else text
     if not _is_number(ranges.partition(":")[0]) or ":" not in ranges:
         return Propensities(column=text)

@@ -271,6 +271,9 @@ class ReviewOptions:
         list[str] | None,
         option("A file of plan-review with its labels filled in; may be repeated, one a round.", "FILE"),
     ] = None
+    planned_by: Annotated[
+        str | None, column("Scores for which --reviewed was planned, where --score has another model's.")
+    ] = None
     review_chance: Annotated[
         str | None,
         option(

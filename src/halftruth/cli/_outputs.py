@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from halftruth import _storage
 from halftruth._errors import InputError
-from halftruth.cli._table_source import TABLE_SUFFIX, TableSource
+from halftruth.cli._table_source import TABLE_SUFFIX, TableSource, few_of
 from halftruth.cli._terminal import say
 from halftruth.files._cell_meanings import Columns
 from halftruth.files._file_paths import standard_input
@@ -142,7 +142,7 @@ def write_tables(tables: Mapping[str, ScoreTable], path: str | None, by: str | N
     if by is None:
         say(f"Table: {target}")
     else:
-        say(f"Tables of {len(places)} group(s): {target.with_suffix('')}-…{TABLE_SUFFIX}")
+        say(f"Tables of {len(places)} group(s): {few_of(map(str, places.values()))}")
 
 
 def _places(target: Path, groups: Iterable[str]) -> dict[str, Path]:

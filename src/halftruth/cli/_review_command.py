@@ -31,7 +31,8 @@ def plan_review(
     metrics: Annotated[
         list[str] | None,
         option(
-            "Whose intervals are to be narrow; else roc_auc, and with --threshold precision and recall too.",
+            "Whose intervals are to be narrow; else those of the earlier round, or roc_auc, and with "
+            "--threshold precision and recall too.",
             "NAME,...",
             complete_metrics,
         ),
@@ -95,6 +96,10 @@ def plan_review(
             "to look."
         )
     earlier = [ReviewFile.read(path) for path in reviewed or ()]
+    if earlier:  # whose metrics are those of this round, unless others are named
+        last = max(earlier, key=lambda x: x.round)
+        metrics = metrics or [*last.metrics] or None
+        threshold = last.threshold if threshold is None else threshold
     cells = read_cells(files, Columns(scores=(score,), label=None, known=known_positive))
     # Rows may be all that memory holds: nothing is copied, and what is not needed is dropped.
     scores, known = cells["s0"], None if known_positive is None else cells["k"] == 0
@@ -105,7 +110,7 @@ def plan_review(
         pilot = PositiveUnlabeled.from_labels(known, scores, prior=share, unlabeled=0)
     done = None
     if earlier:
-        done = check_rounds(earlier, {fingerprint(scores): scores})
+        done = check_rounds(earlier, {fingerprint(scores): scores}, elsewhere=False)
         for each in earlier:
             each.refuse_missing(known)
         pilot = Reviewed.from_plan(earlier, scores, [x.labels for x in earlier], known_positive=known)
@@ -123,6 +128,9 @@ def plan_review(
     plan.save(output, copy=_copied(files, copy, plan))
     typer.echo(f"{len(plan)} of {len(scores)} rows to review are in {output}.")
     _tell_widths(plan)
+    if earlier:
+        cut = "" if threshold is None else f" at --threshold {threshold:g}"
+        say(f"Note: This round is planned for {', '.join(plan.expected)}{cut}.")
     alone, guide = "", "the scores are"
     if pilot is not None:
         alone, guide = (" of this round alone", "the earlier rounds are") if earlier else ("", "the prior is")
@@ -159,7 +167,8 @@ def _tell_widths(plan: ReviewPlan) -> None:
 
     n = len(plan)
     sizes = sorted({min(size, plan.left) for size in (n, n + 100, 4 * n)})
-    typer.echo("width to expect     " + "".join(f"{f'{size} reviews':>16s}" for size in sizes))
+    heads = (f"{size} review{'s' if size > 1 else ''}" for size in sizes)
+    typer.echo("width to expect     " + "".join(f"{head:>16s}" for head in heads))
     widths = [plan.expected_with(size) for size in sizes]
     for name in plan.expected:
         typer.echo(f"{name:20s}" + "".join(f"{width[name]:16.3f}" for width in widths))

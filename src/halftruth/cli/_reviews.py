@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth._errors import InputError
+from halftruth._errors import InputError, arg
 from halftruth.cli._how_known import NO_PROPENSITIES, Propensities, parse_propensity
 from halftruth.cli._option_values import ESTIMATE, parse_share
 from halftruth.evidence import Reviewed
@@ -34,6 +34,7 @@ __all__ = ["NO_REVIEWS", "Reviews", "read_cells"]
 
 LABELS = np.asarray([1.0, np.nan, 0.0])  # of the strata, in their order
 RATES = ("sensitivity", "specificity")
+CHANCE = arg("probability")  # as errors name it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +48,7 @@ class Reviews:
     reviewer: Mapping[str, Any] = field(default_factory=dict)
     """Sensitivity and specificity, where they were given."""
     missing: Mapping[str, Any] = field(default_factory=dict)
+    planned_by: str | None = None
 
     @classmethod
     def read(cls, options: ReviewOptions, *, shares_given: bool, checked: bool = False) -> Reviews:
@@ -75,6 +77,8 @@ class Reviews:
             raise InputError(
                 "--known-positive goes with --reviewed or --review-chance. Elsewhere a label of 1 says it."
             )
+        if options.planned_by is not None and not rounds:
+            raise InputError("--planned-by goes with --reviewed, which has plans.")
         if options.missing_reviews is not None and not rounds:
             raise InputError(
                 "--missing-reviews goes with --reviewed. With --review-chance a chance of 0 bounds a row."
@@ -85,6 +89,7 @@ class Reviews:
             known_positive=options.known_positive,
             reviewer=_reviewer(options),
             missing={} if options.missing_reviews is None else {"missing": str(options.missing_reviews)},
+            planned_by=options.planned_by,
         )
 
     def __bool__(self) -> bool:
@@ -94,13 +99,19 @@ class Reviews:
     def columns(self) -> dict[str, str | None]:
         """The columns of the rows by the options that name them."""
         chance = None if self.chance is None else self.chance.column
-        return {"--review-chance": chance, "--known-positive": self.known_positive}
+        return {
+            "--review-chance": chance,
+            "--known-positive": self.known_positive,
+            "--planned-by": self.planned_by,
+        }
 
     def tables(self, files: Sequence[str], columns: Columns) -> dict[str, dict[str, ScoreTable]]:
         """By group, the table of each column of scores; they share labels and chances."""
-        chance, known = self.columns.values()
+        (chance, known, by), models = self.columns.values(), columns.scores
         if self.rounds:
             columns = replace(columns, label=None)
+        if by is not None and by not in models:
+            columns = replace(columns, scores=(*models, by))
         cells = read_cells(files, replace(columns, chance=chance, known=known))
         first, *_ = scores = [cells[f"s{k}"] + 0.0 for k in range(len(columns.scores))]
         if self.chance is not None and self.chance.ranges:
@@ -127,13 +138,18 @@ class Reviews:
                 each.refuse_missing(cells["known"], "--missing-reviews bounds")
             cells["label"][each.rows] = each.labels
             cells["open"][each.rows] = np.isnan(each.labels)
-        return {
-            group: {
-                name: self._table(cells, score, own, rows)
-                for name, score, own in zip(columns.scores, scores, prints, strict=True)
+        try:
+            return {
+                group: {
+                    name: self._table(cells, score, own, rows)
+                    for name, score, own in zip(models, scores, prints, strict=False)
+                }
+                for group, rows in places(cells.get("g"))
             }
-            for group, rows in places(cells.get("g"))
-        }
+        except InputError as error:
+            if not (len(models) > 1 and self.chance and self.chance.ranges and CHANCE in error.source):
+                raise
+            raise error.also(f"The ranges were read on {models[0]}, the first --score.") from error
 
     def _table(self, cells: Mapping[str, Any], score: Vector, own: str, rows: Any) -> ScoreTable:
         """The rows of one group, which all say how they were reviewed."""

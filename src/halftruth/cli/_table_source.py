@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from glob import glob
+from glob import escape, glob
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,9 @@ from halftruth.prior._belief import PriorEstimate
 from halftruth.table._grid import Grid
 from halftruth.table._score_table import ScoreTable
 
-__all__ = ["TABLE_SUFFIX", "TableSource", "evidence_of", "refuse_margins", "refuse_without_positives"]
+__all__ = [
+    "TABLE_SUFFIX", "TableSource", "evidence_of", "few_of", "refuse_margins", "refuse_without_positives",
+]  # fmt: skip
 
 TABLE_SUFFIX = ".npz"  # of saved tables
 COMPRESS_FIRST = (
@@ -252,7 +254,7 @@ class TableSource(LabelOptions):
         certain = self.reviews or self.zeros is Zeros.negative
         if certain or any("unlabeled" in table.strata for table in tables.values()):
             return tables
-        where = ", ".join(self._row_files[:3]) + (", …" if len(self._row_files) > 3 else "")
+        where = few_of(self._row_files)
         if self.code is not None:
             raise InputError(
                 f"{where}: No row is unlabeled: the column {self.label!r} has no empty cell and no "
@@ -263,9 +265,14 @@ class TableSource(LabelOptions):
                 f"{where}: The column {self.label!r} holds only 1: nothing to tell the positives from. Pass "
                 f"the other rows too, with an empty cell where a label is unknown."
             )
+        what = f"{where}: The column {self.label!r} holds only 1 and 0"
+        if self.reviews.reviewer:
+            raise InputError(
+                f"{what}. If reviewers who err said it of every row, pass --review-chance 1 too."
+            )
         raise InputError(
-            f"{where}: The column {self.label!r} holds only 1 and 0, which does not say whether 0 means "
-            f"negative or unlabeled. Pass --zeros negative or --zeros unlabeled."
+            f"{what}, which does not say whether 0 means negative or unlabeled. Pass --zeros negative or "
+            f"--zeros unlabeled."
         )
 
 
@@ -284,7 +291,17 @@ def _load(files: Sequence[str]) -> dict[str, ScoreTable]:
 
 def _matched(file: str) -> list[str]:
     # Path.glob takes no absolute pattern. Of a name that matches nothing, `ScoreTable.load` says so.
-    return [file] if Path(file).exists() else sorted(glob(file, recursive=True)) or [file]  # noqa: PTH207
+    found = [file] if Path(file).exists() else sorted(glob(file, recursive=True))  # noqa: PTH207
+    of_groups = [] if found else sorted(glob(f"{escape(file.removesuffix(TABLE_SUFFIX))}-*{TABLE_SUFFIX}"))  # noqa: PTH207
+    if of_groups:
+        raise InputError(f"There is no file {file}, but of groups there are {few_of(of_groups)}. Name these.")
+    return found or [file]
+
+
+def few_of(names: Iterable[str]) -> str:
+    """The first names of many."""
+    every = [*names]
+    return ", ".join([*every[:3], "…"] if len(every) > 3 else every)
 
 
 def _merged(tables: Mapping[str, ScoreTable]) -> ScoreTable:
@@ -357,7 +374,7 @@ def evidence_of(
     if reviewer and not table.reviewed:
         raise InputError(
             f"--{next(iter(reviewer))} is about reviews, and nothing says that the labels are some. Pass "
-            "--reviewed or --review-chance too."
+            "--reviewed or --review-chance too, --review-chance 1 if all rows were reviewed."
         )
     if "unlabeled" in table.strata and not table.reviewed:
         refuse_without_positives(table)

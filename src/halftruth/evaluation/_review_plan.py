@@ -15,6 +15,7 @@ from functools import cached_property
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +92,7 @@ class ReviewPlan:
     score: Vector
     fingerprint: str
     round: int = 1
+    threshold: float | None = None
     variance: Mapping[str, tuple[Vector, float, float]] = field(repr=False)
     """By metric Σ φ² p (1 − p) of the rows left in each stratum, what all labels would leave, and the widest
     interval there can be."""
@@ -164,7 +166,9 @@ class ReviewPlan:
         text = StringIO()
         rows = f"rows {len(self)} of {self.left} as {code_of(self.rows)}"
         known_by = f"scores {self.fingerprint}; round {self.round}; {rows}"
-        text.write(f"# halftruth review plan {SCHEMA}; {known_by}\n")
+        cut = "" if self.threshold is None else f"; threshold {self.threshold!r}"
+        purpose = f"metrics {' '.join(quote(name, safe='()=') for name in self.variance)}{cut}"
+        text.write(f"# halftruth review plan {SCHEMA}; {known_by}; {purpose}\n")
         out = csv.writer(text, lineterminator="\n")
         first, *rest = COLUMNS
         out.writerow([first, *more, *rest])
@@ -282,6 +286,7 @@ def plan_rows(
         score=score,
         fingerprint=fingerprint(score),
         round=_checks.count(round, "round", least=1),
+        threshold=threshold,
         variance={
             r.label: (by_stratum(moves[r.label][0]), moves[r.label][1], float(np.ptp(r.limits)))
             for r in requests
@@ -353,10 +358,12 @@ def _needs(
     for r in requests:
         of_row, of_positive = slopes[r]["soft", "weight"], slopes[r]["soft", "value"]
         if not np.isfinite(of_positive).all():
-            raise InputError(
-                f"{r.label} has no value, as far as is known: no row lies on one side of its threshold, or "
-                "no positive is to be expected. Plan for other metrics, or another threshold."
-            )
+            at = thresholds_of([r])
+            why = "as far as is known no positive is to be expected"
+            if at and not bins.low[0] < at[0] <= bins.high[-1]:
+                side = "below" if at[0] <= bins.low[0] else "at or above"
+                why = f"no score is {side} {at[0]:g}: they lie from {bins.low[0]:g} to {bins.high[-1]:g}"
+            raise InputError(f"{r.label} has no value: {why}. Plan for other metrics, or another threshold.")
         each = of_positive**2 * share * (1 - share)
         left = max(float(np.sum(rows * each)), 1e-300)  # by a random review
         total, unguessed = total + each / left, unguessed + of_positive**2 / left

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 from zlib import crc32
 
 import numpy as np
@@ -17,14 +18,15 @@ from numpy.typing import NDArray
 from halftruth._checks import Vector
 from halftruth._errors import InputError, arg
 
-__all__ = ["ReviewFile", "check_rounds", "code_of", "labeled_rounds", "refuse_missing"]
+__all__ = ["ReviewFile", "check_rounds", "code_of", "labeled_rounds", "named", "refuse_missing"]
 
 HEAD = re.compile(
     r"# halftruth review plan 1; *scores ([0-9a-f]{16}); *round (\d+); *rows (\d+) of (\d+) as ([0-9a-f]{8})"
+    r"(?:; *metrics ([^;]+))?(?:; *threshold (-?inf|[-+.\de]+))?"  # older files have none
 )
 AROUND = '",;\t '  # what spreadsheets put around the first line
 NEEDED = ("row", "score", "probability", "stratum", "label")
-MISSING = ("", "nan")
+LABELS = {"": np.nan, "nan": np.nan, "true": 1.0, "false": 0.0}  # besides 1 and 0
 SAME_NUMBER = 1e-4  # spreadsheets write fewer digits
 
 
@@ -40,6 +42,9 @@ class ReviewFile:
     score: Vector
     chance: Vector
     labels: Vector
+    metrics: tuple[str, ...] = ()
+    """For which it was planned."""
+    threshold: float | None = None
 
     @classmethod
     def read(cls, path: str) -> ReviewFile:
@@ -73,7 +78,8 @@ class ReviewFile:
         if not ((chance > 0) & (chance <= 1)).all():
             raise InputError(f"{path} has a probability outside (0, 1]. Leave that column as it was written.")
         _refuse_changed(path, rows, (int(head[3]), head[5]), chance, stratum)
-        return cls(path, head[1], int(head[2]), int(head[4]), rows, score, chance, labels)
+        purpose = tuple(map(unquote, (head[6] or "").split())), None if head[7] is None else float(head[7])
+        return cls(path, head[1], int(head[2]), int(head[4]), rows, score, chance, labels, *purpose)
 
     @classmethod
     def check_target(cls, path: str) -> None:
@@ -98,13 +104,13 @@ def refuse_missing(plan: Any, said: Vector, bounds: str = "") -> None:
     if none.any():
         remedy = f" With {bounds} intervals cover all that they could be." if bounds else ""
         raise InputError(
-            f"{_named(plan)}: the label is missing for {none.sum()} of the {len(none)} rows to review, the "
+            f"{named(plan)}: the label is missing for {none.sum()} of the {len(none)} rows to review, the "
             f"first is row {plan.rows[np.argmax(none)]}. Label them all: those that were left out are seldom "
             f"a random part, and each stands for many other rows.{remedy}"
         )
 
 
-def _named(plan: Any) -> str:
+def named(plan: Any) -> str:
     return getattr(plan, "path", f"The plan of round {plan.round}")
 
 
@@ -132,32 +138,59 @@ def _refuse_changed(path: str, rows: Any, planned: tuple[int, str], chance: Vect
         )
 
 
-def check_rounds(rounds: Iterable[Any], scores: Mapping[str, Vector]) -> Any:
-    """Which rows the rounds reviewed; refused where one is for none of the ``scores``, by fingerprint."""
+def check_rounds(rounds: Iterable[Any], scores: Mapping[str, Vector], *, elsewhere: bool = True) -> Any:
+    """Which rows the rounds reviewed; refused where one is for none of the ``scores``, by fingerprint.
+
+    These may be named ``elsewhere`` than the scores that are evaluated.
+    """
     done = np.zeros(len(next(iter(scores.values()))), dtype=bool)
     for each in sorted(rounds, key=lambda x: int(x.round)):
         if each.fingerprint not in scores:
+            besides = f" To judge another model, name them by {arg('planned_by')}, or compare the two."
             raise InputError(
-                f"{_named(each)} was planned for other scores than those of the {len(done)} rows. Pass the "
-                "scores for which it was planned, with its rows in their order."
+                f"{named(each)} was planned for other scores than those of the {len(done)} rows"
+                f"{_difference(each, next(iter(scores.values())))}. Pass the scores for which it was "
+                f"planned, with its rows in their order.{besides if elsewhere else ''}"
             )
         again = each.rows[done[each.rows]]
         if len(again):
             raise InputError(
-                f"{_named(each)} has {len(again)} row(s) that another round has, such as {again[0]}. Name "
+                f"{named(each)} has {len(again)} row(s) that another round has, such as {again[0]}. Name "
                 f"each round once, and plan a later one with {arg('reviewed')}, so that it has other rows."
             )
         if isinstance(each, ReviewFile):
-            score = scores[each.fingerprint][each.rows]
-            gap = np.abs(score - each.score)
-            if (gap > SAME_NUMBER * (1 + np.abs(each.score))).any():
-                k = int(np.argmax(gap))
+            score = scores[each.fingerprint]
+            for k in _other_scores(each, score)[:1]:
                 raise InputError(
                     f"{each.path} has the score {each.score[k]:g} at row {each.rows[k]}, which scores "
-                    f"{score[k]:g}. Sort all of its columns together, or none."
+                    f"{score[each.rows[k]]:g}. Sort all of its columns together, or none."
                 )
         done[each.rows] = True
     return done
+
+
+def _other_scores(plan: ReviewFile, score: Vector) -> NDArray[np.intp]:
+    """Where in a file the scores are others, the first row first."""
+    order = np.argsort(plan.rows)
+    same = np.isclose(score[plan.rows], plan.score, rtol=SAME_NUMBER, atol=SAME_NUMBER)
+    return np.asarray(order[~same[order]])
+
+
+def _difference(plan: Any, score: Vector) -> str:
+    """How the rows that a file was planned for differ from those of the ``score``."""
+    if not isinstance(plan, ReviewFile):
+        return ""
+    most = max(plan.left, int(plan.rows.max()) + 1)
+    if most > len(score):
+        return f": it was planned for {most} or more"
+    other = _other_scores(plan, score)
+    if not len(other):
+        return ": its own rows score as they did, so that others were changed, added or left out"
+    row, planned = plan.rows[other[0]], plan.score[other[0]]
+    return (
+        f": {len(other)} of its {len(plan.rows)} score otherwise, the first is row {row}, which scored "
+        f"{planned:g} then and {score[row]:g} now"
+    )
 
 
 def labeled_rounds(plan: Any, labels: Any, scores: Mapping[str, Vector]) -> list[tuple[Any, Any]]:
@@ -197,18 +230,18 @@ def _head(path: str) -> tuple[re.Match[str] | None, str]:
 
 
 def _number(path: str, line: Mapping[str, Any], name: str, point: str) -> float:
-    """A cell as a number; a label is 1, 0 or missing."""
+    """A cell as a number; a label is 1, 0, TRUE, FALSE or missing."""
     text = (line[name] or "").strip()
-    if name == "label" and text.lower() in MISSING:
-        return np.nan
+    if name == "label" and text.lower() in LABELS:
+        return LABELS[text.lower()]
     try:
         number = float(text.replace(point, "."))
     except ValueError:
         number = np.nan
     if name == "label" and number not in (0, 1):
         raise InputError(
-            f"{path} has {text!r} as label of row {line['row']}. A label is 1 for positive or 0 for "
-            "negative, and empty if nobody could tell."
+            f"{path} has {text!r} as label of row {line['row']}. A label is 1 or TRUE for positive, 0 or "
+            "FALSE for negative."
         )
     if not np.isfinite(number) or (name == "row" and not number.is_integer()):
         raise InputError(f"{path} has {text!r} as {name}. Leave that column as it was written.")

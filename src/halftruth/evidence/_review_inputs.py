@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from halftruth import _checks
 from halftruth._checks import Vector
-from halftruth._errors import InputError, arg
-from halftruth.evidence._review_files import refuse_missing
+from halftruth._errors import InputError, arg, call
+from halftruth.evidence._review_files import named, refuse_missing
 
 __all__ = [
     "chance_of_others", "plan_labels", "read_labels", "refuse_all_found", "refuse_denied",
@@ -45,11 +45,12 @@ def read_labels(label: Any, n: int) -> Vector:
     return masks
 
 
-def refuse_denied(against: NDArray[np.intp], *, errs: bool) -> None:
+def refuse_denied(against: NDArray[np.intp], *, errs: bool, plan: Any = None) -> None:
     """Refuse rows that are positive for certain, and that a reviewer who never ``errs`` called negative."""
     if len(against) and not errs:
+        label = arg("label") if plan is None else f"label in {named(plan)}"
         raise InputError(
-            f"{arg('known_positive')} says that row {against[0]} is positive, and its {arg('label')} is 0 "
+            f"{arg('known_positive')} says that row {against[0]} is positive, and its {label} is 0 "
             f"({len(against)} such row(s)). Mend one of the two."
         )
 
@@ -88,7 +89,8 @@ def times_of(
     doubt = _other_numbers(score[others], chance[others], reviewed[others])
     twice = known & ~np.isnan(said)
     unsure = known & (chance < 1)
-    refuse_all_found((said == 1) & ~(known & ~unsure), known, float(chance[unsure & ~twice].sum()))
+    sure = (said == 1) & known & ~unsure
+    refuse_all_found((said == 1) & ~sure, known, float(chance[unsure & ~twice].sum()), int(sure.sum()))
     _refuse_by_chance(int((twice & unsure).sum()), float(chance[unsure].sum()))
     with np.errstate(divide="ignore"):
         return np.where(known, 1.0, 1 / chance), doubt
@@ -126,8 +128,8 @@ def _other_number(chance: Vector, n_reviewed: int, where: str = "") -> str | Non
     if errors > NEVER and ratio >= TIMES:
         raise InputError(
             f"{arg('probability')} adds up to {expected:.6g} reviews{where}, and {n_reviewed} rows were "
-            "reviewed. Give the chance that each row had; if it is not known, leave it to be estimated from "
-            "the score."
+            "reviewed. Give the chance that each row had; if it is not known: "
+            f"{call('leave it to be estimated from the score', '--review-chance estimate')}."
         )
     if errors <= SELDOM:
         return None
@@ -137,8 +139,8 @@ def _other_number(chance: Vector, n_reviewed: int, where: str = "") -> str | Non
     )
 
 
-def refuse_all_found(found: NDArray[np.bool_], known: NDArray[np.bool_], expected: float) -> None:
-    """Refuse known positives among which are all that reviews found; both of the same rows.
+def refuse_all_found(found: NDArray[np.bool_], known: NDArray[np.bool_], expected: float, sure: int) -> None:
+    """Refuse known positives among which are all that reviews found by chance, besides those that were sure.
 
     Not where hardly any positive is unknown: about as many reviews as they found were then ``expected`` of
     the known positives that nobody reviewed.
@@ -146,7 +148,9 @@ def refuse_all_found(found: NDArray[np.bool_], known: NDArray[np.bool_], expecte
     n_twice = int((found & known).sum())
     surprise = n_twice > TIMES * expected
     if n_twice >= TOO_MANY and surprise and not (found & ~known).any() and not known.all():
-        raise InputError(f"{arg('known_positive')} has all {n_twice} positives that reviews found. {FOUND}")
+        raise InputError(
+            f"{arg('known_positive')} has all {n_twice + sure} positives that reviews found. {FOUND}"
+        )
 
 
 def _refuse_by_chance(n_twice: int, expected: float) -> None:

@@ -303,17 +303,18 @@ class Reviewed(Evidence):
             # Rows of earlier rounds are certain in this one.
             times = np.concatenate([times + share, share / np.asarray(each.chance, dtype=np.float64)])
         looked = np.concatenate([each.rows for each in in_order])
-        told_of = np.concatenate([plan_labels(each, told, missing, certain) for each, told in rounds])
+        said_of = [plan_labels(each, told, missing, certain) for each, told in rounds]
         order = np.argsort(looked)
-        looked, told_of, times = looked[order], told_of[order], times[order]
+        looked, told_of, times = looked[order], np.concatenate(said_of)[order], times[order]
         out = cls.__new__(cls)
         out._judge(sensitivity, specificity)
+        for each, said in zip(in_order, said_of, strict=True):
+            refuse_denied(each.rows[certain[each.rows] & (said == 0)], errs=out.labels_err, plan=each)
         twice, known = certain[looked], np.flatnonzero(certain)
-        refuse_denied(looked[twice & (told_of == 0)], errs=out.labels_err)
         refuse_lost_rows(in_order, len(score), known)
         refuse_found_as_known(in_order, len(score), known)
         if twice.any():
-            refuse_all_found(told_of == 1, twice, chance_of_others(in_order[0], score, certain, looked))
+            refuse_all_found(told_of == 1, twice, chance_of_others(in_order[0], score, certain, looked), 0)
         kept = ~twice
         looked, told_of, times = looked[kept], told_of[kept], times[kept]
         seen = ~np.isnan(told_of)
@@ -523,7 +524,7 @@ class Reviewed(Evidence):
         if self.is_census:
             return
         guess = GUESSES.get(self.guess.name, self.guess.name)
-        text = f"{self.n_reviewed} rows were reviewed"
+        text = seen = f"{self.n_reviewed} row{' was' if self.n_reviewed == 1 else 's were'} reviewed"
         if UNLABELED in self.table.strata:
             text += f". Guess of the others, which the reviews correct: {guess}"
         if UNLABELED in self.table.strata and len(self.candidates) > 1:
@@ -537,7 +538,7 @@ class Reviewed(Evidence):
             rows = "all rows but the known positives" if SOFT in self.table.strata else "all rows"
             yield from against_rates(self.reviews, self.sensitivity, self.specificity, rows)
         if self.n_reviewed < FEW_REVIEWED:
-            yield Note("small_sample", f"Only {self.n_reviewed} reviews: intervals are rough.")
+            yield Note("small_sample", f"Only {seen}: intervals are rough.")
         elif NEGATIVE not in self.table.strata:
             yield Note(
                 "remark",

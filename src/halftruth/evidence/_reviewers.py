@@ -188,10 +188,12 @@ def judge_rates(said: Any, truth: Any, *, rng: int = 0) -> tuple[PriorEstimate, 
     told = _checks.binary_labels(said, "said")
     true = _checks.binary_labels(truth, "truth", length=len(told))
     stream, out = np.random.default_rng(rng), []
-    for name, right in (("positive", told[true]), ("negative", ~told[~true])):
+    for name, sign in (("positive", True), ("negative", False)):
+        right = told[true == sign] == sign
         n, k = len(right), int(right.sum())
-        if n == 0:
-            raise InputError(f"{arg('truth')} has no {name} case: nothing says how often those are found.")
+        if n == 0 or not (told == sign).any():
+            what = f"{arg('truth')} has no {name} case" if n == 0 else f"No case of {arg('said')} is {name}"
+            raise InputError(f"{what}: nothing says how often reviewers are right. Check cases at random.")
         draws = stream.beta(k + 0.5, n - k + 0.5, N_DRAWS)
         out.append(PriorEstimate(value=k / n, replicates=draws, method=f"{k} of {n}"))
     return out[0], out[1]

@@ -288,18 +288,22 @@ def refuse_labels(source: Source, columns: Columns) -> NoReturn:
         sql = f"SELECT DISTINCT {at}::VARCHAR AS x FROM {table} WHERE {bad(at, kind)} ORDER BY x LIMIT 6"
         codes.update(source.fetch(sql, parameters, batch.files)["x"].tolist())
     examples = ", ".join(quoted(code) for code in sorted(codes)[:5]) + (", …" if len(codes) > 5 else "")
+    zero = columns.unlabeled == 0
+    code = "0 or empty not known" if zero else "0 negative, empty unlabeled"
     raise InputError(
         f"Column {quoted(label)} holds {count} label(s) outside the code: {examples}; the first is "
-        f"{first}. The code is 1 positive, 0 negative, empty unlabeled; {_recoded(codes)}."
+        f"{first}. The code is 1 positive, {code}; {_recoded(codes, zero=zero)}."
     )
 
 
-def _recoded(codes: Iterable[str]) -> str:
-    """What to do about labels outside the code."""
-    if any(re.fullmatch(r"\s*[-+]?\.?\d.*", code) for code in codes):
+def _recoded(codes: Iterable[str], *, zero: bool) -> str:
+    """What to do about labels outside the code, in which 0 may stand for what is not known."""
+    if not zero and any(re.fullmatch(r"\s*[-+]?\.?\d.*", code) for code in codes):
         return f"name another code for unlabeled rows, e.g. {arg('unlabeled', -1)}"
     word = {code.strip().lower(): code.strip() for code in codes}
     positive = next((word[yes] for yes, _ in ANSWERS if yes in word), "what is positive")
+    if zero:
+        return f"recode {positive} to 1 and all others to 0"
     negative = next((word[no] for _, no in ANSWERS if no in word), "what is negative")
     return f"recode {positive} to 1 and {negative} to 0 (or leave it empty where nobody has looked)"
 

@@ -15,7 +15,7 @@ from glob import glob
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
-from halftruth._errors import InputError, MissingColumn
+from halftruth._errors import InputError, MissingColumn, call
 
 __all__ = [
     "File", "Paths", "excerpt", "find_files", "missing_column", "printable", "quoted", "reason",
@@ -223,6 +223,9 @@ def reason(error: str) -> str:
 
 def missing_column(file: str, name: str, columns: Sequence[str], hint: str = "") -> MissingColumn:
     """That a column is not there, which are, and which was perhaps meant."""
+    if columns and columns[0].lstrip('"').startswith("# halftruth review plan"):
+        how = call("Reviewed.from_plan", "--reviewed, once for each round")
+        return MissingColumn(f"{file} is a plan of reviews. Pass the file of all rows, and this by {how}.")
     names = ", ".join(quoted(column) for column in columns[:20]) + (", …" if len(columns) > 20 else "")
     folded = {column.strip().casefold(): column for column in reversed(columns)}
     near = get_close_matches(name.strip().casefold(), list(folded), 1)

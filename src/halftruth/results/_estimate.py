@@ -493,8 +493,9 @@ def figure(value: float | None) -> str:
 
 
 def interval_name(level: float) -> str:
-    """What a column of intervals is called."""
-    return f"{100 * level:g}% interval"
+    """What a column of intervals is called: with two decimals, or as many as keep it below 100%."""
+    shown = next(x for x in (round(100 * level, digits) for digits in range(2, 17)) if x < 100)
+    return f"{shown:.15g}% interval"
 
 
 def value_text(

@@ -78,6 +78,7 @@ SAME = {
     "first line parted": lambda a, b, r: "\n".join([a.replace("; ", ";"), b, *r]),
     "tabs": lambda a, b, r: "\n".join([a, b, *r]).replace(",", "\t"),
     "sorted by score": lambda a, b, r: "\n".join([a, b, *sorted(r, key=lambda x: x.split(",")[1])]),
+    "truth values": lambda a, b, r: "\n".join([a, b, *(x[:-1] + ("FALSE", "true")[int(x[-1])] for x in r)]),
     "labels with a point": lambda a, b, r: "\n".join([a, b, *(x + ".0" for x in r)]),
     "spaces": lambda a, b, r: "\n".join([a, b, *(f"{x[:-1]} {x[-1]} " for x in r)]),
     "a column of comments": lambda a, b, r: "\n".join([a, b + ",comment", *(f'{x},"so,\nso"' for x in r)]),
@@ -139,8 +140,7 @@ CHANGED = {
     "a row twice": (lambda a, b, r: "\n".join([a, b, *r, r[0]]), "twice. Keep one line for each row"),
     "scores sorted alone": (alone_sorted(1), "Sort all of its columns together, or none"),
     "rows sorted alone": (alone_sorted(0), "Sort all of its columns together, or none"),
-    "a word": (changed(5, "yes"), "has 'yes' as label of row"),
-    "a truth value": (changed(5, "TRUE"), "A label is 1 for positive or 0 for negative"),
+    "a yes": (changed(5, "Yes"), "A label is 1 or TRUE for positive, 0 or FALSE for negative"),
     "another number": (changed(5, "2"), "has '2' as label of row"),
     "a probability": (changed(5, "0.5"), "has '0.5' as label of row"),
     "no label": (changed(5, ""), "missing for 1 of the 60 rows to review"),
@@ -178,10 +178,35 @@ def test_what_is_no_text_is_refused(run, folder):
     assert ". cannot be read: Is a directory" in refusal(run, ".")
 
 
-def test_rows_in_another_order_are_other_scores(run, folder):
-    plan(run, "r.csv")
+def test_a_plan_is_not_the_rows(run, folder):
+    plan(run, "one.csv")
+    Path("two.csv").write_text(f'"{Path("one.csv").read_text()}'.replace("\n", '"\n', 1))  # as Excel quotes
+    for file in ("one.csv", "two.csv"):
+        for words in (("evaluate", file), ("evaluate", "scores.csv", "--reviewed", "one.csv", file)):
+            status, _, error = run(*words)
+            assert (status, f"{file} is a plan of reviews" in error, "by --reviewed, once" in error) == (
+                2,
+                True,
+                True,
+            )
+
+
+def test_what_makes_other_scores_of_them_is_named(run, folder):
+    rows = sorted(int(line.split(",")[0]) for line in plan(run, "r.csv")[2])
     write(folder / "scores.csv", SCORE[::-1])
-    assert "with its rows in their order" in refusal(run, "r.csv")
+    first = next(row for row in rows if SCORE[row] != SCORE[N - 1 - row])
+    error = refusal(run, "r.csv")
+    assert (
+        f"the first is row {first}, which scored {SCORE[first]:g} then and {SCORE[N - 1 - first]:g} now"
+        in error
+    )
+    assert "with its rows in their order. To judge another model, name them by --planned-by" in error
+    (folder / "scores.csv").write_text("\n".join(["score", *map(str, SCORE[:-5]), ""]))
+    assert "those of the 595 rows: it was planned for 600 or more" in refusal(run, "r.csv")
+    (folder / "scores.csv").write_text("\n".join(["score", *map(str, [*SCORE, 0.5]), ""]))
+    assert "others were changed, added or left out" in refusal(run, "r.csv")
+    status, _, error = run(*PLAN, "60", "--reviewed", "r.csv", "--output", "two.csv")
+    assert (status, "planned_by" in error, "--planned-by" in error) == (2, False, False)
 
 
 # Rounds ----------------------------------------------------------------------------------------------
@@ -235,9 +260,40 @@ def test_labels_of_known_positives_alone_may_be_missing(run, folder):
     assert "--missing-reviews bounds" in error
 
 
+def test_a_known_positive_that_a_file_calls_negative_is_refused_by_its_name(run, folder):
+    plan(run, "r.csv", truth=np.zeros(N))
+    error = refusal(run, "r.csv", more=("--known-positive", "found"))
+    assert "is positive, and its label in r.csv is 0" in error
+    assert "--label" not in error
+
+
 def test_a_threshold_is_planned_for(run, folder):
     _, out, _ = run(*PLAN[:2], "--threshold", "0.5", "--n", "60", "--output", "r.csv")
     assert [line.split()[0] for line in out.splitlines()[2:5]] == ["roc_auc", "precision", "recall"]
+
+
+def test_a_round_is_planned_for_the_metrics_of_the_one_before(run, folder):
+    metric = "partial_auc(max_fpr=0.1)"
+    words = ("plan-review", "scores.csv", "--n", "60")
+    run(*words, "--metrics", f"recall,{metric}", "--threshold", "0.25", "--output", "one.csv")
+    text = Path("one.csv").read_text()
+    Path("one.csv").write_text("\n".join([*text.splitlines()[:2], *(x + "0" for x in text.splitlines()[2:])]))
+    planned = {}
+    for name, more in {
+        "as before": (),
+        "the same": ("--metrics", f"recall,{metric}", "--threshold", "0.25"),
+        "others": ("--metrics", "roc_auc"),
+    }.items():
+        status, out, error = run(*words, *more, "--reviewed", "one.csv", "--output", "two.csv")
+        assert status == 0
+        planned[name] = out, Path("two.csv").read_text()
+        rows = "roc_auc" if name == "others" else f"recall, {metric}"
+        assert f"This round is planned for {rows} at --threshold 0.25." in error
+    assert planned["as before"] == planned["the same"] != planned["others"]
+    old = Path("one.csv").read_text().partition("\n")  # without them, as files were written before
+    Path("one.csv").write_text(old[0].partition("; metrics")[0] + "\n" + old[2])
+    error = run(*words, "--reviewed", "one.csv", "--output", "two.csv")[2]
+    assert "This round is planned for roc_auc." in error
 
 
 def test_a_plan_waits_for_the_labels_of_earlier_rounds(run, folder):
@@ -267,6 +323,15 @@ def test_labels_and_rows_are_never_written_over(run, folder):
         assert (Path(name).read_bytes() if Path(name).exists() else None) == before
     assert run(*PLAN, "60", "--output", "empty.csv")[0] == run(*PLAN, "50", "--output", "empty.csv")[0] == 0
     assert len(Path("empty.csv").read_text().splitlines()) == 52
+
+
+def test_one_review_is_one(run, folder):
+    _, out, _ = run(*PLAN[:2], "--metrics", "prevalence", "--n", "1", "--output", "r.csv")
+    assert "width to expect             1 review       4 reviews" in out
+    plan(run, "r.csv", n="1")
+    _, _, error = run("evaluate", "scores.csv", "--reviewed", "r.csv", "--metrics", "prevalence")
+    assert "Note: 1 row was reviewed" in error
+    assert "Only 1 row was reviewed:" in error
 
 
 @pytest.mark.parametrize("n", ["1", "2", "3", str(N)])

@@ -98,11 +98,17 @@ BAD = {
     "two ways": ((*RULE, "--reviewed", "x.csv"), "do not go together"),
     "a prior": ((*RULE, "--prior", "0.1"), "goes without --prior"),
     "a chance beyond 1": (("--review-chance", "0:0.1,0.5:1.5"), "chance in [0, 1]"),
+    "far fewer reviews": ((*RULE[:3], "0.01"), "if it is not known: --review-chance estimate."),
+    "a percentage": ((*RULE[:3], "1%"), "got '1%'. Write 0.01 for 1%."),
     "a rule that begins late": ((*RULE[:3], "0.3:0.5"), "row(s) score less"),
     "no such column": ((*RULE[:3], "chances"), "named by --review-chance"),
     "words for chances": ((*RULE[:3], "site"), "lie in [0, 1]"),
     "known positives alone": (("--known-positive", "found"), "goes with --reviewed"),
     "words for known": ((*RULE, "--known-positive", "site"), "'site' holds 800 label(s) outside"),
+    "what 0 means there": (
+        (*RULE, "--known-positive", "site"),
+        "0 or empty not known; recode what is positive to 1 and all others to 0",
+    ),
     "what zeros mean": ((*RULE, "--zeros", "negative"), "--zeros does not go with reviews"),
     "an engine": ((*RULE, "--engine", "spark"), "--engine does not go with reviews"),
     "missing labels": ((*RULE, "--missing-reviews", "bounds"), "goes with --reviewed"),
@@ -294,6 +300,18 @@ def test_a_plan_of_neither_score_is_refused(run, folder):
     assert "other scores" in error
 
 
+def test_the_reviews_planned_for_one_score_judge_another(run, folder):
+    plan(run, folder, "r1.csv")
+    words = ("evaluate", "scores.csv", "--score", "other")
+    status, _, error = run(*words, "--reviewed", "r1.csv")
+    assert (status, "name them by --planned-by, or compare the two" in error) == (2, True)
+    told = numbers(run, *words, "--reviewed", "r1.csv", "--planned-by", "score")
+    made = ht.plan_review(SCORE, 120, metrics=["roc_auc"])
+    same(told, ht.Reviewed.from_plan(made, OTHER, TRUTH[made.rows], planned_by=SCORE))
+    assert "named by --planned-by" in run(*words, "--reviewed", "r1.csv", "--planned-by", "scores")[2]
+    assert "--planned-by goes with --reviewed" in run(*words, *RULE, "--planned-by", "score")[2]
+
+
 def test_a_rule_is_of_the_first_score(run, folder):
     words = ("scores.csv", "--score", "score", "--score", "other", *RULE)
     compared(
@@ -301,6 +319,11 @@ def test_a_rule_is_of_the_first_score(run, folder):
         words,
         {"score": ht.Reviewed(SCORE, VERDICT, CHANCE), "other": ht.Reviewed(OTHER, VERDICT, CHANCE)},
     )
+    turned = ("--score", "other", "--score", "score", *RULE)
+    status, _, error = run("compare", "scores.csv", *turned)
+    assert status == 2
+    assert "--label is missing for" in error
+    assert "The ranges were read on other, the first --score." in error
     status, _, error = run("compare", *words[:-1], "estimate")
     assert status == 2
     assert "estimate is of one score" in error
@@ -311,6 +334,8 @@ def test_labels_of_all_rows_are_no_reviews_to_estimate_chances_from(run, folder)
     status, _, error = run("evaluate", "scores.csv", *RULE[:-1], "estimate")
     assert status == 2
     assert f"all {N} rows have a label" in error
+    status, _, error = run("evaluate", "scores.csv", *RULE[:2], "--sensitivity", "0.9", "--specificity", "1")
+    assert (status, "pass --review-chance 1 too" in error, "--zeros" in error) == (2, True, False)
 
 
 # Looking again ---------------------------------------------------------------------------------------
@@ -326,10 +351,10 @@ def test_until_a_claim_is_decided(run, folder, gate, status, word):
     rounds = ("--reviewed", "r1.csv", "--reviewed", "r2.csv")
     code, out, error = run("evaluate", "scores.csv", *rounds, "--until", gate)
     assert code == status
-    assert f"{word}: {gate}. The 99.1667% interval of roc_auc is " in error
+    assert f"{word}: {gate}. The 99.17% interval of roc_auc is " in error
     assert ("Review more" in error) == (status == 3)
     assert "Look 2" in error
-    assert "99.1667% interval" in out  # 1 − .05/6
+    assert "99.17% interval" in out  # 1 − .05/6
 
 
 def test_looks_may_be_counted_by_the_user(run, folder):

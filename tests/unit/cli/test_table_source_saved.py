@@ -82,7 +82,10 @@ def test_what_was_read_is_kept_whatever_the_evaluation_says(run: Any) -> None:
 
 def test_groups_have_files_of_their_own(run: Any) -> None:
     out, err = run("all.parquet", "--by", "month", "--prior", "0.4", "--save-table", "scores.npz")
-    assert f"Tables of 2 group(s): {Path('scores').resolve()}-….npz\n" in err
+    files = ", ".join(str(Path(f"scores-{month}.npz").resolve()) for month in json.loads(out)["groups"])
+    assert f"Tables of 2 group(s): {files}\n" in err
+    _, err = run("scores.npz", "--prior", "0.4", status=2)
+    assert "no file scores.npz, but of groups there are scores-feb.npz, scores-jan.npz" in err
     assert {path.name for path in Path().glob("*.npz")} == {"scores-jan.npz", "scores-feb.npz"}
     for month, result in json.loads(out)["groups"].items():
         assert json.loads(run(f"scores-{month}.npz", "--prior", "0.4")[0]) == result

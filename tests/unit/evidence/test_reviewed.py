@@ -140,6 +140,8 @@ def test_rates_of_a_reviewer_come_from_cases_reviewed_twice():
     assert (specificity.low, specificity.high) == pytest.approx((0.741, 0.851), abs=0.01)
     with pytest.raises(InputError, match="no positive case"):
         ht.judge_rates([1, 0], [0, 0])
+    with pytest.raises(InputError, match=r"No case of `said` is negative.*Check cases at random"):
+        ht.judge_rates([1, 1], [1, 0])  # those that the reviewer called positive
 
 
 def test_rows_that_nobody_could_look_at_are_bounded_by_all_that_they_could_be():

@@ -98,7 +98,7 @@ def test_hardly_any_reviews_have_values_and_ranges(name, probability, model):
         assert row.value == 0
         assert np.isnan(result["roc_auc"].value)
     few = FEW[name].sum() < 20
-    assert few == any("reviews: intervals are rough" in str(note) for note in result.notes)
+    assert few == any("reviewed: intervals are rough" in str(note) for note in result.notes)
 
 
 @pytest.mark.filterwarnings("ignore::halftruth._errors.EmptyClassWarning")
@@ -286,10 +286,14 @@ def audit_of_a_tenth():
 
 
 def test_positives_that_reviews_found_are_not_known_positives():
-    _, score, label, known = audit_of_a_tenth()
+    y, score, label, known = audit_of_a_tenth()
     found = label == 1
     with pytest.raises(InputError, match="has all 65 positives that reviews found"):
         ht.Reviewed(score, label, 0.1, known_positive=found)
+    all_above = np.where(score >= 1, y, label)
+    n = int((all_above == 1).sum())  # by chance or not
+    with pytest.raises(InputError, match=f"has all {n} positives that reviews found"):
+        ht.Reviewed(score, all_above, np.where(score >= 1, 1, 0.1), known_positive=all_above == 1)
     some = found & (score > 0)
     with pytest.raises(InputError, match=r"has 5\d row\(s\) that were reviewed by chance, where 5.\d were"):
         ht.Reviewed(score, label, 0.1, known_positive=some)
