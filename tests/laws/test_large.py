@@ -1,4 +1,4 @@
-"""Many plain rows take another road through the code: every functional must give the same there."""
+"""Many rows take another road through the code: every functional must give the same there."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import pytest
 import halftruth as ht
 from halftruth._registry import REGISTRY
 from halftruth.inference._prior_range import alpha_bound
+from halftruth.measure import _arithmetic, _mass_rule
+from halftruth.measure._sorted_measure import ManyAtoms
 from halftruth.table import _strata
 from halftruth.table._sorted_rows import SortedRows
 
@@ -38,6 +40,70 @@ KINDS = {
     "negatives": lambda p, u: ht.PositiveUnlabeled(p, u, prior=0.3, negative=u[::3] * 0.8),
     "unknown": lambda p, u: ht.PositiveUnlabeled(p, u),
 }
+
+
+def _weights(score):
+    """Unequal, and the same for rows of one score only by chance."""
+    return np.random.default_rng(len(score)).choice([0.3, 1.0, 2.0, 7.5], len(score))
+
+
+def _weighted(p, u):
+    score = np.append(p, u)
+    return ht.Labeled(np.repeat([1, 0], [len(p), len(u)]), score, sample_weight=_weights(score))
+
+
+def _two_samples(p, u, **shares):
+    weights = {"positive_weight": _weights(p), "unlabeled_weight": _weights(u)}
+    return ht.PositiveUnlabeled(p, u, prior=0.3, **weights, **shares)
+
+
+VALUED = {
+    "weights": _weighted,
+    "soft": lambda p, u: ht.SoftLabeled(np.append(p, u) ** 1.3, np.append(p, u)),
+    "soft, weights": lambda p, u: ht.SoftLabeled(u**1.3, u, sample_weight=_weights(u)),
+    "unlabeled, weights": _two_samples,
+    "purity, weights": lambda p, u: _two_samples(p, u, purity=0.8),
+    "negatives, weights": lambda p, u: _two_samples(p, u, negative=u[::3] * 0.8),
+    "propensity": lambda p, u: ht.PositiveUnlabeled(p, u, prior=0.3, propensity=0.2 + 0.7 * p),
+    "propensity, all": lambda p, u: ht.PositiveUnlabeled(p, u, propensity=0.4 + 0.4 * p, population="all"),
+    "confidence": lambda p, u: ht.PositiveConfidence(np.clip(p, 0.05, 1)),
+}
+
+
+def both_valued(monkeypatch, make):
+    few = make()
+    few.measure()
+    monkeypatch.setattr(_strata, "COMPILED", 1)
+    monkeypatch.setattr(_mass_rule, "COMPILED", 1)
+    monkeypatch.setattr(_arithmetic, "MANY", 1)
+    many = make()
+    assert isinstance(many.measure(), ManyAtoms)
+    assert not isinstance(few.measure(), ManyAtoms)
+    return few, many
+
+
+@pytest.mark.filterwarnings("ignore::halftruth.EmptyClassWarning")
+@pytest.mark.parametrize("scores", ["smooth", "tied", "ends", "apart", "alike"])
+@pytest.mark.parametrize("kind", VALUED)
+def test_every_metric_is_the_same_of_rows_with_values(kind, scores, monkeypatch):
+    few, many = both_valued(monkeypatch, lambda: VALUED[kind](*_scores(scores)))
+    for metric in REGISTRY.values():
+        x, y = (value(metric, e, 0.45) for e in (few, many))
+        # A curve is fitted by a search, which ends where rounding says.
+        digits = 1e-9 if metric.name == "bpm_calibration_error" else 1e-12
+        assert x == y or x == pytest.approx(y, rel=digits, abs=1e-13, nan_ok=True), metric.name
+
+
+@pytest.mark.parametrize("scores", ["smooth", "tied", "alike"])
+@pytest.mark.parametrize("kind", VALUED)
+def test_rows_with_values_are_drawn_alike(kind, scores, monkeypatch):
+    few, many = both_valued(monkeypatch, lambda: VALUED[kind](*_scores(scores)))
+    a, b = few.table.support, many.table.support
+    np.testing.assert_array_equal(a.score, b.score)
+    for name, cells in a.strata.items():
+        for column in ("atom", "count", "weight", "value"):
+            x, y = (getattr(of, column) for of in (cells, b.strata[name]))
+            assert (x is None and y is None) or np.array_equal(x, y), (name, column)
 
 
 def both(monkeypatch, make):

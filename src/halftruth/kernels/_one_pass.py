@@ -1,4 +1,4 @@
-"""Walks along sorted strata: areas and losses in one pass, moments of bins, running sums, ranks."""
+"""Walks along sorted strata, or along a measure's atoms: areas and losses in one pass, bins, ranks."""
 
 from __future__ import annotations
 
@@ -10,10 +10,26 @@ from typing import Any
 import numpy as np
 
 from halftruth._checks import Vector
-from halftruth.kernels._compiling import BLOCK, Integers, chunks_of, compiled, each, padded, three_strata
+from halftruth.kernels._compiling import (
+    BLOCK,
+    Integers,
+    chunks_of,
+    compiled,
+    each,
+    frozen,
+    padded,
+    three_strata,
+)
 from halftruth.kernels._pass_sums import PassSums
 
-__all__ = ["counts_at_ranks", "cumulative_extremes", "mass_moments", "order_statistics", "pass_sums"]
+__all__ = [
+    "atom_sums",
+    "counts_at_ranks",
+    "cumulative_extremes",
+    "mass_moments",
+    "order_statistics",
+    "pass_sums",
+]
 
 EPSILON = float(np.finfo(np.float64).eps)
 
@@ -153,6 +169,111 @@ def _loss(score: Any, factor: Any, positive: Any) -> Any:
         square += in_square
         log += in_log
     return factor * square, factor * log
+
+
+def atom_sums(
+    score: Vector,
+    mass: Vector,
+    pos: Vector,
+    neg: Vector,
+    own: tuple[float, float] = (0.0, 0.0),
+    *,
+    bounded: bool,
+) -> PassSums:
+    """The same of atoms in order of their score; a precision of 0/0 at the top is read at the next atom."""
+    columns = [frozen(x) for x in (score, mass, pos, neg)]
+    chunks = chunks_of(len(score))
+    totals = np.asarray(each(_totals, ((*(x[a:b] for x in columns[1:]),) for a, b in chunks)))
+    # What lies above each chunk: walks go down from the highest score.
+    above = np.cumsum(totals[::-1], axis=0)[::-1] - totals
+    own = float(own[0]), float(own[1])
+    jobs = [
+        (*(x[a:b] for x in columns), tuple(over), own) for (a, b), over in zip(chunks, above, strict=True)
+    ]
+    walks = each(_walk_atoms, jobs)
+    areas, waiting = [], 0.0
+    for _, area, early, precision in walks[::-1]:
+        waiting += early
+        if not np.isnan(precision):
+            areas += [area, waiting * precision if waiting else 0.0]
+            waiting = 0.0
+    losses = each(_atom_losses, [job[:4] for job in jobs]) if bounded else [(np.nan, np.nan)]
+    total, positives, negatives = totals.sum(axis=0).tolist()
+    return PassSums(
+        positives=positives,
+        negatives=negatives,
+        total=total,
+        roc_area=fsum(walk[0] for walk in walks),
+        pr_area=np.nan if waiting else fsum(areas),
+        square_loss=fsum(x for x, _ in losses),
+        log_loss=fsum(x for _, x in losses),
+    )
+
+
+@compiled
+def _totals(mass: Any, pos: Any, neg: Any) -> Any:
+    """Sums by blocks, so that rounding does not grow with the atoms."""
+    total = positives = negatives = 0.0
+    for start in range(0, len(mass), BLOCK):
+        a = b = d = 0.0
+        for i in range(start, min(start + BLOCK, len(mass))):
+            a += mass[i]
+            b += pos[i]
+            d += neg[i]
+        total += a
+        positives += b
+        negatives += d
+    return total, positives, negatives
+
+
+@compiled
+def _walk_atoms(score: Any, mass: Any, pos: Any, neg: Any, above: Any, own: Any) -> Any:
+    """∫ TP d(μ − μ₁) and ∫ precision dμ₁ down one chunk.
+
+    And μ₁ above any population, of which the precision is read at the first score with some: that one, too.
+    """
+    a, b, _ = above
+    a, b = a + own[1], b - own[0]
+    roc = area = early = 0.0
+    first = np.nan
+    stop = len(score)
+    while stop > 0:
+        start = max(stop - BLOCK, 0)
+        in_roc = in_area = in_a = in_b = 0.0
+        for i in range(stop - 1, start - 1, -1):
+            in_roc += (b + own[0] + in_b + pos[i] / 2) * neg[i]
+            in_a += mass[i]
+            in_b += pos[i]
+            if a + in_a != 0:
+                precision = (b + in_b) / (a + in_a)
+                in_area += precision * pos[i]
+                if np.isnan(first):
+                    first = precision
+            else:
+                early += pos[i]
+        roc += in_roc
+        area += in_area
+        a += in_a
+        b += in_b
+        stop = start
+    return roc, area, early, first
+
+
+@compiled
+def _atom_losses(score: Any, mass: Any, pos: Any, neg: Any) -> Any:
+    square = log = 0.0
+    for start in range(0, len(score), BLOCK):
+        in_square = in_log = 0.0
+        for i in range(start, min(start + BLOCK, len(score))):
+            s = score[i]
+            in_square += (1 - s) * (1 - s) * pos[i] + s * s * neg[i]
+            if pos[i] != 0:
+                in_log -= np.log(min(max(s, EPSILON), 1 - EPSILON)) * pos[i]
+            if neg[i] != 0:
+                in_log -= np.log(min(max(1 - s, EPSILON), 1 - EPSILON)) * neg[i]
+        square += in_square
+        log += in_log
+    return square, log
 
 
 def mass_moments(strata: Sequence[Vector], inside: Sequence[bool], n_bins: int) -> list[Vector]:

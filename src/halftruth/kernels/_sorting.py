@@ -1,7 +1,8 @@
-"""A radix sort of scores, and rows of two kinds parted in one pass."""
+"""A radix sort of scores, alone or with the rows they came from, and rows of two kinds parted in one pass."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -10,9 +11,11 @@ from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 from halftruth.kernels import _compiling
-from halftruth.kernels._compiling import Integers, chunks_of, compiled, each, frozen
+from halftruth.kernels._compiling import Integers, chunks_of, compiled, each, frozen, three_strata
 
-__all__ = ["sort", "split"]
+__all__ = ["ordered", "sort", "split", "union"]
+
+Rows = NDArray[np.uint32]
 
 DIGIT = 16
 BUCKETS = 1024
@@ -24,18 +27,34 @@ def sort(score: Vector) -> Vector:
     """Ascending copy of finite scores without −0.0."""
     out = np.empty(len(score))
     if len(score):
-        _sort_into(frozen(score).view(np.int64), out.view(np.int64))
+        _sort_into(frozen(score).view(np.int64), out.view(np.int64), None, None)
     return out
 
 
-def _sort_into(source: Integers, out: Integers) -> None:
-    """Spread the rows over buckets of about equal size, then sort each of them inside a cache."""
+def ordered(score: Vector) -> tuple[Vector, Rows]:
+    """The same, and the row that each score came from; rows of one score stay in their order."""
+    out, row = np.empty(len(score)), np.empty(len(score), np.uint32)
+    if len(score):
+        source = frozen(np.arange(len(score)), np.uint32)
+        _sort_into(frozen(score).view(np.int64), out.view(np.int64), source, row)
+    return out, row
+
+
+def _sort_into(source: Integers, out: Integers, source_row: Rows | None, row: Rows | None) -> None:
+    """Spread the rows over buckets of about equal size, then sort each of them inside a cache.
+
+    ``row`` goes where the scores go. Where it is None the compiled loops are without it.
+    """
     n = len(source)
-    chunks = [source[start:stop] for start, stop in chunks_of(n)]
+    parts = [slice(*part) for part in chunks_of(n)]
+    chunks = [source[part] for part in parts]
+    rows = [None if source_row is None else source_row[part] for part in parts]
     ends = each(_extent, ((chunk,) for chunk in chunks))
     low, high = min(end[0] for end in ends), max(end[1] for end in ends)
     if low == high:
         out[:] = source
+        if row is not None and source_row is not None:
+            row[:] = source_row
         return
     # The highest bits in which keys differ: one radix digit, whose counts show where buckets of one size end.
     shift = max(0, (high - low).bit_length() - DIGIT)
@@ -46,14 +65,16 @@ def _sort_into(source: Integers, out: Integers) -> None:
     stop = np.cumsum(counts.T).reshape(counts.T.shape).T
     place = stop - counts
     # Each chunk writes to places of its own in every bucket, so that threads need no lock.
-    each(_spread, ((chunk, low, shift, bucket, place[i].copy(), out) for i, chunk in enumerate(chunks)))
+    jobs = enumerate(zip(chunks, rows, strict=True))
+    each(_spread, ((x, low, shift, bucket, place[i].copy(), out, of, row) for i, (x, of) in jobs))
     cuts = np.stack([place[0], stop[-1]], axis=1)
     heavy = counts.sum(axis=0) > max(LEAF_ROWS, 4 * size)
     hands = 4 * _compiling.THREADS
-    each(_sort_buckets, ((out, cuts[~heavy][i::hands].copy()) for i in range(hands)))
+    each(_sort_buckets, ((out, cuts[~heavy][i::hands].copy(), row) for i in range(hands)))
     if shift > 0:  # a digit that holds many rows is spread by its lower bits
         for a, b in cuts[heavy]:
-            _sort_into(frozen(out[a:b].copy(), np.int64), out[a:b])
+            of = None if row is None else frozen(row[a:b].copy(), np.uint32)
+            _sort_into(frozen(out[a:b].copy(), np.int64), out[a:b], of, None if row is None else row[a:b])
 
 
 def _group(counts: Integers, size: int) -> tuple[NDArray[np.uint16], Integers]:
@@ -90,25 +111,37 @@ def _count_digits(bits: Any, low: Any, shift: Any) -> Any:
 
 
 @compiled
-def _spread(bits: Any, low: Any, shift: Any, bucket: Any, place: Any, out: Any) -> None:
+def _spread(
+    bits: Any, low: Any, shift: Any, bucket: Any, place: Any, out: Any, source_row: Any, row: Any
+) -> None:
     by = np.uint64(shift)
     for i in range(len(bits)):
         b = bucket[np.uint64(_key(bits[i]) - low) >> by]
         out[place[b]] = bits[i]
+        if row is not None:
+            row[place[b]] = source_row[i]
         place[b] += 1
 
 
 @compiled
-def _sort_buckets(bits: Any, cuts: Any) -> None:
+def _sort_buckets(bits: Any, cuts: Any, row: Any) -> None:
     # One scratch for many buckets: fresh memory costs more than the sort.
-    scratch = np.empty(np.max(cuts[:, 1] - cuts[:, 0]) if len(cuts) else 0, np.int64)
-    for i in range(len(cuts)):
-        start, stop = cuts[i]
-        _sort_bucket(bits[start:stop], scratch[: stop - start])
+    size = np.max(cuts[:, 1] - cuts[:, 0]) if len(cuts) else 0
+    scratch = np.empty(size, np.int64)
+    if row is None:
+        for i in range(len(cuts)):
+            start, stop = cuts[i]
+            _sort_bucket(bits[start:stop], scratch[: stop - start], None, None)
+    else:
+        scratch_row = np.empty(size, np.uint32)
+        for i in range(len(cuts)):
+            start, stop = cuts[i]
+            n = stop - start
+            _sort_bucket(bits[start:stop], scratch[:n], row[start:stop], scratch_row[:n])
 
 
 @compiled
-def _sort_bucket(bits: Any, scratch: Any) -> None:
+def _sort_bucket(bits: Any, scratch: Any, row: Any, scratch_row: Any) -> None:
     """By the highest 22 bits that differ, then by insertion; where that works too hard, by all bits."""
     n = len(bits)
     if n < 2:
@@ -119,16 +152,16 @@ def _sort_bucket(bits: Any, scratch: Any) -> None:
         width += 1
     top = max(0, width - 22)
     if n > 64 and width > 0:
-        _sort_22_bits(bits, scratch, low, top)
-        if top > 0 and not _insert(bits.view(np.float64), 8 * n):
+        _sort_22_bits(bits, scratch, low, top, row, scratch_row)
+        if top > 0 and not _insert(bits.view(np.float64), 8 * n, row):
             for shift in range(0, width, 22):
-                _sort_22_bits(bits, scratch, low, shift)
+                _sort_22_bits(bits, scratch, low, shift, row, scratch_row)
     elif width > 0:
-        _insert(bits.view(np.float64), n * n)
+        _insert(bits.view(np.float64), n * n, row)
 
 
 @compiled
-def _sort_22_bits(bits: Any, scratch: Any, low: Any, shift: Any) -> None:
+def _sort_22_bits(bits: Any, scratch: Any, low: Any, shift: Any, row: Any, scratch_row: Any) -> None:
     """Stable sort by the 22 bits above ``shift``, in two passes."""
     first, second = np.zeros(2049, np.int64), np.zeros(2049, np.int64)
     by, half, mask = np.uint64(shift), np.uint64(11), np.uint64(2047)
@@ -143,15 +176,19 @@ def _sort_22_bits(bits: Any, scratch: Any, low: Any, shift: Any) -> None:
     for i in range(len(bits)):
         digit = (np.uint64(_key(bits[i]) - low) >> by) & mask
         scratch[first[digit]] = bits[i]
+        if row is not None:
+            scratch_row[first[digit]] = row[i]
         first[digit] += 1
     for i in range(len(bits)):
         digit = (np.uint64(_key(scratch[i]) - low) >> by >> half) & mask
         bits[second[digit]] = scratch[i]
+        if row is not None:
+            row[second[digit]] = scratch_row[i]
         second[digit] += 1
 
 
 @compiled
-def _insert(values: Any, most: Any) -> Any:
+def _insert(values: Any, most: Any, row: Any) -> Any:
     """Insertion sort; False as soon as it has taken more than ``most`` moves."""
     moves = 0
     for i in range(1, len(values)):
@@ -160,10 +197,46 @@ def _insert(values: Any, most: Any) -> Any:
             values[j] = values[j - 1]
             j -= 1
         values[j] = value
+        if row is not None and j < i:
+            moved = row[i]
+            for k in range(i, j, -1):
+                row[k] = row[k - 1]
+            row[j] = moved
         moves += i - j
         if moves > most:
             return False
     return True
+
+
+def union(strata: Sequence[Vector]) -> tuple[Vector, list[NDArray[np.intp]]]:
+    """Distinct scores of at most three strata, whose own are ascending and distinct, and where each lies."""
+    rows = three_strata(strata)
+    out = np.empty(sum(map(len, rows)))
+    places = [np.empty(len(stratum), np.intp) for stratum in rows]
+    n = _union(*rows, out, *places)
+    return out[:n].copy() if n < len(out) else out, places[: len(strata)]
+
+
+@compiled
+def _union(x: Any, y: Any, z: Any, out: Any, of_x: Any, of_y: Any, of_z: Any) -> Any:
+    i = j = k = n = 0
+    while i < len(x) or j < len(y) or k < len(z):
+        u = x[i] if i < len(x) else np.inf
+        v = y[j] if j < len(y) else np.inf
+        w = z[k] if k < len(z) else np.inf
+        s = min(u, v, w)
+        out[n] = s
+        if u == s and i < len(x):
+            of_x[i] = n
+            i += 1
+        if v == s and j < len(y):
+            of_y[j] = n
+            j += 1
+        if w == s and k < len(z):
+            of_z[k] = n
+            k += 1
+        n += 1
+    return n
 
 
 def split(score: Vector, chosen: NDArray[np.bool_]) -> tuple[Vector, Vector]:

@@ -13,8 +13,9 @@ from halftruth.measure._arithmetic import NOTHING, Number, OwnMass
 from halftruth.measure._bins import Noise, StratumNoise
 from halftruth.measure._pseudo_labels import PseudoLabels
 from halftruth.measure._score_measure import MassName, ScoreMeasure
-from halftruth.measure._sorted_measure import SortedMeasure, SortedRowsMeasure
+from halftruth.measure._sorted_measure import ManyAtoms, SortedMeasure, SortedRowsMeasure
 from halftruth.measure._tilt import Tilt
+from halftruth.table._histogram import COMPILED
 from halftruth.table._sorted_rows import JoinedRows, SortedRows
 from halftruth.table._strata import NEGATIVE, POSITIVE
 from halftruth.table._support import Column, LazySums, SortedSupport, Sums, Support
@@ -106,7 +107,9 @@ class MassRule:
         mass, pos_mass, neg_mass = np.broadcast_arrays(
             *(_combine(of, sums) for of in (self.mass, self.pos_mass, self.neg_mass))
         )
-        measure = ScoreMeasure(
+        # Very many atoms of one measure are walked by compiled loops.
+        kind = ManyAtoms if mass.ndim == 1 and len(score) >= COMPILED else ScoreMeasure
+        measure = kind(
             score=score,
             mass=mass,
             pos_mass=pos_mass,

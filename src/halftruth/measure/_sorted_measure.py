@@ -1,6 +1,6 @@
-"""SortedMeasure: the measure of so many plain rows that functionals read them in compiled loops.
+"""Measures of so many rows that functionals read them in compiled loops: of plain rows, or of any atoms.
 
-Every method is one of `ScoreMeasure`, and `tests/laws/test_large.py` holds both to the same value.
+Every method is one of `ScoreMeasure`, and `tests/laws/test_large.py` holds all to the same value.
 """
 
 from __future__ import annotations
@@ -31,9 +31,38 @@ from halftruth.measure._score_measure import MassName, ScoreMeasure
 from halftruth.table._sorted_rows import SortedRows
 from halftruth.table._support import Shares, SortedSupport
 
-__all__ = ["SortedMeasure", "SortedRowsMeasure"]
+__all__ = ["ManyAtoms", "SortedMeasure", "SortedRowsMeasure"]
 
 FIRST_ROWS = 1000  # rows of a stratum that mostly show whether its positives are possible
+
+
+class ManyAtoms(ScoreMeasure):
+    """A measure of very many atoms: areas, losses and bins come from one walk over them."""
+
+    @cached_property
+    def _pass_sums(self) -> PassSums:
+        from halftruth.kernels._one_pass import atom_sums
+
+        atoms = self.score, self.mass, self.pos_mass, np.asarray(self.neg_mass)
+        return atom_sums(*atoms, (self.own.pos, self.own.mass), bounded=self.bounded)
+
+    def _sum(self, name: MassName) -> Vector:
+        sums = self._pass_sums
+        return np.asarray({"mass": sums.total, "pos_mass": sums.positives, "neg_mass": sums.negatives}[name])
+
+    def roc_area(self) -> Area:
+        return Area(self._pass_sums.roc_area, self.positives, self.negatives)
+
+    def pr_area(self) -> Area:
+        if self.own.squares is not None:
+            return super().pr_area()
+        return self.of_precision(self._pass_sums.pr_area)
+
+    def squared_loss(self) -> Vector:
+        return np.asarray(self._pass_sums.square_loss)
+
+    def log_loss(self) -> Vector:
+        return np.asarray(self._pass_sums.log_loss)
 
 
 class SortedMeasure(ScoreMeasure):

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from halftruth._checks import Vector
 from halftruth._errors import InputError, MergeError, arg
@@ -122,20 +123,17 @@ class StratumRows:
         if len(columns) == 1:
             score, count = np.unique(self.score, return_counts=True)
             return score, Cells(atom=np.arange(len(score)), count=count)
-        order = np.lexsort(columns[::-1])
-        ordered = [column[order] for column in columns]
-        starts = np.zeros(len(self), dtype=bool)
-        starts[0] = True
-        for column in ordered:
-            starts[1:] |= column[1:] != column[:-1]
-        first = np.flatnonzero(starts)
-        score, atom = np.unique(ordered[0][first], return_inverse=True)
-        weight = self.full_weight()[order][first]
-        return score, Cells(
-            atom=atom,
+        ordered = _in_order(columns)
+        is_new_score = _changes(ordered[0])
+        first = np.flatnonzero(np.logical_or.reduce([is_new_score, *map(_changes, ordered[1:])]))
+        score, *rest = (column[first] for column in ordered)
+        weight = rest.pop(0) if self.weight is not None else np.ones(len(first))
+        is_new_score = is_new_score[first]
+        return score[is_new_score], Cells(
+            atom=np.cumsum(is_new_score) - 1,
             count=np.diff(np.append(first, len(self))),
             weight=weight,
-            value=None if self.value is None else weight * self.value[order][first],
+            value=weight * rest.pop() if rest else None,
         )
 
 
@@ -253,10 +251,10 @@ class Strata(Mapping[str, "StratumRows | Bins"]):
 
             return JoinedRows.of({name: sort(rows.score) for name, rows in many.items()}, distinct)
         distinct |= {name: rows.cells() for name, rows in many.items()}
-        score = np.unique(np.concatenate([scores for scores, _ in distinct.values()]))
+        score, places = _union([scores for scores, _ in distinct.values()])
         cells = {
-            name: replace(cells, atom=np.searchsorted(score, scores)[cells.atom])
-            for name, (scores, cells) in distinct.items()
+            name: replace(cells, atom=place[cells.atom])
+            for (name, (_, cells)), place in zip(distinct.items(), places, strict=True)
         }
         return Support(score=score, strata=cells)
 
@@ -265,3 +263,34 @@ class Strata(Mapping[str, "StratumRows | Bins"]):
         """Whether compiled loops pay for being loaded, which take rows without weights and values alone."""
         exact = self.exact.values()
         return sum(map(len, exact)) >= COMPILED and all(rows.is_plain for rows in exact)
+
+
+def _in_order(columns: Sequence[Vector]) -> list[Vector]:
+    """The columns with their rows by the first of them, and where that is equal by the next."""
+    if len(columns[0]) < COMPILED:
+        order = np.lexsort(columns[::-1])
+        return [column[order] for column in columns]
+    from halftruth.kernels._sorting import ordered
+
+    score, row = ordered(columns[0])
+    if (score[1:] == score[:-1]).any():
+        # By the last column first: rows of one value keep their order when the one before is sorted.
+        row = ordered(columns[-1])[1]
+        for column in columns[-2::-1]:
+            row = row[ordered(column[row])[1]]
+    return [score, *(column[row] for column in columns[1:])]
+
+
+def _changes(column: Vector) -> NDArray[np.bool_]:
+    """Where a sorted column has another value than in the row before."""
+    return np.append(True, column[1:] != column[:-1])
+
+
+def _union(scores: Sequence[Vector]) -> tuple[Vector, Sequence[NDArray[np.intp]]]:
+    """Distinct scores of all strata, and the place of each stratum's own among them."""
+    if sum(map(len, scores)) >= COMPILED:
+        from halftruth.kernels._sorting import union
+
+        return union(scores)
+    score = np.unique(np.concatenate(scores))
+    return score, [np.searchsorted(score, of) for of in scores]

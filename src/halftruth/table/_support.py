@@ -57,6 +57,11 @@ class Cells:
     def n_rows(self) -> int:
         return int(self.count.sum())
 
+    @cached_property
+    def first(self) -> Index:
+        """The first cell of each score that has one."""
+        return np.flatnonzero(np.diff(self.atom, prepend=-1))
+
     def joined(self, group: Index, *, alike: bool = False) -> Cells:
         """Cells of one group become one, with the group's mean and covariance of what a row adds.
 
@@ -199,7 +204,7 @@ class Support:
         for name, cells in self.strata.items():
             count = cells.count if counts is None else counts[name]
             for column, total in cells.totals(count, rng).items():
-                out[name, column] = self._scatter(cells.atom, total)
+                out[name, column] = self._scatter(cells, total)
         return out
 
     @property
@@ -212,8 +217,8 @@ class Support:
         sums = self.sums()
         return {name: sums[name, column if name == stratum else "weight"] for name in self.strata}
 
-    def _scatter(self, atom: Index, total: Vector) -> Vector:
-        first = np.flatnonzero(np.diff(atom, prepend=-1))
+    def _scatter(self, cells: Cells, total: Vector) -> Vector:
+        atom, first = cells.atom, cells.first
         if len(first) < len(atom):
             total = np.add.reduceat(total, first, axis=-1)
         if len(first) == len(self.score):

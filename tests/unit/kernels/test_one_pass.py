@@ -88,9 +88,9 @@ def test_sort_of_any_floats(score: Any) -> None:
 def test_a_bucket_whose_high_bits_say_little() -> None:
     rng = np.random.default_rng(8)
     score = np.concatenate([[0.0, 1.0], 0.5 + 1e-12 * rng.random(5000)])
-    assert not _sorting._insert(score.copy(), 8 * len(score))
+    assert not _sorting._insert(score.copy(), 8 * len(score), None)
     bits = score.copy().view(np.int64)
-    _sorting._sort_bucket(bits, np.empty_like(bits))
+    _sorting._sort_bucket(bits, np.empty_like(bits), None, None)
     np.testing.assert_array_equal(bits.view(np.float64), np.sort(score))
 
 
