@@ -116,10 +116,13 @@ const {
   function ownMass({ population, units }, totals, terms, times) {
     const unit = units.positive.weight;
     let pos = population === "all" ? -unit : 0;
+    let positives = 0;
     for (const term of terms) {
       if (term.stratum === "positive") pos += times * term.pos * units.positive[term.column];
+      positives += term.pos * totals[term.stratum][term.column];
     }
-    const several = totals.positive.weight > 1.001 * unit;
+    // Others by which to judge it: not where nothing but rounding is left without it.
+    const several = totals.positive.weight > 1.001 * unit && pos < (1 - 1e-9) * positives;
     return { pos: several ? pos : 0, mass: population === "all" ? 0 : units.unlabeled.weight };
   }
 
