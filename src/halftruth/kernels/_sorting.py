@@ -15,7 +15,7 @@ from halftruth.kernels._compiling import Integers, chunks_of, compiled, each, fr
 
 __all__ = ["ordered", "sort", "split", "union"]
 
-Rows = NDArray[np.uint32]
+Rows = NDArray[Any]  # numbers of rows
 
 DIGIT = 16
 BUCKETS = 1024
@@ -33,9 +33,10 @@ def sort(score: Vector) -> Vector:
 
 def ordered(score: Vector) -> tuple[Vector, Rows]:
     """The same, and the row that each score came from; rows of one score stay in their order."""
-    out, row = np.empty(len(score)), np.empty(len(score), np.uint32)
+    number = np.uint32 if len(score) < 1 << 32 else np.int64
+    out, row = np.empty(len(score)), np.empty(len(score), number)
     if len(score):
-        source = frozen(np.arange(len(score)), np.uint32)
+        source = frozen(np.arange(len(score), dtype=number), number)
         _sort_into(frozen(score).view(np.int64), out.view(np.int64), source, row)
     return out, row
 
@@ -73,7 +74,7 @@ def _sort_into(source: Integers, out: Integers, source_row: Rows | None, row: Ro
     each(_sort_buckets, ((out, cuts[~heavy][i::hands].copy(), row) for i in range(hands)))
     if shift > 0:  # a digit that holds many rows is spread by its lower bits
         for a, b in cuts[heavy]:
-            of = None if row is None else frozen(row[a:b].copy(), np.uint32)
+            of = None if row is None else frozen(row[a:b].copy(), row.dtype)
             _sort_into(frozen(out[a:b].copy(), np.int64), out[a:b], of, None if row is None else row[a:b])
 
 
@@ -133,7 +134,7 @@ def _sort_buckets(bits: Any, cuts: Any, row: Any) -> None:
             start, stop = cuts[i]
             _sort_bucket(bits[start:stop], scratch[: stop - start], None, None)
     else:
-        scratch_row = np.empty(size, np.uint32)
+        scratch_row = np.empty(size, row.dtype)
         for i in range(len(cuts)):
             start, stop = cuts[i]
             n = stop - start
