@@ -116,6 +116,11 @@ class CheckedView(EvaluationView):
         below = () if against else whose
         return [first, *rest, Block(above=above, header=header, lines=lines, below=below)]
 
+    def notes(self) -> list[str]:
+        # What holds stands in the result; what is refuted is said beside it, too.
+        held = {note for note in self.check.verdicts.values() if note.kind == "remark"}
+        return [note for note in super().notes() if note not in held]
+
     def objections(self) -> Iterator[str]:
         yield from super().objections()
         refuted = [TITLES[name] for name, one in self.check.checks.items() if one.refuted]

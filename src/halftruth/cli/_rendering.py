@@ -57,11 +57,8 @@ class View(Protocol):
 def show(view: View, style: str) -> None:
     """The result to stdout, its notes to stderr."""
     write_result(render(view, style))
-    read = style in ("table", "markdown")
-    told = {line for block in view.blocks() for line in (*block.above, *block.below)} if read else ()
     for note in view.notes():
-        if note not in told:
-            say(f"Note: {note}")
+        say(f"Note: {note}")
 
 
 def object_strictly(objections: Iterable[str]) -> Status:

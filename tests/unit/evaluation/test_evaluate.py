@@ -333,7 +333,7 @@ def test_reviews_are_called_too_few_only_where_their_intervals_were_measured_to_
         chance = np.where(score >= high, 1.0, 2 / every)
         reviewed = ht.Reviewed(score, np.where(sparse, y, np.nan), chance)
         notes = notes_of(quick(reviewed, ["recall"], threshold=1.5))
-        assert ("weigh as" in notes) == noted == (reviewed.effective_reviews < 50)
+        assert ("weigh as" in notes) == noted == (reviewed.reviews.effective < 50)
         assert "heaviest" not in notes
 
 
