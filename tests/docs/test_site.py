@@ -13,6 +13,7 @@ import tomllib
 from contextlib import nullcontext
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import halftruth as ht
@@ -279,6 +280,9 @@ def test_examples_and_commands_of_a_page_run(page, tmp_path, monkeypatch, capsys
         else:
             names = run_session(page, part, line, names)
         line += part.count("\n")
+    for value in names.values():
+        if isinstance(value, np.lib.npyio.NpzFile):
+            value.close()  # or the collector tells of it in another test
     assert_pictures(PAGES[page], tmp_path)
 
 
