@@ -19,9 +19,10 @@ def test_intervals_of_reviewed_cases_hold_the_truth(draws, cell):
     held = dict(zip(review_coverage.METRICS, review_coverage.coverage(found), strict=True))
     least = LEAST[cell.n]
     print(*cell, *(f"{name} {share:.3f}" for name, share in held.items()))  # noqa: T201
-    # Three binomial errors, of the least number of draws that have a value.
+    # Four binomial errors, of the least number of draws that have a value: the least of some 220 shares, eleven
+    # metrics in twenty cells, is three errors off one time in four.
     values = np.isfinite(found[..., 0]).sum(axis=0).min()
-    assert min(held.values()) >= least - 3 * np.sqrt(least * (1 - least) / values), held
+    assert min(held.values()) >= least - 4 * np.sqrt(least * (1 - least) / values), held
 
 
 def by_another_score(seed):
