@@ -24,9 +24,7 @@ __all__ += ["NOTHING_HANGS", "USUAL", "on_selection"]
 
 FEW_POSITIVES = 20
 FEW_EFFECTIVE = 300  # rows of unequal weights
-FEW_REVIEWS = (
-    50  # in effect: with 20 to 50 rates were covered in 79 to 92% of 168 simulations, beyond in 93 to 95%
-)
+FEW_REVIEWS = 50  # in effect: below, intervals of rates held the truth less often than they say
 FEW_SOFT = 30  # positives that soft labels add up to
 RARE, HARDLY_FOUND = 0.01, 0.1  # share of positives, and average precision
 USUAL = 1.5  # selection at which a result is read where none was granted, to show what hangs on it
@@ -70,7 +68,7 @@ def _on_few_rows(evidence: Evidence) -> Iterator[Note]:
     elif evidence.multiplied and (in_effect := evidence.measure().size) < FEW_REVIEWS:
         texts.append(
             f"Some reviews stand for far more rows than others: all weigh as {in_effect:.3g} even ones, and "
-            "95% intervals of rates held the truth in 79 to 92% of simulations."
+            "intervals of rates may be too narrow."
         )
     elif known is not None and (known.weight is not None or evidence.propensity_given):
         (in_effect,) = evidence.table.support.strata[POSITIVE].in_effect(soft=False) or [0.0]

@@ -37,7 +37,7 @@ FIRST_ROWS = 1000  # rows of a stratum that mostly show whether its positives ar
 
 
 class ManyAtoms(ScoreMeasure):
-    """A measure of very many atoms: areas, losses and bins come from one walk over them."""
+    """A measure of very many atoms: areas and losses come from one walk over them."""
 
     @cached_property
     def _pass_sums(self) -> PassSums:
